@@ -1,0 +1,62 @@
+# Everything that a person types. `make` alone lists it.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check format bench lock clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+serve: $(VENV)/.run ## Set everything up and serve the whole product on this machine
+	@exec $(BIN)/touchstone serve
+
+test: $(VENV)/.dev ## Set everything up and run every test
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev ## Format, lint, strict types, architecture
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/architecture
+
+format: $(VENV)/.dev ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.bench ## Run the benchmarks and print their tables
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lock: $(VENV)/.dev ## Renew the lock files
+	$(UV) pip compile pyproject.toml --extra postgres --group build --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/run.lock
+	$(UV) pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/dev.lock
+	$(UV) pip compile pyproject.toml --all-extras --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/bench.lock
+
+clean: ## Remove the environment and every cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+
+$(UV):
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/uv.lock
+
+$(VENV)/.run: requirements/run.lock pyproject.toml | $(UV)
+	$(call install,run)
+
+$(VENV)/.dev: requirements/dev.lock pyproject.toml | $(UV)
+	$(call install,dev)
+	@touch $(VENV)/.run
+
+$(VENV)/.bench: requirements/bench.lock pyproject.toml | $(UV)
+	$(call install,bench)
+	@touch $(VENV)/.run $(VENV)/.dev
+
+# The locked packages by hash, then this project itself, editable, without resolving anything again.
+define install
+	@echo "Installing the packages of requirements/$(1).lock into $(VENV)"
+	@$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/$(1).lock
+	@$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+endef

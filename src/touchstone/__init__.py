@@ -1,0 +1,1 @@
+"""Touchstone: choose data for machine learning, and answer for the choice."""

@@ -1,0 +1,1 @@
+"""The shared vocabulary of every room; imports nothing of ours but itself."""

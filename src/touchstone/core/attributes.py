@@ -1,0 +1,82 @@
+"""The attributes of a dataset record (interface, section 2.4): the one table that every other room reads.
+
+Columns, filters, sort keys, database tables, schemas, importers, evidence, pages and reference documentation
+are all derived from `ATTRIBUTES`.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+INT32_MAX: Final = 2**31 - 1
+INT53_MAX: Final = 2**53 - 1
+
+
+class Kind(StrEnum):
+    """How the values of an attribute are stored, compared and bounded."""
+
+    TEXT = "text"  # folded for comparison: NFKD, marks removed, casefolded
+    WORDS = "words"  # a list of short texts, compared ignoring case
+    INTEGER = "integer"
+    PERCENTAGE = "percentage"  # 0-100
+    FLAG = "flag"  # true, false (assessed, absent) or null (not assessed)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute: its wire name, kind, bounds for numbers, and its labels for people."""
+
+    name: str
+    kind: Kind
+    label_fr: str
+    label_en: str
+    minimum: int | None = None
+    maximum: int | None = None
+    ethical: bool = False
+
+
+def _ethical(name: str, label_fr: str, label_en: str) -> Attribute:
+    return Attribute(name, Kind.FLAG, label_fr, label_en, ethical=True)
+
+
+ATTRIBUTES: Final[tuple[Attribute, ...]] = (
+    Attribute("dataset_name", Kind.TEXT, "Nom", "Name"),
+    Attribute("objective", Kind.TEXT, "Objectif", "Objective"),
+    Attribute("domain", Kind.WORDS, "Domaine", "Domain"),
+    Attribute("task", Kind.WORDS, "Tâche", "Task"),
+    Attribute("year", Kind.INTEGER, "Année", "Year", minimum=0, maximum=9999),
+    Attribute("instances_number", Kind.INTEGER, "Instances", "Instances", minimum=0, maximum=INT53_MAX),
+    Attribute("features_number", Kind.INTEGER, "Variables", "Features", minimum=0, maximum=INT32_MAX),
+    Attribute("citations", Kind.INTEGER, "Citations", "Citations", minimum=0, maximum=INT53_MAX),
+    Attribute(
+        "missing_values_percentage",
+        Kind.PERCENTAGE,
+        "Valeurs manquantes (%)",
+        "Missing values (%)",
+        minimum=0,
+        maximum=100,
+    ),
+    Attribute("has_missing_values", Kind.FLAG, "Valeurs manquantes", "Has missing values"),
+    Attribute("is_split", Kind.FLAG, "Découpé (train/test)", "Split (train/test)"),
+    Attribute("has_temporal_factors", Kind.FLAG, "Facteurs temporels", "Temporal factors"),
+    Attribute("is_public", Kind.FLAG, "Données ouvertes", "Open data"),
+    Attribute("metadata_provided_with_dataset", Kind.FLAG, "Métadonnées fournies", "Metadata provided"),
+    Attribute("external_documentation_available", Kind.FLAG, "Documentation externe", "External documentation"),
+    _ethical("informed_consent", "Consentement éclairé", "Informed consent"),
+    _ethical("transparency", "Transparence", "Transparency"),
+    _ethical("user_control", "Contrôle par les personnes", "User control"),
+    _ethical("equity_non_discrimination", "Équité et non-discrimination", "Equity and non-discrimination"),
+    _ethical("security_measures_in_place", "Mesures de sécurité", "Security measures in place"),
+    _ethical("data_quality_documented", "Qualité des données documentée", "Data quality documented"),
+    _ethical("anonymization_applied", "Anonymisation appliquée", "Anonymization applied"),
+    _ethical("record_keeping_policy_exists", "Politique de conservation", "Record-keeping policy"),
+    _ethical("purpose_limitation_respected", "Finalité limitée respectée", "Purpose limitation respected"),
+    _ethical("accountability_defined", "Responsabilités définies", "Accountability defined"),
+)
+
+BY_NAME: Final = {attribute.name: attribute for attribute in ATTRIBUTES}
+TEXTS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.TEXT)
+WORDS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.WORDS)
+NUMBERS: Final = tuple(a.name for a in ATTRIBUTES if a.kind in (Kind.INTEGER, Kind.PERCENTAGE))
+FLAGS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.FLAG)
+ETHICAL: Final = tuple(a.name for a in ATTRIBUTES if a.ethical)

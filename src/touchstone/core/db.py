@@ -1,0 +1,224 @@
+"""The database behind two doors: `reading()` for queries, `writing()` for a transaction that commits before it closes.
+
+SQLite (the embedded default) and PostgreSQL behave alike through here; nobody else knows which one it is.
+"""
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from touchstone.core.errors import StorageFull, Unavailable
+
+BUSY_TIMEOUT_MS: Final = 10_000
+POOL_SIZE: Final = 10
+_ADVISORY_LOCK: Final = 7_368_273  # any number, the same in every process
+_FULL: Final = ("disk is full", "No space left on device", "could not extend file", "disk I/O error")
+
+
+class Instant(sa.TypeDecorator[datetime]):
+    """A point in time, always with UTC as its zone, on both databases."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        """Store as UTC; a naive time is a defect and raises ValueError."""
+        if value is not None and value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        return value and value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        """Read as UTC."""
+        return value and (value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC))
+
+
+class Reader:
+    """A connection that may only be asked."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def all(self, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
+        """Every row of the query."""
+        found: Sequence[sa.RowMapping] = (await self._connection.execute(query)).mappings().all()
+        return found
+
+    async def first(self, query: sa.Select[Any]) -> sa.RowMapping | None:
+        """The first row of the query, if there is one."""
+        found: sa.RowMapping | None = (await self._connection.execute(query)).mappings().first()
+        return found
+
+    async def scalar(self, query: sa.Select[Any]) -> Any:
+        """The first column of the first row, or None."""
+        return await self._connection.scalar(query)
+
+    async def stream(self, query: sa.Select[Any], size: int = 1000) -> AsyncIterator[Sequence[sa.RowMapping]]:
+        """The rows in chunks of `size`, without holding them all."""
+        async with self._connection.stream(query) as result:
+            async for chunk in result.mappings().partitions(size):
+                yield chunk
+
+
+class Writer(Reader):
+    """A transaction: what it executes is committed when its `writing()` block ends, or undone if that raises."""
+
+    async def execute(
+        self, statement: sa.Executable, rows: Sequence[Mapping[str, Any]] | None = None
+    ) -> sa.CursorResult[Any]:
+        """Execute one statement, for each of `rows` if given."""
+        return await self._connection.execute(statement, rows)
+
+    async def returning(self, statement: sa.Executable) -> sa.RowMapping | None:
+        """Execute a statement with a RETURNING clause; its first row, if any."""
+        return (await self._connection.execute(statement)).mappings().first()
+
+
+def encode_json(value: Any) -> str:
+    """JSON text of a value stored in a JSON column."""
+    return msgspec.json.encode(value).decode()
+
+
+class Database:
+    """One database, opened once per process.
+
+    Raises:
+        Unavailable: an SQLite file cannot be opened.
+    """
+
+    def __init__(self, url: str) -> None:
+        parsed = sa.make_url(url)
+        self.is_sqlite = parsed.get_backend_name() == "sqlite"
+        self.path = parsed.database if self.is_sqlite else None
+        if self.path is not None:
+            # Tried here, at once: the asynchronous driver leaves a thread behind when its first opening fails.
+            with _translated(), contextlib.closing(sqlite3.connect(self.path)):
+                pass
+        self._reading = _engine(parsed, POOL_SIZE, immediate=False)
+        # SQLite allows one writer: a pool of one makes writers wait in line instead of failing with SQLITE_BUSY.
+        self._writing = _engine(parsed, 1, immediate=True) if self.is_sqlite else self._reading
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Reader]:
+        """A connection for queries.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+        """
+        with _translated():
+            async with self._reading.connect() as connection:
+                yield Reader(connection)
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Writer]:
+        """A transaction, committed before the block is left.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+            StorageFull: there is no room; nothing was written.
+        """
+        with _translated():
+            async with self._writing.begin() as connection:
+                yield Writer(connection)
+
+    async def run_sync(self, work: Any) -> Any:
+        """Run `work(connection)` of the synchronous API in one transaction (migrations).
+
+        Raises:
+            Unavailable: the database cannot be reached.
+            StorageFull: there is no room; nothing was written.
+        """
+        with _translated():
+            async with self._writing.begin() as connection:
+                return await connection.run_sync(work)
+
+    async def run_alone(self, work: Any) -> Any:
+        """Run `work(connection)` like `run_sync`, while no other process does so on this database."""
+
+        def alone(connection: sa.Connection) -> Any:
+            if not self.is_sqlite:
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
+            return work(connection)
+
+        return await self.run_sync(alone)
+
+    async def backup(self, path: Path) -> None:
+        """Copy an SQLite database, consistent as of now, to a new file.
+
+        Raises:
+            sqlite3.OperationalError: the file exists already or cannot be written.
+        """
+        assert self.path is not None
+
+        def copy(source: str) -> None:
+            with contextlib.closing(sqlite3.connect(source)) as connection:
+                connection.execute("VACUUM INTO ?", (str(path),))
+
+        await asyncio.to_thread(copy, self.path)
+
+    async def ping(self) -> None:
+        """Ask the database for anything at all; raises what `reading` raises."""
+        async with self.reading() as rows:
+            await rows.scalar(sa.select(sa.literal(1)))
+
+    async def close(self) -> None:
+        """Give all connections back."""
+        await self._reading.dispose()
+        await self._writing.dispose()
+
+
+def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
+    """Lock the selected rows, passing over those that another worker holds; SQLite has one writer and ignores it."""
+    return query.with_for_update(skip_locked=True)
+
+
+def _engine(url: sa.URL, size: int, *, immediate: bool) -> AsyncEngine:
+    options: dict[str, Any] = {"pool_size": size, "max_overflow": 0, "pool_timeout": 15}
+    options |= {"json_serializer": encode_json, "json_deserializer": msgspec.json.decode}
+    if url.get_backend_name() == "sqlite":
+        engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), **options)
+        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        begin = "BEGIN IMMEDIATE" if immediate else "BEGIN"
+        event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+        return engine
+    # pre_ping: a restarted server must not cost the first request of every pooled connection.
+    return create_async_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, **options)
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    # The driver's own implicit BEGIN is deferred and would fail at the first write; the "begin" event replaces it.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (f"busy_timeout={BUSY_TIMEOUT_MS}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+class _translated:  # noqa: N801 - reads as a clause of the with statement
+    """Turn the drivers' failures into refusals that say whether trying again makes sense."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
+        if isinstance(problem, IntegrityError):
+            return
+        if isinstance(problem, (DBAPIError, sqlite3.Error, OSError)) and any(mark in str(problem) for mark in _FULL):
+            raise StorageFull from problem
+        if isinstance(
+            problem, (OperationalError, sqlite3.OperationalError, InterfaceError, PoolTimeout, ConnectionError)
+        ):
+            raise Unavailable from problem
+        if isinstance(problem, DBAPIError) and problem.connection_invalidated:
+            raise Unavailable from problem

@@ -1,0 +1,188 @@
+"""What every listener does before an application sees a request: identify, limit, admit, time out, log."""
+
+import asyncio
+import re
+import time
+from collections.abc import Collection
+from typing import Any, Final
+from uuid import uuid4
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from touchstone.core.errors import (
+    BadRequest,
+    HeadersTooLarge,
+    InternalError,
+    Overloaded,
+    ReceiveTimeout,
+    ServiceError,
+    TooLarge,
+)
+from touchstone.core.metrics import REQUESTS, SECONDS
+from touchstone.core.settings import Settings
+from touchstone.core.shell import refusal
+
+MAX_HEADERS: Final = 100
+MAX_HEADER_BYTES: Final = 32 * 1024
+REQUEST_ID: Final = b"x-request-id"
+_REQUEST_ID_FORM: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
+_EVENT_STREAM: Final = b"text/event-stream"
+log = structlog.get_logger("touchstone.access")
+
+
+class Edge:
+    """The outermost layer of a listener.
+
+    Gives each request an id, refuses headers and bodies over the limits (uploads have their own, at the paths in
+    `large_bodies` only), works on `max_concurrency` requests at once while as many more wait, and turns whatever
+    escapes an application into an answer without a trace.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, *, large_bodies: Collection[str] = ()) -> None:
+        self.app = app
+        self.settings = settings
+        self.large_bodies = large_bodies
+        self._slots = asyncio.Semaphore(settings.max_concurrency)
+        self._waiting = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Work on one request; lifespans pass through."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+            return
+        exchange = _Exchange(scope, send)
+        try:
+            _check_headers(scope["headers"])
+            await self._admitted(exchange, receive)
+        except ServiceError as problem:
+            await exchange.refuse(problem)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("request failed", request_id=exchange.id)
+            await exchange.refuse(InternalError())
+        finally:
+            exchange.record()
+
+    async def _admitted(self, exchange: "_Exchange", receive: Receive) -> None:
+        if exchange.scope["path"].startswith("/health/"):
+            await self.app(exchange.scope, receive, exchange.send)
+            return
+        if self._slots.locked() and self._waiting >= self.settings.max_concurrency:
+            raise Overloaded(retry_after=1)
+        self._waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self._waiting -= 1
+        exchange.slot = self._slots
+        try:
+            is_large = exchange.scope["path"].rstrip("/") in self.large_bodies
+            limit = self.settings.upload_max_bytes if is_large else self.settings.body_max_bytes
+            body = _LimitedBody(receive, limit, self.settings.receive_timeout_seconds)
+            body.check_length(exchange.scope["headers"])
+            await self.app(exchange.scope, body, exchange.send)
+        finally:
+            exchange.release()
+
+
+class _Exchange:
+    """One request and what has been answered to it so far."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.started = time.perf_counter()
+        self.status = 0
+        self.slot: asyncio.Semaphore | None = None
+        self._send = send
+        given = [value for name, value in scope["headers"] if name == REQUEST_ID]
+        self.id = (given[0] if given and _REQUEST_ID_FORM.fullmatch(given[0]) else uuid4().hex.encode()).decode()
+        headers = [(n, v) for n, v in scope["headers"] if n != REQUEST_ID]
+        self.scope = {**scope, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on to the server; the first one gets the request id."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = list(message.get("headers", ()))
+            # An event stream lives long and does little: it must not hold a place that work could use.
+            if any(n == b"content-type" and v.startswith(_EVENT_STREAM) for n, v in headers):
+                self.release()
+            if not any(n == REQUEST_ID for n, _ in headers):
+                headers.append((REQUEST_ID, self.id.encode()))
+            if not any(n == b"x-content-type-options" for n, _ in headers):
+                headers.append((b"x-content-type-options", b"nosniff"))
+            message = {**message, "headers": headers}
+        await self._send(message)
+
+    async def refuse(self, problem: ServiceError) -> None:
+        """Answer with a refusal, unless an answer has begun."""
+        if self.status == 0:
+            await refusal(problem, self.scope)(self.scope, _no_body, self.send)
+
+    def release(self) -> None:
+        """Give the place back, once."""
+        if self.slot is not None:
+            self.slot.release()
+            self.slot = None
+
+    def record(self) -> None:
+        """Count and log the request; its path is logged without its query, which may hold personal data."""
+        seconds = time.perf_counter() - self.started
+        REQUESTS.labels(self.scope["method"] if self.scope["method"] in _METHODS else "OTHER", self.status).inc()
+        SECONDS.observe(seconds)
+        log.info(
+            "request",
+            request_id=self.id,
+            method=self.scope["method"][:16],
+            path=self.scope["path"][:300],
+            status=self.status,
+            ms=round(seconds * 1000, 2),
+        )
+
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _LimitedBody:
+    """A receive channel with a limit in bytes and a deadline for the client's next part."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+        self.receive = receive
+        self.limit = limit
+        self.seconds = seconds
+        self.taken = 0
+        self.complete = False
+
+    def check_length(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """Refuse a declared length over the limit before a byte is read."""
+        for name, value in headers:
+            if name == b"content-length" and (not value.isdigit() or int(value[:20]) > self.limit):
+                raise TooLarge(limit=self.limit) if value.isdigit() else BadRequest
+
+    async def __call__(self) -> Message:
+        """The next message."""
+        if self.complete:
+            return await self.receive()
+        try:
+            message = await asyncio.wait_for(self.receive(), self.seconds)
+        except TimeoutError as problem:
+            raise ReceiveTimeout(headers={"Connection": "close"}) from problem
+        if message["type"] == "http.request":
+            self.taken += len(message.get("body", b""))
+            self.complete = not message.get("more_body", False)
+            if self.taken > self.limit:
+                raise TooLarge(limit=self.limit)
+        return message
+
+
+def _check_headers(headers: list[tuple[bytes, bytes]]) -> None:
+    if len(headers) > MAX_HEADERS or sum(len(n) + len(v) for n, v in headers) > MAX_HEADER_BYTES:
+        raise HeadersTooLarge
+
+
+async def _no_body() -> dict[str, Any]:
+    return {"type": "http.disconnect"}

@@ -1,0 +1,351 @@
+"""Every refusal of the service: one class each, with its HTTP status and a stable code whose text is in `messages`."""
+
+from typing import Any, ClassVar
+
+from touchstone.core.messages import FIXED, reason_text, text
+
+
+class ServiceError(Exception):
+    """A refusal that the caller is told about. `facts` fill the placeholders of its sentence.
+
+    Attributes:
+        status: HTTP status of the answer.
+        code: stable English key; also the key of the sentence in `messages`.
+        errors: details `{loc, msg, type}`, one for each thing that is wrong.
+        headers: extra response headers.
+    """
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(
+        self, *, errors: list[dict[str, Any]] | None = None, headers: dict[str, str] | None = None, **facts: Any
+    ) -> None:
+        super().__init__(self.code)
+        self.facts = facts
+        self.errors = errors or []
+        self.headers = headers or {}
+
+    def detail(self, locale: str) -> str:
+        """The sentence for people, in French or English; three sentences are fixed by the interface."""
+        return text(self.code, "fr" if self.code in FIXED else locale, **self.facts)
+
+    def body(self, locale: str) -> dict[str, Any]:
+        """The answer's JSON object `{detail, code, errors}`."""
+        return {"detail": self.detail(locale), "code": self.code, "errors": self.errors}
+
+
+class Unauthorized(ServiceError):
+    """No bearer token, or not a valid one."""
+
+    status, code = 401, "unauthorized"
+
+    def __init__(self, **facts: Any) -> None:
+        super().__init__(headers={"WWW-Authenticate": "Bearer"}, **facts)
+
+
+class InvalidUserId(Unauthorized):
+    """`X-User-ID` is missing, repeated or not a UUID."""
+
+    code = "invalid_user_id"
+
+
+class InvalidCredentials(Unauthorized):
+    """Sign-in with an unknown address, a wrong password, or by an inactive user: one answer for all three."""
+
+    code = "invalid_credentials"
+
+
+class InvalidRefreshToken(Unauthorized):
+    """A refresh token that is unknown, used, expired or revoked."""
+
+    code = "invalid_refresh_token"
+
+
+class InvalidInternalToken(Unauthorized):
+    """A backend with a key was called without the gateway's token."""
+
+    code = "invalid_internal_token"
+
+
+class Forbidden(ServiceError):
+    """The caller may see this, but not change it."""
+
+    status, code = 403, "forbidden"
+
+
+class RegistrationClosed(Forbidden):
+    """Self-registration is switched off."""
+
+    code = "registration_closed"
+
+
+class AdministratorsOnly(Forbidden):
+    """The route is for administrators."""
+
+    code = "administrators_only"
+
+
+class NotFound(ServiceError):
+    """No such path."""
+
+    status, code = 404, "not_found"
+
+
+class ProjectNotFound(NotFound):
+    """The project does not exist, or belongs to someone else."""
+
+    code = "project_not_found"
+
+
+class DatasetNotFound(NotFound):
+    """The dataset does not exist, or is private to someone else."""
+
+    code = "dataset_not_found"
+
+
+class JobNotFound(NotFound):
+    """The job does not exist, or belongs to someone else."""
+
+    code = "job_not_found"
+
+
+class ArtifactNotFound(NotFound):
+    """The job has no artefact of this name."""
+
+    code = "artifact_not_found"
+
+
+class SessionNotFound(NotFound):
+    """The session does not exist, or belongs to someone else."""
+
+    code = "session_not_found"
+
+
+class UserNotFound(NotFound):
+    """No such user."""
+
+    code = "user_not_found"
+
+
+class PictureNotFound(NotFound):
+    """The user has no picture."""
+
+    code = "picture_not_found"
+
+
+class MethodNotAllowed(ServiceError):
+    """The path exists, the method does not."""
+
+    status, code = 405, "method_not_allowed"
+
+
+class ReceiveTimeout(ServiceError):
+    """The client stopped sending in the middle of its body."""
+
+    status, code = 408, "receive_timeout"
+
+
+class EmailTaken(ServiceError):
+    """The e-mail address has an account already."""
+
+    status, code = 409, "email_taken"
+
+
+class IdempotencyConflict(ServiceError):
+    """The same Idempotency-Key came with another request."""
+
+    status, code = 409, "idempotency_conflict"
+
+
+class JobNotFinal(ServiceError):
+    """Only a job in a final state can be deleted."""
+
+    status, code = 409, "job_not_final"
+
+
+class JobNotSucceeded(ServiceError):
+    """The job has no model: it has not succeeded."""
+
+    status, code = 409, "job_not_succeeded"
+
+
+class PreconditionFailed(ServiceError):
+    """`If-Match` names another version."""
+
+    status, code = 412, "precondition_failed"
+
+
+class TooLarge(ServiceError):
+    """The body is larger than allowed."""
+
+    status, code = 413, "too_large"
+
+
+class QuotaExceeded(TooLarge):
+    """The user's uploads together are larger than allowed."""
+
+    code = "quota_exceeded"
+
+
+class UnsupportedMedia(ServiceError):
+    """The body's media type is not one that this route takes."""
+
+    status, code = 415, "unsupported_media"
+
+
+class NotJson(ServiceError):
+    """The body is not JSON."""
+
+    status, code = 400, "not_json"
+
+
+class BadRequest(ServiceError):
+    """The request is not well-formed HTTP for this service."""
+
+    status, code = 400, "bad_request"
+
+
+class Invalid(ServiceError):
+    """Validation failed; `errors` says where."""
+
+    status, code = 422, "validation_error"
+
+
+class InvalidValue(Invalid):
+    """One named value does not fit."""
+
+    code = "invalid_value"
+
+
+class UnknownName(Invalid):
+    """A parameter, field, criterion, tag or key that does not exist; the sentence names the nearest known ones."""
+
+    code = "unknown_name"
+
+
+class InvalidWeights(Invalid):
+    """The weights cannot be used; `reason` is the key of the sentence that says why."""
+
+    code = "invalid_weights"
+
+    def detail(self, locale: str) -> str:
+        """The sentence for people, with the reason in their language."""
+        return text(self.code, locale, **{**self.facts, "reason": text(self.facts["reason"], locale)})
+
+
+class ConflictingValues(Invalid):
+    """Two names of one thing carry different values."""
+
+    code = "conflicting_values"
+
+
+class WeakPassword(Invalid):
+    """The password is too short, too long, too common, or the address itself."""
+
+    code = "weak_password"
+
+
+class WrongPassword(Invalid):
+    """The current password given for a change is wrong."""
+
+    code = "wrong_password"
+
+
+class InvalidResetToken(Invalid):
+    """The reset token is unknown, used or expired."""
+
+    code = "invalid_reset_token"
+
+
+class InvalidPicture(Invalid):
+    """The picture is not a PNG, JPEG or WebP image that can be read."""
+
+    code = "invalid_picture"
+
+
+class DataFileUnreadable(Invalid):
+    """The data file is missing, forbidden, or outside the data folders: one answer for all three."""
+
+    code = "data_file_unreadable"
+
+
+class InvalidJobRequest(Invalid):
+    """A start of a job that cannot work.
+
+    `reason` is the key of the sentence that says why, `where` the place in the body, in dotted form.
+    """
+
+    code = "invalid_job_request"
+
+    def __init__(self, *, reason: str, where: str = "", **facts: Any) -> None:
+        super().__init__(**facts)
+        self.reason = reason
+        self.where = where
+
+    def detail(self, locale: str) -> str:
+        """The sentence for people."""
+        return text(self.code, locale, reason=reason_text(self.reason, self.facts, locale))
+
+    def body(self, locale: str) -> dict[str, Any]:
+        """The answer's JSON object; its one detail has the reason as its type."""
+        loc = ["body", *(int(part) if part.isdigit() else part for part in self.where.split(".") if part)]
+        why = {"loc": loc, "msg": reason_text(self.reason, self.facts, locale), "type": self.reason}
+        return super().body(locale) | {"errors": [why]}
+
+
+class TooManyAttempts(ServiceError):
+    """Too many failed sign-ins for this account or address."""
+
+    status, code = 429, "too_many_attempts"
+
+
+class HeadersTooLarge(ServiceError):
+    """Too many request headers, or too long ones."""
+
+    status, code = 431, "headers_too_large"
+
+
+class InternalError(ServiceError):
+    """A defect of the service; the log has the request id."""
+
+
+class Unavailable(ServiceError):
+    """The database or a backend cannot be reached now."""
+
+    status, code = 503, "unavailable"
+
+    def __init__(self, retry_after: int = 2, **facts: Any) -> None:
+        super().__init__(headers={"Retry-After": str(retry_after)}, **facts)
+
+
+class BackendUnavailable(Unavailable):
+    """A backend is down, or not part of this installation."""
+
+    code = "backend_unavailable"
+
+
+class Overloaded(Unavailable):
+    """More requests than the service works on at once."""
+
+    code = "overloaded"
+
+
+class UpstreamTimeout(ServiceError):
+    """A backend was too slow."""
+
+    status, code = 504, "upstream_timeout"
+
+
+class StorageFull(ServiceError):
+    """The disk is full: nothing was written."""
+
+    status, code = 507, "storage_full"
+
+
+def _descendants(parent: type[ServiceError]) -> tuple[type[ServiceError], ...]:
+    children = parent.__subclasses__()
+    return tuple(children) + tuple(found for child in children for found in _descendants(child))
+
+
+ERRORS: tuple[type[ServiceError], ...] = tuple(sorted(_descendants(ServiceError), key=lambda e: (e.status, e.code)))

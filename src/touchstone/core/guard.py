@@ -1,0 +1,55 @@
+"""Whom a backend believes: the gateway in its own process, its signed token, or (on loopback) a bare header."""
+
+from typing import Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from touchstone.core.errors import InvalidUserId, ServiceError
+from touchstone.core.identity import Caller, InternalTokens, user_id_of
+from touchstone.core.shell import refusal
+
+# Only code in this process can put a key into a scope: what stands there was put there by our own gateway.
+CALLER: Final = "touchstone.caller"
+_OPEN: Final = ("/docs", "/openapi.json", "/health/")
+
+
+class Guard:
+    """The first layer of a backend: finds the caller, and with a key lets nobody but the gateway pass."""
+
+    def __init__(self, app: ASGIApp, tokens: InternalTokens | None) -> None:
+        self.app = app
+        self.tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Put the caller into the scope and pass the request on."""
+        if scope["type"] == "http" and CALLER not in scope and not scope["path"].startswith(_OPEN):
+            try:
+                scope = {**scope, CALLER: self._caller(scope)}
+            except ServiceError as problem:
+                await refusal(problem, scope)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def _caller(self, scope: Scope) -> Caller | None:
+        if self.tokens is not None:
+            return self.tokens.verify(scope["headers"])
+        user_id = user_id_of(scope["headers"])
+        return None if user_id is None else Caller(user_id)
+
+
+def caller_of(scope: Scope) -> Caller | None:
+    """The caller that the guard found; None when there is none."""
+    found: Caller | None = scope.get(CALLER)
+    return found
+
+
+def required_caller(scope: Scope) -> Caller:
+    """The caller.
+
+    Raises:
+        InvalidUserId: there is none.
+    """
+    found = caller_of(scope)
+    if found is None:
+        raise InvalidUserId
+    return found

@@ -1,0 +1,105 @@
+"""The sentences of refusals, by error code: French, English. `{…}` are filled from the error's facts."""
+
+from collections.abc import Mapping
+from typing import Final
+
+REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
+    "unauthorized": ("Non autorisé", "Non autorisé"),
+    "invalid_user_id": ("ID utilisateur invalide", "ID utilisateur invalide"),
+    "project_not_found": ("Projet non trouvé", "Projet non trouvé"),
+    "invalid_credentials": ("Identifiants invalides", "Invalid credentials"),
+    "invalid_refresh_token": ("Session expirée, reconnectez-vous", "Session expired, sign in again"),
+    "invalid_internal_token": (
+        "Ce service ne répond qu'à la passerelle",
+        "This service answers the gateway only",
+    ),
+    "forbidden": (
+        "Seuls son auteur et les administrateurs peuvent le modifier",
+        "Only its author and administrators may change it",
+    ),
+    "administrators_only": ("Réservé aux administrateurs", "For administrators only"),
+    "registration_closed": ("Les inscriptions sont fermées", "Registration is closed"),
+    "not_found": ("Adresse inconnue", "Unknown address"),
+    "dataset_not_found": ("Jeu de données non trouvé", "Dataset not found"),
+    "job_not_found": ("Tâche non trouvée", "Job not found"),
+    "artifact_not_found": ("Fichier de tâche non trouvé", "Job artefact not found"),
+    "session_not_found": ("Session non trouvée", "Session not found"),
+    "user_not_found": ("Utilisateur non trouvé", "User not found"),
+    "picture_not_found": ("Pas de photo de profil", "No profile picture"),
+    "method_not_allowed": ("Méthode non permise à cette adresse", "Method not allowed at this address"),
+    "receive_timeout": ("La requête n'est pas arrivée à temps", "The request did not arrive in time"),
+    "email_taken": ("Cette adresse a déjà un compte", "This address already has an account"),
+    "idempotency_conflict": (
+        "Cette clé d'idempotence a servi à une autre requête",
+        "This idempotency key was used for another request",
+    ),
+    "job_not_final": (
+        "Annulez la tâche avant de la supprimer",
+        "Cancel the job before deleting it",
+    ),
+    "job_not_succeeded": (
+        "Cette tâche n'a pas produit de modèle",
+        "This job has produced no model",
+    ),
+    "precondition_failed": (
+        "La ressource a changé depuis votre lecture : relisez-la",
+        "The resource has changed since you read it: read it again",
+    ),
+    "too_large": ("Requête trop volumineuse : {limit} octets au plus", "Request too large: at most {limit} bytes"),
+    "quota_exceeded": (
+        "Votre espace de fichiers est plein : {limit} octets au plus",
+        "Your file space is full: at most {limit} bytes",
+    ),
+    "unsupported_media": (
+        "Type de contenu non pris en charge ; attendu : {expected}",
+        "Unsupported content type; expected: {expected}",
+    ),
+    "not_json": ("Le corps de la requête n'est pas du JSON valide", "The request body is not valid JSON"),
+    "bad_request": ("Requête mal formée", "Malformed request"),
+    "validation_error": ("Valeur invalide : {where}", "Invalid value: {where}"),
+    "invalid_value": ("Valeur invalide pour {name} : {expected}", "Invalid value for {name}: {expected}"),
+    "unknown_name": (
+        "{name} est inconnu ; noms proches ou connus : {known}",
+        "{name} is unknown; nearest or known names: {known}",
+    ),
+    "invalid_weights": ("Poids invalides : {reason} ({name})", "Invalid weights: {reason} ({name})"),
+    "conflicting_values": (
+        "{name} et {other} désignent la même chose mais diffèrent",
+        "{name} and {other} mean the same thing but differ",
+    ),
+    "weak_password": (
+        "Mot de passe refusé : 8 à 1024 caractères, ni courant, ni l'adresse elle-même",
+        "Password refused: 8 to 1024 characters, not a common one, not the address itself",
+    ),
+    "wrong_password": ("Le mot de passe actuel ne convient pas", "The current password is wrong"),
+    "invalid_reset_token": (
+        "Ce lien de réinitialisation n'est plus valable",
+        "This reset token is no longer valid",
+    ),
+    "invalid_picture": (
+        "Photo refusée : PNG, JPEG ou WebP lisible, 2 Mo au plus",
+        "Picture refused: a readable PNG, JPEG or WebP of at most 2 MB",
+    ),
+    "data_file_unreadable": ("Fichier de données inaccessible", "Data file cannot be read"),
+    "invalid_job_request": ("La tâche ne peut pas démarrer : {reason}", "The job cannot start: {reason}"),
+    "too_many_attempts": (
+        "Trop d'essais ; réessayez dans {seconds} secondes",
+        "Too many attempts; try again in {seconds} seconds",
+    ),
+    "headers_too_large": ("En-têtes trop nombreux ou trop longs", "Too many or too long headers"),
+    "internal_error": (
+        "Erreur interne ; signalez le numéro de requête",
+        "Internal error; please report the request id",
+    ),
+    "unavailable": ("Service momentanément indisponible", "Service temporarily unavailable"),
+    "backend_unavailable": (
+        "Le service {backend} n'est pas disponible pour le moment",
+        "The {backend} service is not available at the moment",
+    ),
+    "overloaded": ("Trop de requêtes en cours ; réessayez", "Too many requests at once; try again"),
+    "upstream_timeout": (
+        "Le service {backend} n'a pas répondu à temps",
+        "The {backend} service did not answer in time",
+    ),
+    "storage_full": ("Plus de place : rien n'a été enregistré", "Storage is full: nothing was saved"),
+}

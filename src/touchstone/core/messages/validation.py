@@ -1,0 +1,40 @@
+"""Why a value does not fit, by pydantic's error type: French and English; `{…}` come from the error's context."""
+
+from collections.abc import Mapping
+from typing import Final
+
+VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
+    "missing": ("champ obligatoire", "required"),
+    "string_type": ("texte attendu", "a text is expected"),
+    "string_too_short": ("{min_length} caractère(s) au moins", "at least {min_length} character(s)"),
+    "string_too_long": ("{max_length} caractères au plus", "at most {max_length} characters"),
+    "string_pattern_mismatch": ("forme attendue : {pattern}", "expected form: {pattern}"),
+    "int_type": ("nombre entier attendu", "an integer is expected"),
+    "int_parsing": ("nombre entier attendu", "an integer is expected"),
+    "int_from_float": ("nombre entier attendu", "an integer is expected"),
+    "float_type": ("nombre attendu", "a number is expected"),
+    "float_parsing": ("nombre attendu", "a number is expected"),
+    "finite_number": ("nombre fini attendu", "a finite number is expected"),
+    "bool_type": ("true ou false attendu", "true or false is expected"),
+    "bool_parsing": ("true ou false attendu", "true or false is expected"),
+    "greater_than": ("doit dépasser {gt}", "must be greater than {gt}"),
+    "greater_than_equal": ("au moins {ge}", "at least {ge}"),
+    "less_than": ("doit être inférieur à {lt}", "must be less than {lt}"),
+    "less_than_equal": ("au plus {le}", "at most {le}"),
+    "list_type": ("liste attendue", "a list is expected"),
+    "dict_type": ("objet attendu", "an object is expected"),
+    "model_type": ("objet attendu", "an object is expected"),
+    "model_attributes_type": ("objet attendu", "an object is expected"),
+    "too_long": ("{max_length} éléments au plus", "at most {max_length} items"),
+    "too_short": ("{min_length} élément(s) au moins", "at least {min_length} item(s)"),
+    "literal_error": ("valeurs possibles : {expected}", "possible values: {expected}"),
+    "enum": ("valeurs possibles : {expected}", "possible values: {expected}"),
+    "uuid_parsing": ("identifiant UUID attendu", "a UUID is expected"),
+    "unknown_name": ("{name} est inconnu ; connus : {known}", "{name} is unknown; known: {known}"),
+    "unclean_text": (
+        "les caractères NUL et les substituts isolés ne sont pas du texte",
+        "NUL characters and lone surrogates are not text",
+    ),
+    "email": ("adresse électronique attendue", "an e-mail address is expected"),
+    "not_null": ("ne peut pas être vide", "cannot be null"),
+}

@@ -1,0 +1,159 @@
+"""Every setting: one class, read from `TOUCHSTONE_*` variables; an unknown name or a bad value stops the start."""
+
+import difflib
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+PREFIX: Final = "TOUCHSTONE_"
+MIB: Final = 1024 * 1024
+MINIMUM_KEY_BYTES: Final = 32
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class SettingsError(Exception):
+    """A setting has a wrong name or value; the message is the one line to show."""
+
+
+class Settings(BaseSettings):
+    """What an operator can choose. Each field is the variable `TOUCHSTONE_<NAME>`."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
+
+    host: str = Field("127.0.0.1", description="Address to listen on, or `unix:/path` for a socket.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one and prints it.")
+    data_dir: Path = Field(
+        Path("touchstone-data"), description="Folder of the database, the signing key, uploads and artefacts."
+    )
+    database_url: str | None = Field(
+        None, description="`sqlite:///path` or `postgresql://user@host/name`; by default SQLite in the data folder."
+    )
+    data_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (), description="Colon-separated folders whose tables may be opened by everyone."
+    )
+    demo: bool = Field(True, description="Load the demo catalog into an empty database.")
+    registration: Literal["open", "closed"] = Field("open", description="Whether people may register by themselves.")
+    signing_key: SecretStr | None = Field(
+        None, description="Key of the access tokens, at least 32 bytes; by default made once in the data folder."
+    )
+    internal_key: SecretStr | None = Field(
+        None, description="Key shared by the gateway and the backends when they run apart, at least 32 bytes."
+    )
+    selection_url: str | None = Field(None, description="Where the gateway finds the selection backend, when apart.")
+    training_url: str | None = Field(None, description="Where the gateway finds the training backend, when apart.")
+    explanation_url: str | None = Field(None, description="Where the gateway finds the explanation backend, if apart.")
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Comma-separated origins of other browser clients; never `*`."
+    )
+    access_token_seconds: int = Field(1800, ge=1, le=86400, description="Life of an access token, in seconds.")
+    refresh_token_days: int = Field(30, ge=1, le=365, description="Life of an unused session, in days.")
+    reset_token_minutes: int = Field(60, ge=1, le=1440, description="Life of a password reset token, in minutes.")
+    body_max_bytes: int = Field(4 * MIB, ge=1024, description="Largest request body but uploads, in bytes.")
+    upload_max_bytes: int = Field(200 * MIB, ge=1024, description="Largest uploaded table, in bytes.")
+    upload_quota_bytes: int = Field(1024 * MIB, ge=1024, description="All uploads of one user together, in bytes.")
+    upstream_timeout_seconds: float = Field(30.0, gt=0, le=600, description="Wait for a backend's first byte.")
+    receive_timeout_seconds: float = Field(10.0, gt=0, le=600, description="Longest pause of a client while sending.")
+    drain_seconds: float = Field(10.0, ge=0, le=600, description="Time that running requests get at a stop.")
+    max_concurrency: int = Field(64, ge=1, description="Requests worked on at once; as many more wait, others get 503.")
+    profile_seconds: float = Field(20.0, gt=0, le=600, description="Longest profiling of one data file.")
+    profile_memory_bytes: int = Field(2048 * MIB, ge=256 * MIB, description="Memory of the profiling process.")
+    executor: Literal["local", "ray"] = Field("local", description="What runs the jobs: child processes, or Ray.")
+    ray_address: str | None = Field(None, description="Address of a Ray cluster; by default one is started.")
+    job_workers: int = Field(1, ge=0, le=64, description="Jobs run at once by this process; 0 only accepts them.")
+    jobs_per_user: int = Field(2, ge=1, description="Jobs of one user run at once; further ones wait.")
+    job_memory_bytes: int = Field(8192 * MIB, ge=512 * MIB, description="Memory of one job's process.")
+    job_seconds: int = Field(3600, ge=1, description="Longest run of one job, in seconds.")
+    job_lease_seconds: float = Field(10.0, ge=1, le=300, description="A silent worker's job is re-queued after this.")
+    metrics_host: str = Field("127.0.0.1", description="Address of the metrics listener.")
+    metrics_port: int = Field(9464, ge=0, le=65535, description="Port of the metrics listener; 0 switches it off.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+    log_format: Literal["auto", "json", "console"] = Field(
+        "auto", description="One JSON object a line, or lines for people; `auto` looks for a terminal."
+    )
+
+    @field_validator("data_roots", mode="before")
+    @classmethod
+    def _split_roots(cls, value: Any) -> Any:
+        return tuple(Path(part) for part in value.split(":") if part) if isinstance(value, str) else value
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _split_origins(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _no_wildcard(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            if urlsplit(origin).scheme not in ("http", "https") or "*" in origin:
+                raise ValueError(f"{origin!r} is not an origin such as https://app.example.org")
+        return value
+
+    @field_validator("signing_key", "internal_key")
+    @classmethod
+    def _strong(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value().encode()) < MINIMUM_KEY_BYTES:
+            raise ValueError(f"a key has at least {MINIMUM_KEY_BYTES} bytes")
+        return value
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, value: str | None) -> str | None:
+        if value is not None and urlsplit(value).scheme not in ("sqlite", "postgresql"):
+            raise ValueError("a database URL begins with sqlite:/// or postgresql://")
+        return value
+
+    @property
+    def listens_locally(self) -> bool:
+        """Whether only this machine can reach the listener."""
+        return self.host in LOOPBACK or self.host.startswith(("unix:", "127."))
+
+    @property
+    def effective_database_url(self) -> str:
+        """The database's URL, or the embedded SQLite file in the data folder."""
+        return self.database_url or f"sqlite:///{(self.data_dir / 'touchstone.db').absolute()}"
+
+    @property
+    def uploads_dir(self) -> Path:
+        """Folder of the uploaded tables."""
+        return self.data_dir / "uploads"
+
+    @property
+    def index_file(self) -> Path:
+        """The file that the index of a large catalog is kept in, one for each database."""
+        name = hashlib.sha256(self.effective_database_url.encode()).hexdigest()[:16]
+        return self.data_dir / f"catalog-{name}.index"
+
+    @property
+    def artifacts_dir(self) -> Path:
+        """Folder of the jobs' artefacts."""
+        return self.data_dir / "artifacts"
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None) -> Self:
+        """Read the settings from the environment.
+
+        Raises:
+            SettingsError: a variable with our prefix is unknown or its value does not fit; one line says which.
+        """
+        names = [n for n in (os.environ if environment is None else environment) if n.startswith(PREFIX)]
+        fields = [field.upper() for field in cls.model_fields]
+        for name in names:
+            if name[len(PREFIX) :] not in fields:
+                near = [PREFIX + one for one in difflib.get_close_matches(name[len(PREFIX) :], fields, 1)]
+                raise SettingsError(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
+        try:
+            if environment is None:
+                return cls()
+            values: dict[str, Any] = {n.removeprefix(PREFIX).lower(): environment[n] for n in names}
+            return cls(**values)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            name = PREFIX + str(first["loc"][0]).upper() if first["loc"] else PREFIX
+            raise SettingsError(f"{name}: {first['msg'].removeprefix('Value error, ')}") from None

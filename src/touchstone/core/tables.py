@@ -1,0 +1,223 @@
+"""The tables of the database. Rows are the truth: of the catalog, the projects, the people and the jobs."""
+
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.db import Instant
+
+NAMING: Final = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+metadata = sa.MetaData(naming_convention=NAMING)
+
+_TYPES: Final[dict[Kind, Any]] = {
+    Kind.TEXT: sa.Text,
+    Kind.WORDS: sa.JSON,
+    Kind.INTEGER: sa.BigInteger,
+    Kind.PERCENTAGE: sa.Double,
+    Kind.FLAG: sa.Boolean,
+}
+
+
+def _json(name: str, *, nullable: bool = True) -> sa.Column[Any]:
+    return sa.Column(name, sa.JSON(none_as_null=True), nullable=nullable)
+
+
+def _attribute_columns() -> list[sa.Column[Any]]:
+    return [
+        _json(a.name)
+        if a.kind is Kind.WORDS
+        else sa.Column(a.name, _TYPES[a.kind](), nullable=a.name != "dataset_name")
+        for a in ATTRIBUTES
+    ]
+
+
+datasets = sa.Table(
+    "datasets",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("dataset_id", sa.Uuid, nullable=False, unique=True),
+    sa.Column("owner", sa.Uuid, nullable=True, index=True),
+    sa.Column("visibility", sa.Text, nullable=False),
+    sa.Column("description", sa.Text, nullable=False),
+    sa.Column("file_path", sa.Text, nullable=False),
+    sa.Column("file_type", sa.Text, nullable=False),
+    *_attribute_columns(),
+    _json("metadata"),
+    # Attributes that were filled from the measured file, not declared by anybody.
+    _json("measured_attributes"),
+    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("updated_at", Instant, nullable=False),
+    # The catalog version at which this row last changed: other processes fetch what is newer than theirs.
+    sa.Column("changed_at_version", sa.BigInteger, nullable=False, index=True),
+    sqlite_autoincrement=True,
+)
+
+dataset_deletions = sa.Table(
+    "dataset_deletions",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("deleted_at_version", sa.BigInteger, nullable=False, index=True),
+)
+
+# Counters that change with what they stand for, in the same transaction: "catalog" and "accounts".
+versions = sa.Table(
+    "versions",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("version", sa.BigInteger, nullable=False),
+)
+
+projects = sa.Table(
+    "projects",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("description", sa.Text, nullable=True),
+    _json("criteria", nullable=False),
+    _json("weights", nullable=False),
+    sa.Column("chosen_dataset_id", sa.Integer, nullable=True),
+    sa.Column("choice_reason", sa.Text, nullable=True),
+    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("updated_at", Instant, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Index(None, "user_id", "updated_at"),
+)
+
+files = sa.Table(
+    "files",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("owner", sa.Uuid, nullable=False, index=True),
+    sa.Column("file_path", sa.Text, nullable=False, unique=True),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    sa.Column("sha256", sa.Text, nullable=False),
+    sa.Column("created_at", Instant, nullable=False),
+)
+
+users = sa.Table(
+    "users",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("email_folded", sa.Text, nullable=False, unique=True),
+    sa.Column("password_hash", sa.Text, nullable=True),
+    sa.Column("is_active", sa.Boolean, nullable=False),
+    sa.Column("is_superuser", sa.Boolean, nullable=False),
+    sa.Column("is_verified", sa.Boolean, nullable=False),
+    sa.Column("pseudo", sa.Text, nullable=True),
+    sa.Column("given_name", sa.Text, nullable=True),
+    sa.Column("family_name", sa.Text, nullable=True),
+    sa.Column("locale", sa.Text, nullable=False),
+    sa.Column("picture", sa.LargeBinary, nullable=True),
+    sa.Column("picture_digest", sa.Text, nullable=True),
+    sa.Column("created_at", Instant, nullable=False),
+)
+
+oauth_accounts = sa.Table(
+    "oauth_accounts",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("oauth_name", sa.Text, nullable=False),
+    sa.Column("account_id", sa.Text, nullable=False),
+    sa.Column("account_email", sa.Text, nullable=False),
+    sa.UniqueConstraint("oauth_name", "account_id"),
+)
+
+# One sign-in on one device; its refresh tokens form a family that is revoked as a whole.
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("user_agent", sa.Text, nullable=True),
+    sa.Column("address", sa.Text, nullable=True),
+    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("used_at", Instant, nullable=False),
+    sa.Column("revoked_at", Instant, nullable=True),
+)
+
+refresh_tokens = sa.Table(
+    "refresh_tokens",
+    metadata,
+    # Only the digest is kept: a stolen database signs nobody in.
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("session_id", sa.Uuid, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("expires_at", Instant, nullable=False),
+    sa.Column("used_at", Instant, nullable=True),
+)
+
+reset_tokens = sa.Table(
+    "reset_tokens",
+    metadata,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("user_id", sa.Uuid, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("expires_at", Instant, nullable=False),
+    sa.Column("used_at", Instant, nullable=True),
+)
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("owner", sa.Uuid, nullable=False),
+    sa.Column("status", sa.Text, nullable=False, index=True),
+    sa.Column("name", sa.Text, nullable=True),
+    sa.Column("project_id", sa.Uuid, nullable=True, index=True),
+    sa.Column("parent_job_id", sa.Uuid, nullable=True, index=True),
+    sa.Column("dataset_id", sa.Integer, nullable=True),
+    sa.Column("idempotency_key", sa.Text, nullable=True),
+    sa.Column("request_digest", sa.Text, nullable=False),
+    _json("request", nullable=False),
+    # What the worker needs and nobody is shown: where the file is, what was declared of it, the model's artefact.
+    _json("source"),
+    _json("inputs"),
+    _json("progress"),
+    _json("result"),
+    _json("error"),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    # How many attempts ended because the worker was lost; a worker that stops in good order does not count.
+    sa.Column("losses", sa.Integer, nullable=False),
+    sa.Column("worker", sa.Text, nullable=True),
+    sa.Column("lease_until", Instant, nullable=True),
+    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("started_at", Instant, nullable=True),
+    sa.Column("finished_at", Instant, nullable=True),
+    sa.Column("updated_at", Instant, nullable=False),
+    sa.UniqueConstraint("owner", "kind", "idempotency_key"),
+    sa.Index(None, "owner", "created_at"),
+)
+
+# Append-only: one row a move or report of a job, in the order of its id.
+job_events = sa.Table(
+    "job_events",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("job_id", sa.Uuid, sa.ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    _json("data"),
+    sa.Column("at", Instant, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+job_artifacts = sa.Table(
+    "job_artifacts",
+    metadata,
+    sa.Column("job_id", sa.Uuid, sa.ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("media_type", sa.Text, nullable=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    sa.Column("sha256", sa.Text, nullable=False),
+    # Relative to the artefacts folder; carries the attempt, so a lost attempt's file is never taken for another's.
+    sa.Column("path", sa.Text, nullable=False),
+)

@@ -1,0 +1,133 @@
+"""What every test can stand on: a real database of each kind, and the whole service in each topology."""
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from touchstone.core.db import Database
+from touchstone.core.migrations import prepare
+from touchstone.core.settings import Settings
+
+DATABASES = ("sqlite", "postgresql")
+TOPOLOGIES = ("embedded", "split")
+POSTGRES_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--databases", default=",".join(DATABASES), help="comma-separated: sqlite, postgresql")
+    parser.addoption("--topologies", default=",".join(TOPOLOGIES), help="comma-separated: embedded, split")
+    parser.addoption("--long", action="store_true", help="run the long form of tests that have one")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for name, option in (("database_kind", "databases"), ("topology", "topologies")):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, metafunc.config.getoption(option).split(","), scope="session")
+
+
+def missing(what: str) -> None:
+    """Skip loudly for want of something; an error where nothing may be missing."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what} is missing, and CI=true allows no skipping")
+    pytest.skip(f"{what} is missing on this machine")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, Any]]:
+    return "asyncio", {"use_uvloop": False}
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """The URL of a PostgreSQL server: `TEST_POSTGRESQL_URL`, or a private cluster made for this run."""
+    given = os.environ.get("TEST_POSTGRESQL_URL")
+    if given:
+        yield given
+        return
+    if not POSTGRES_BINARIES:
+        missing("PostgreSQL (TEST_POSTGRESQL_URL, or Debian's package postgresql)")
+    # initdb refuses to run as root: the cluster belongs to the user that the package made.
+    as_owner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    folder = Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp"))
+    if as_owner:
+        shutil.chown(folder, "postgres")
+    port = _free_port()
+    run = [
+        *as_owner,
+        str(POSTGRES_BINARIES[-1] / "initdb"),
+        "-D",
+        str(folder / "data"),
+        "-U",
+        "postgres",
+        "-A",
+        "trust",
+    ]
+    subprocess.run([*run, "--no-sync", "-E", "UTF8", "--locale=C"], check=True, capture_output=True, cwd="/")
+    control = [*as_owner, str(POSTGRES_BINARIES[-1] / "pg_ctl"), "-D", str(folder / "data"), "-w"]
+    options = f"-h 127.0.0.1 -p {port} -k {folder} -c max_connections=300"
+    subprocess.run(
+        [*control, "-l", str(folder / "log"), "-o", options, "start"], check=True, capture_output=True, cwd="/"
+    )
+    yield f"postgresql://postgres@127.0.0.1:{port}"
+    subprocess.run([*control, "-m", "immediate", "stop"], check=True, capture_output=True, cwd="/")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database of the kind under test."""
+    if database_kind == "sqlite":
+        yield f"sqlite:///{tmp_path / 'touchstone.db'}"
+        return
+    server = request.getfixturevalue("postgresql_server")
+    name = f"t_{secrets.token_hex(6)}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield f"{server}/{name}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    """Settings of a service without the demo catalog, on the database under test."""
+    return Settings.load(
+        {
+            "TOUCHSTONE_DATABASE_URL": database_url,
+            "TOUCHSTONE_DATA_DIR": str(tmp_path / "data"),
+            "TOUCHSTONE_DEMO": "false",
+        }
+    )
+
+
+@pytest.fixture
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    """The database under test, opened, with its schema."""
+    opened = Database(settings.effective_database_url)
+    await prepare(opened)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def service(settings: Settings, topology: str) -> AsyncIterator[Any]:
+    """The whole product: in one process, or with a real HTTP hop to its selection backend."""
+    from tests.serving import running  # noqa: PLC0415 - tests of single rooms run without the whole
+
+    async with running(settings, topology) as found:
+        yield found
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

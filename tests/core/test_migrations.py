@@ -1,0 +1,60 @@
+"""The schema is made, recognised, and never run on when it is another one."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+
+from touchstone.core.db import Database
+from touchstone.core.migrations import SchemaError, current, head, prepare, upgrade
+from touchstone.core.tables import metadata
+
+
+async def test_an_empty_database_gets_the_schema_of_the_tables(database: Database) -> None:
+    """Migrating an empty database makes exactly the tables that the code declares."""
+
+    def differences(connection: sa.Connection) -> list[object]:
+        found: list[object] = compare_metadata(MigrationContext.configure(connection), metadata)
+        return found
+
+    assert await database.run_sync(differences) == []
+    assert await current(database) == head()
+
+
+async def test_preparing_twice_changes_nothing(database: Database) -> None:
+    """A current schema is accepted as it is."""
+    await prepare(database)
+    await upgrade(database)
+    assert await current(database) == head()
+
+
+@pytest.mark.parametrize("found", ["0000", "9999"])
+async def test_another_schema_is_refused_with_the_command_to_run(database: Database, found: str) -> None:
+    """The refusal names both revisions and the command."""
+    async with database.writing() as rows:
+        await rows.execute(sa.text("UPDATE alembic_version SET version_num = :found").bindparams(found=found))
+    with pytest.raises(SchemaError, match=rf"{found}.*{head()}.*touchstone db upgrade"):
+        await prepare(database)
+
+
+async def test_a_newer_schema_is_never_downgraded(database: Database) -> None:
+    """Upgrading a database that is ahead of the code fails and leaves it as it was."""
+    async with database.writing() as rows:
+        await rows.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(SchemaError):
+        await upgrade(database)
+    assert await current(database) == "9999"
+
+
+async def test_a_backup_holds_every_row(tmp_path: Path) -> None:
+    """The copy made before an upgrade is a whole database."""
+    database = Database(f"sqlite:///{tmp_path / 'a.db'}")
+    await prepare(database)
+    await database.backup(tmp_path / "b.db")
+    await database.close()
+    copied = sqlite3.connect(tmp_path / "b.db")
+    assert copied.execute("SELECT version_num FROM alembic_version").fetchall() == [(head(),)]
+    copied.close()

@@ -1,0 +1,64 @@
+"""A setting is known by its name and fits, or the start stops with one line."""
+
+from pathlib import Path
+
+import pytest
+
+from touchstone.core.settings import Settings, SettingsError
+
+
+@pytest.mark.parametrize(
+    ("variables", "line"),
+    [
+        ({"TOUCHSTONE_PROT": "1"}, "TOUCHSTONE_PROT is not a setting; did you mean TOUCHSTONE_PORT?"),
+        ({"TOUCHSTONE_QQQQ": "1"}, "TOUCHSTONE_QQQQ is not a setting."),
+        ({"TOUCHSTONE_PORT": "x"}, "TOUCHSTONE_PORT: "),
+        ({"TOUCHSTONE_PORT": "70000"}, "TOUCHSTONE_PORT: "),
+        ({"TOUCHSTONE_CORS_ORIGINS": "*"}, "TOUCHSTONE_CORS_ORIGINS: '*' is not an origin"),
+        ({"TOUCHSTONE_CORS_ORIGINS": "https://*.example.org"}, "TOUCHSTONE_CORS_ORIGINS: "),
+        ({"TOUCHSTONE_INTERNAL_KEY": "short"}, "TOUCHSTONE_INTERNAL_KEY: a key has at least 32 bytes"),
+        ({"TOUCHSTONE_SIGNING_KEY": "é" * 15}, "TOUCHSTONE_SIGNING_KEY: a key has at least 32 bytes"),
+        ({"TOUCHSTONE_DATABASE_URL": "mysql://x"}, "TOUCHSTONE_DATABASE_URL: a database URL begins with"),
+        ({"TOUCHSTONE_REGISTRATION": "maybe"}, "TOUCHSTONE_REGISTRATION: "),
+    ],
+)
+def test_a_wrong_setting_is_named_in_one_line(variables: dict[str, str], line: str) -> None:
+    """The line begins with the variable, says what is wrong, and shows no secret."""
+    with pytest.raises(SettingsError) as refused:
+        Settings.load(variables)
+    assert str(refused.value).startswith(line)
+    assert "\n" not in str(refused.value)
+
+
+def test_lists_are_split_and_other_variables_are_not_ours() -> None:
+    """Roots are separated by colons, origins by commas."""
+    found = Settings.load(
+        {
+            "TOUCHSTONE_DATA_ROOTS": "/a:/b",
+            "TOUCHSTONE_CORS_ORIGINS": "https://a.example, http://localhost:3000",
+            "PATH": "/bin",
+        }
+    )
+    assert found.data_roots == (Path("/a"), Path("/b"))
+    assert found.cors_origins == ("https://a.example", "http://localhost:3000")
+
+
+def test_the_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without a mapping, the process's own variables count."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    assert Settings.load().effective_database_url == f"sqlite:///{tmp_path}/touchstone.db"
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("unix:/run/x", True),
+        ("0.0.0.0", False),
+    ],
+)
+def test_what_only_this_machine_reaches(host: str, local: bool) -> None:
+    """Loopback addresses and sockets are local, everything else is not."""
+    assert Settings.load({"TOUCHSTONE_HOST": host}).listens_locally is local

@@ -1,0 +1,122 @@
+"""Texts, refusals, folding and identities: the words that every room shares."""
+
+import string
+from uuid import UUID
+
+import pytest
+
+from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
+from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, strict_uuid, user_id_of
+from touchstone.core.messages import LOCALES, MESSAGES, locale_of, validation_text
+from touchstone.core.text import fold
+
+ID = "11111111-2222-4333-8444-555555555555"
+
+
+def test_every_refusal_has_its_sentence() -> None:
+    """No code without a text, and French and English fill the same places."""
+    fields = string.Formatter().parse
+    for error in ERRORS:
+        french, english = MESSAGES[error.code]
+        assert {f for _, f, _, _ in fields(french) if f} == {f for _, f, _, _ in fields(english) if f}, error.code
+
+
+def test_codes_are_unique() -> None:
+    """A client that acts on a code acts on one refusal."""
+    codes = [error.code for error in ERRORS]
+    assert len(codes) == len(set(codes))
+
+
+def test_fixed_sentences_ignore_the_language() -> None:
+    """Three sentences are the interface's own; the others follow the caller."""
+    assert [ProjectNotFound().detail(locale) for locale in LOCALES] == ["Projet non trouvé"] * 2
+    assert "10" in TooLarge(limit=10).detail("en")
+
+
+def test_possible_values_are_listed_in_neither_language() -> None:
+    """The validating library's English "or" does not get into a French sentence."""
+    told = [validation_text("literal_error", "", {"expected": "'a', 'b' or 'c'"}, locale) for locale in LOCALES]
+    assert told == ["valeurs possibles : 'a', 'b', 'c'", "possible values: 'a', 'b', 'c'"]
+
+
+@pytest.mark.parametrize(
+    ("header", "locale"),
+    [
+        (None, "fr"),
+        ("", "fr"),
+        ("en", "en"),
+        ("en-GB,en;q=0.9", "en"),
+        ("de, en;q=0.4, fr;q=0.3", "en"),
+        ("en;q=0.4, fr", "fr"),
+        ("en;q=x", "fr"),
+        ("en;q=0", "fr"),
+        ("*", "fr"),
+        ("en;level=1", "en"),
+    ],
+)
+def test_the_language_is_what_the_header_prefers(header: str | None, locale: str) -> None:
+    """French unless English is preferred."""
+    assert locale_of(header) == locale
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Été", "ete"),
+        ("STRASSE", "strasse"),
+        ("straße", "strasse"),
+        ("ﬁn", "fin"),
+        ("Ⅻ", "xii"),
+        ("İ", "i"),
+        ("%_", "%_"),
+    ],
+)
+def test_folding_forgets_case_and_marks(text: str, folded: str) -> None:
+    """Texts compare by their folded form."""
+    assert fold(text) == folded
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        ID + "0",
+        ID[:-1],
+        f"urn:uuid:{ID}",
+        f"{{{ID}}}",
+        ID.replace("-", ""),
+        f" {ID}",
+        f"{ID}\n",
+        "0x" + ID,
+        "",
+    ],
+)
+def test_only_one_spelling_is_a_user_id(spelling: str) -> None:
+    """Whatever else a UUID parser takes is refused."""
+    assert strict_uuid(spelling) is None
+    with pytest.raises(InvalidUserId):
+        user_id_of([(b"x-user-id", spelling.encode())])
+
+
+def test_a_repeated_user_id_is_refused() -> None:
+    """Two headers are two claims, even when they agree."""
+    assert user_id_of([]) is None
+    assert user_id_of([(b"x-user-id", ID.upper().encode())]) == UUID(ID)
+    with pytest.raises(InvalidUserId):
+        user_id_of([(b"x-user-id", ID.encode())] * 2)
+
+
+def test_an_internal_token_proves_the_caller() -> None:
+    """What the gateway signs is what the backend reads, nobody included."""
+    tokens = InternalTokens("k" * 32)
+    for caller in (Caller(UUID(ID), "a@example.org", is_admin=True), Caller(UUID(ID)), None):
+        assert tokens.verify([(INTERNAL_HEADER, tokens.sign(caller))]) == caller
+        assert tokens.sign(caller) == tokens.sign(caller)
+
+
+def test_every_other_internal_token_is_refused() -> None:
+    """Another key, another text, none, or two."""
+    tokens, others = InternalTokens("k" * 32), InternalTokens("o" * 32)
+    good = (INTERNAL_HEADER, tokens.sign(None))
+    for headers in ([], [good, good], [(INTERNAL_HEADER, others.sign(None))], [(INTERNAL_HEADER, b"\xff.x.y")]):
+        with pytest.raises(InvalidInternalToken):
+            tokens.verify(headers)

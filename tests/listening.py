@@ -1,0 +1,31 @@
+"""An application behind a real HTTP server on loopback."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from touchstone.server import configured
+
+
+@asynccontextmanager
+async def listening(app: ASGIApp) -> AsyncIterator[str]:
+    """The application behind a real HTTP server on a free loopback port; its address."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(configured(app, drain_seconds=5))
+    server.capture_signals = _no_signals  # type: ignore[method-assign]
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    while not server.started:
+        await asyncio.sleep(0.005)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    await serving
+
+
+def _no_signals() -> Any:
+    return nullcontext()

@@ -1,0 +1,55 @@
+"""The whole service for tests: opened in process, in either topology, and put behind a real HTTP server."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import httpx2
+from starlette.types import ASGIApp
+
+from tests.listening import listening
+from touchstone import compose
+from touchstone.core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running product: its public application, and where its selection backend can be reached directly."""
+
+    app: ASGIApp
+    settings: Settings
+
+    def client(self, token: str | None = None, **headers: str) -> httpx2.AsyncClient:
+        """An HTTP client of the public API, signed in when given a token."""
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
+        return httpx2.AsyncClient(transport=transport, base_url="http://touchstone.test", headers=headers, timeout=60)
+
+    async def register(self, email: str, password: str = "correct horse battery") -> httpx2.AsyncClient:
+        """A client that is signed in as a new user."""
+        async with self.client() as guest:
+            made = await guest.post("/api/v1/auth/register", json={"email": email, "password": password})
+            assert made.status_code == 201, made.text
+            answer = await guest.post("/api/v1/auth/login", data={"username": email, "password": password})
+        return self.client(answer.json()["access_token"])
+
+
+@asynccontextmanager
+async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
+    """The whole product, opened and closed."""
+    if topology == "embedded":
+        async with compose.embedded(settings) as app:
+            yield Service(app, settings)
+        return
+    key = secrets.token_urlsafe(32)
+    apart = Settings.model_validate({**settings.model_dump(), "internal_key": key})
+    async with AsyncExitStack() as stack:
+        urls: dict[str, str] = {}
+        for name in compose.BACKENDS:
+            pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
+            part = await stack.enter_async_context(compose.backend(name, pointed))
+            urls[f"{name}_url"] = await stack.enter_async_context(listening(part))
+        pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
+        yield Service(await stack.enter_async_context(compose.gateway(pointed)), apart)
