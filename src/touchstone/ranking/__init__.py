@@ -1,0 +1,1 @@
+"""Pure columns: filter, score, order and explain datasets; no web, no SQL."""

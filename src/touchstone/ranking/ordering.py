@@ -1,0 +1,71 @@
+"""The order of answers: sort keys, and a window of the smallest without sorting the rest."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.ranking import searching
+from touchstone.ranking.columns import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
+from touchstone.ranking.criteria import COMPOSITES, Ints
+from touchstone.ranking.kernels import DIGIT, RADIX
+from touchstone.ranking.searching import Keyed
+
+_TEXTS: Final = tuple(name for name in TEXT_COLUMNS if name != "visibility")
+_ALIASES: Final = {"name": "dataset_name", "num_citations": "citations"}
+_OWN_NAMES: Final = (*_TEXTS, "dataset_id", *NUMBERS, *FLAGS, *COMPOSITES, *INTEGER_COLUMNS)
+SORT_KEYS: Final[Mapping[str, str]] = MappingProxyType({name: name for name in _OWN_NAMES} | _ALIASES)
+"""Every name that a list may be sorted by, and the column that it means."""
+
+
+def sort_values(segment: Segment, column: str) -> tuple[NDArray[Any], ...]:
+    """What a column is sorted by, most significant first, ascending; NaN is a record without the value."""
+    if column == "dataset_id":
+        return segment.columns["uuid_high"], segment.columns["uuid_low"]
+    if column in COMPOSITES:
+        return (segment.criteria[column],)
+    values = segment.columns[column]
+    if column in TEXT_COLUMNS:
+        values = segment.vocabularies[column].ranks[values]
+    if column in TEXT_COLUMNS or column in FLAGS:
+        return (np.where(values < 0, np.nan, values),)
+    return (values,)
+
+
+def ascending(values: NDArray[Any], descending: bool) -> NDArray[Any]:
+    """The same order as an ascending one without NaN: missing values last, whichever way the rest is sorted."""
+    if values.dtype.kind != "f":
+        return ~values if descending else values
+    return np.where(np.isnan(values), np.inf, -values if descending else values)
+
+
+def smallest(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) -> Ints:
+    """The indices of the `skip`-th to the `skip + limit`-th smallest by `keys`, most significant first.
+
+    Only what can reach the window is sorted: a selection on the first key leaves out the rest, ties kept.
+    """
+    first, size = keys[0], len(keys[0])
+    end = size if limit is None else min(size, skip + limit)
+    if end <= skip:
+        return np.empty(0, np.int64)
+    candidates = np.arange(size)
+    if end < size // 2:
+        candidates = np.flatnonzero(first <= np.partition(first, end - 1)[end - 1])
+    order = np.lexsort([key[candidates] for key in reversed(keys)])
+    return candidates[order[skip:end]]
+
+
+def stable_order(keys: NDArray[np.uint32]) -> Keyed:
+    """The keys in ascending order and the index that each came from, equal keys in the order they had: a radix sort."""
+    sorted_, spare = _keyed(keys.copy()), _keyed(np.empty_like(keys))
+    for digit in range(3):
+        if searching.digit_pass(DIGIT * digit, sorted_, spare, np.zeros(RADIX + 1, np.int64)):
+            sorted_, spare = spare, sorted_
+    return sorted_
+
+
+def _keyed(keys: NDArray[np.uint32]) -> Keyed:
+    return Keyed(keys, np.arange(len(keys), dtype=np.uint32))

@@ -1,0 +1,86 @@
+"""What a catalog is made of: parts that each hold some records and answer the same questions about them."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.ranking.criteria import Floats, Ints
+from touchstone.ranking.facets import Counts
+from touchstone.ranking.predicates import Query
+
+
+class Window(NamedTuple):
+    """A piece of a ranking: positions in order, their scores, and the plan that found them."""
+
+    positions: NDArray[Any]
+    scores: Floats
+    plan: str
+
+
+class Listed(NamedTuple):
+    """A piece of a sorted list: positions in order, and how many records match in all."""
+
+    positions: Ints
+    total_count: int
+
+
+class Part(Protocol):
+    """Some records, at positions from 0 to `span - 1`, of which `size` are alive; never changes."""
+
+    @property
+    def span(self) -> int:
+        """How many positions there are."""
+
+    @property
+    def size(self) -> int:
+        """How many records are alive."""
+
+    def find(self, id_: int) -> int | None:
+        """The position of the live record with an id."""
+
+    def find_uuid(self, dataset_id: UUID) -> int | None:
+        """The position of the live record with a UUID."""
+
+    def count(self, query: Query) -> int:
+        """How many live records match."""
+
+    def matches(self, query: Query, position: int) -> bool:
+        """Whether the live record at a position matches."""
+
+    def rank(self, query: Query, weights: Mapping[str, float], end: int | None, floor: float) -> Window:
+        """The best `end` records that match (all for None), leaving out those with a score below `floor`."""
+
+    def ordered(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> Listed:
+        """Positions by a sort column, those without a value last, then by id."""
+
+    def sort_key(self, column: str, position: int) -> Any:
+        """The value that a record is sorted by, comparable across parts; None when it has none."""
+
+    def before(self, query: Query, weights: Mapping[str, float], score: float, name: str, id_: int) -> int:
+        """How many other records that match come before one with this score, folded name and id."""
+
+    def tally(self, query: Query, counts: Counts) -> None:
+        """Add the records that match to facets in the making."""
+
+    def ids(self, positions: NDArray[Any]) -> Ints:
+        """Integer ids."""
+
+    def dataset_ids(self, positions: NDArray[Any]) -> list[str]:
+        """UUIDs as text."""
+
+    def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
+        """A text column."""
+
+    def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
+        """A number (NaN: not known) or a flag (-1: not known)."""
+
+    def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
+        """One criterion."""
+
+
+def uuid_texts(high: NDArray[np.uint64], low: NDArray[np.uint64]) -> list[str]:
+    """UUIDs as text, from their halves."""
+    return [str(UUID(int=(h << 64) | lo)) for h, lo in zip(high.tolist(), low.tolist(), strict=True)]

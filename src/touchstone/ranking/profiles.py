@@ -1,0 +1,46 @@
+"""The named weight sets (interface, section 2.8)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One named set of weights by criterion, with its labels."""
+
+    name: str
+    label_fr: str
+    label_en: str
+    weights: Mapping[str, float]
+
+
+_ALL: Final = (
+    Profile(
+        "ethical",
+        "Éthique d'abord",
+        "Ethics first",
+        MappingProxyType({"ethical_score": 0.7, "anonymization": 0.2, "informed_consent": 0.1}),
+    ),
+    Profile(
+        "technical",
+        "Technique d'abord",
+        "Technical first",
+        MappingProxyType({"technical_score": 0.6, "data_quality": 0.3, "documentation": 0.1}),
+    ),
+    Profile(
+        "popularity",
+        "Popularité d'abord",
+        "Popularity first",
+        MappingProxyType({"popularity_score": 0.8, "citations": 0.2}),
+    ),
+    Profile(
+        "balanced",
+        "Équilibré",
+        "Balanced",
+        MappingProxyType({"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}),
+    ),
+)
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({profile.name: profile for profile in _ALL})
+DEFAULT_PROFILE: Final = "balanced"

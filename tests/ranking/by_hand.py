@@ -1,0 +1,152 @@
+"""The slow, readable twin of the evaluator: one record at a time, in plain Python, to the letter of the interface."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.text import fold
+from touchstone.ranking.columns import Row
+from touchstone.ranking.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Range, Visible
+
+COMPOSITES = ("ethical_score", "technical_score", "popularity_score")
+
+
+def clamp(value: float) -> float:
+    return max(0.0, min(1.0, value))
+
+
+def ethical_score(row: Row) -> float:
+    return sum(getattr(row, name) is True for name in ETHICAL) / 10
+
+
+def documentation_part(row: Row) -> float:
+    part = 0.0
+    if row.metadata_provided_with_dataset:
+        part += 0.15
+    if row.external_documentation_available:
+        part += 0.15
+    return part
+
+
+def quality_part(row: Row) -> float:
+    part = 0.0
+    if row.missing_values_percentage is not None:
+        part += max(0.0, 0.2 * (100 - row.missing_values_percentage) / 100)
+    elif row.has_missing_values is False:
+        part += 0.2
+    if row.is_split:
+        part += 0.2
+    return part
+
+
+def size_part(row: Row) -> float:
+    part = 0.0
+    if row.instances_number is not None and row.instances_number > 0:
+        part += 0.15 * clamp((math.log10(row.instances_number) - 2) / 3)
+    features = row.features_number
+    if features:
+        if features > 100:
+            part += 0.15 * max(0.5, 1 - (features - 100) / 1000)
+        elif features >= 10:
+            part += 0.15
+        else:
+            part += 0.15 * features / 10
+    return part
+
+
+def technical_score(row: Row) -> float:
+    return min(1.0, documentation_part(row) + quality_part(row) + size_part(row))
+
+
+def popularity_score(row: Row) -> float:
+    if row.citations is None or row.citations <= 0:
+        return 0.0
+    return clamp(math.log10(row.citations) / 3)
+
+
+def data_quality(row: Row) -> float:
+    if row.missing_values_percentage is not None:
+        return (100 - row.missing_values_percentage) / 100
+    return {None: 0.0, False: 1.0, True: 0.5}[row.has_missing_values]
+
+
+def instances_count(row: Row) -> float:
+    if row.instances_number is None or row.instances_number <= 0:
+        return 0.0
+    return clamp(math.log10(row.instances_number) / 5)
+
+
+def novelty(row: Row) -> float:
+    return 0.0 if row.year is None else clamp((row.year - 2000) / 24)
+
+
+CRITERIA = {
+    "ethical_score": ethical_score,
+    "technical_score": technical_score,
+    "popularity_score": popularity_score,
+    "anonymization": lambda row: float(row.anonymization_applied is True),
+    "transparency": lambda row: float(row.transparency is True),
+    "informed_consent": lambda row: float(row.informed_consent is True),
+    "documentation": lambda row: float(
+        row.metadata_provided_with_dataset is True or row.external_documentation_available is True
+    ),
+    "data_quality": data_quality,
+    "instances_count": instances_count,
+    "features_count": lambda row: 0.0 if row.features_number is None else clamp(row.features_number / 100),
+    "citations": popularity_score,
+    "year": novelty,
+}
+
+
+def score(row: Row, weights: Mapping[str, float]) -> float:
+    added = total = 0.0
+    for name, criterion in CRITERIA.items():
+        added += weights.get(name, 0.0) * criterion(row)
+        total += weights.get(name, 0.0)
+    return added / total
+
+
+def matches(row: Row, predicate: Predicate) -> bool:
+    match predicate:
+        case Range(column, low, high):
+            composite = column in COMPOSITES
+            value = CRITERIA[column](row) if composite else getattr(row, column)
+            slack = 1e-9 if composite else 0
+            return (
+                value is not None and (low is None or value >= low - slack) and (high is None or value <= high + slack)
+            )
+        case Flag(column, value):
+            return getattr(row, column) is value
+        case AnyWord(column, words):
+            return bool({fold(word) for word in words} & {fold(word) for word in getattr(row, column) or ()})
+        case Contains(column, text):
+            return getattr(row, column) is not None and fold(text) in fold(getattr(row, column))
+        case OneOf(column, values):
+            return getattr(row, column) is not None and fold(getattr(row, column)) in {fold(value) for value in values}
+        case Visible(viewer):
+            return row.visibility == "public" or (viewer is not None and row.owner == viewer)
+
+
+def matching(rows: Iterable[Row], query: tuple[Predicate, ...]) -> list[Row]:
+    return [row for row in rows if all(matches(row, predicate) for predicate in query)]
+
+
+def rank(rows: Iterable[Row], query: tuple[Predicate, ...], weights: Mapping[str, float]) -> list[tuple[int, float]]:
+    """(id, score) by score decreasing, then folded name, then id."""
+    found = [(-score(row, weights), fold(row.dataset_name), row.id) for row in matching(rows, query)]
+    return [(id_, -negated) for negated, _, id_ in sorted(found)]
+
+
+def sort_value(row: Row, key: str) -> object:
+    if key in COMPOSITES:
+        return CRITERIA[key](row)
+    value = getattr(row, {"name": "dataset_name", "num_citations": "citations"}.get(key, key))
+    return fold(value) if isinstance(value, str) else value
+
+
+def ordered(rows: Iterable[Row], query: tuple[Predicate, ...], key: str, descending: bool) -> list[int]:
+    """Ids by a sort key, ties by id ascending in both orders, records without the value last."""
+    found = sorted(matching(rows, query), key=lambda row: row.id)
+    known = [row for row in found if sort_value(row, key) is not None]
+    known.sort(key=lambda row: sort_value(row, key), reverse=descending)
+    return [row.id for row in (*known, *(row for row in found if sort_value(row, key) is None))]

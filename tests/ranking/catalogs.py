@@ -1,0 +1,97 @@
+"""Random small catalogs, queries and weights, full of ties, duplicates, nulls and awkward spellings."""
+
+from random import Random
+from uuid import UUID
+
+from touchstone.core.attributes import FLAGS
+from touchstone.ranking.columns import Row
+from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.ordering import SORT_KEYS
+from touchstone.ranking.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
+
+NAMES = ("Iris", "iris", "ÎRIS", "Adult", "adult census", "Straße", "STRASSE", "ﬁn", "z%_", "Ωmega", "a", "", "x" * 40)
+OWNERS = (None, UUID(int=7), UUID(int=2**127 + 5))
+WORDS = ("Health", "health", "Santé", "sante", "finance", "Vision", "a,b")
+
+
+def _maybe(random: Random, value: object, share: float = 0.25) -> object:
+    return None if random.random() < share else value
+
+
+def row(random: Random, id_: int) -> Row:
+    """One record; values come from small sets, so that ties and equal spellings are common."""
+    facts: dict[str, object] = {flag: random.choice((None, True, False)) for flag in FLAGS}
+    facts |= {
+        "objective": _maybe(random, random.choice(NAMES)),
+        "domain": _maybe(random, tuple(random.sample(WORDS, random.randrange(3)))),
+        "task": _maybe(random, tuple(random.sample(WORDS, random.randrange(2)))),
+        "year": _maybe(random, random.choice((0, 1999, 2000, 2001, 2012, 2024, 2031))),
+        "instances_number": _maybe(random, random.choice((0, 1, 99, 100, 150, 1000, 100_000, 10**6, 2**53 - 1))),
+        "features_number": _maybe(random, random.choice((0, 1, 9, 10, 42, 100, 101, 600, 601, 2**31 - 1))),
+        "citations": _maybe(random, random.choice((0, 1, 3, 10, 100, 999, 1000, 10**7))),
+        "missing_values_percentage": _maybe(random, random.choice((0.0, 0.1, 12.5, 33.3, 100.0))),
+        "visibility": random.choice(("public", "public", "private")),
+        "owner": random.choice(OWNERS),
+        "description": _maybe(random, random.choice(NAMES)),
+        "file_path": _maybe(random, random.choice(("a.csv", "b.parquet"))),
+        "file_type": _maybe(random, random.choice(("csv", "CSV", "parquet"))),
+        "created_at": random.randrange(3),
+        "updated_at": 1_700_000_000_000_000 + random.randrange(5),
+    }
+    return Row(id=id_, dataset_id=UUID(int=random.getrandbits(128)), dataset_name=random.choice(NAMES), **facts)
+
+
+def _range(random: Random) -> Range:
+    column, values = random.choice(
+        (
+            ("year", (1999, 2000, 2012.5, 2024)),
+            ("instances_number", (0, 100, 999.5, 10**6, 2**53 - 1)),
+            ("features_number", (0, 10, 100, 601)),
+            ("citations", (0, 1, 10, 10**9)),
+            ("missing_values_percentage", (0, 0.1, 12.5, 100)),
+            ("ethical_score", tuple(percent / 100 for percent in range(0, 101, 10))),
+            ("technical_score", tuple(percent / 100 for percent in range(0, 101, 5))),
+            ("popularity_score", (0.0, 1 / 3, 0.5, 1.0)),
+            ("id", (1, 5, 20)),
+            ("created_at", (0, 1, 2)),
+        )
+    )
+    low, high = _maybe(random, random.choice(values)), _maybe(random, random.choice(values), 0.6)
+    return Range(column, low, high)  # type: ignore[arg-type]
+
+
+def predicate(random: Random) -> Predicate:
+    """One random predicate of any kind."""
+    words = tuple(random.sample(WORDS, random.randrange(1, 3)))
+    return random.choice(
+        (
+            _range(random),
+            _range(random),
+            Flag(random.choice(FLAGS), random.random() < 0.5),
+            AnyWord(random.choice(("domain", "task")), words),
+            Contains(
+                random.choice(("dataset_name", "objective", "description")), random.choice(("i", "RIS", "ss", "%", ""))
+            ),
+            Contains("dataset_name", random.choice(NAMES)),
+            OneOf("file_type", random.choice((("csv",), ("PARQUET", "x"), ()))),
+            OneOf("visibility", ("private",)),
+            Visible(random.choice(OWNERS)),
+        )
+    )
+
+
+def query(random: Random) -> Query:
+    """Up to three predicates."""
+    return tuple(predicate(random) for _ in range(random.randrange(4)))
+
+
+def weights(random: Random) -> dict[str, float]:
+    """Weights for some criteria: equal, ordinary, zero, huge and tiny ones."""
+    names = random.sample(CRITERION_NAMES, random.randrange(1, len(CRITERION_NAMES) + 1))
+    found = {name: random.choice((0.0, 1.0, 0.1, 0.2, random.random(), 1e6, 1e-3)) for name in names}
+    return found if any(found.values()) else {names[0]: 0.3}
+
+
+def sort_key(random: Random) -> str:
+    """Any sort key."""
+    return random.choice(tuple(SORT_KEYS))

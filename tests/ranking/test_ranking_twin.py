@@ -1,0 +1,85 @@
+"""The evaluator against its row-by-row twin on random catalogs, with writes in between.
+
+`RANKING_CASES` in the environment sets the number of cases; the long form is 50 000.
+"""
+
+import os
+from random import Random
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.ranking.by_hand import CRITERIA, matching, ordered, rank
+from tests.ranking.catalogs import query, row, sort_key, weights
+from touchstone.ranking.columns import Row
+from touchstone.ranking.view import Catalog, Layout
+
+CASES = int(os.environ.get("RANKING_CASES", "150"))
+LAYOUTS = {
+    "flat": Layout(index_from=10**9),
+    "leaves of 64": Layout(index_from=1, leaf_words=1),
+    "leaves of 1024": Layout(index_from=40),
+}
+SIZES = st.one_of(st.integers(0, 12), st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
+long_form = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def check_answers(catalog: Catalog, rows: dict[int, Row], random: Random) -> None:
+    """One random question of each kind answers as the twin does: ids, order and float64 scores, bit for bit."""
+    view, asked = catalog.view, query(random)
+    skip, limit = random.choice(((0, None), (0, 3), (0, 20), (2, 5), (7, None), (1000, 1)))
+    end = None if limit is None else skip + limit
+    weighting = weights(random)
+    expected = rank(rows.values(), asked, weighting)
+    found = view.rank(asked, weighting, skip=skip, limit=limit)
+    answer = list(zip(view.ids(found.positions).tolist(), found.scores.tolist(), strict=True))
+    assert answer == expected[skip:end]
+    assert found.total_count == view.count(asked) == len(expected)
+    key, descending = sort_key(random), random.random() < 0.5
+    listed = view.ordered(asked, key, descending=descending, skip=skip, limit=limit)
+    assert view.ids(listed.positions).tolist() == ordered(rows.values(), asked, key, descending)[skip:end]
+    assert listed.total_count == len(expected)
+
+
+def check_records(catalog: Catalog, rows: dict[int, Row], random: Random) -> None:
+    """Every live record is found by id and by UUID, with the criteria of the formulas; others are not found."""
+    view, asked = catalog.view, query(random)
+    assert view.size == len(rows)
+    kept = {record.id for record in matching(rows.values(), asked)}
+    for record in random.sample(list(rows.values()), min(5, len(rows))):
+        position = view.position(record.id)
+        assert position is not None
+        assert position == view.position_of_uuid(record.dataset_id)
+        assert view.matches(asked, position) == (record.id in kept)
+        [scores] = view.criterion_scores(view_positions(position)).tolist()
+        assert scores == [criterion(record) for criterion in CRITERIA.values()]
+    assert view.position(10**9) is None
+
+
+def view_positions(position: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    return np.array([position])
+
+
+@long_form
+@given(seed=st.integers(0, 2**32), size=SIZES, steps=st.integers(0, 3), layout=st.sampled_from(sorted(LAYOUTS)))
+def test_every_answer_equals_the_row_by_row_twin(seed: int, size: int, steps: int, layout: str) -> None:
+    """After any inserts, updates, deletes and re-clusterings every answer is what the formulas give row by row."""
+    random = Random(seed)
+    rows = {id_: row(random, id_) for id_ in random.sample(range(1, 2 * size + 2), size)}
+    catalog = Catalog.build(rows.values(), LAYOUTS[layout])
+    check_answers(catalog, rows, random)
+    for _ in range(steps):
+        changed = [row(random, random.randrange(1, 2 * size + 4)) for _ in range(random.randrange(4))]
+        deleted = random.sample(sorted(rows), min(len(rows), random.randrange(3)))
+        rows |= {record.id: record for record in changed}
+        for id_ in deleted:
+            rows.pop(id_, None)
+        work = catalog.reclustering() if rows and random.random() < 0.3 else None
+        catalog.apply(upserts=changed, deleted=deleted)
+        if work and layout != "flat":
+            check_answers(catalog, rows, random)
+            work.run()
+            catalog.adopt(work)
+        check_answers(catalog, rows, random)
+    check_records(catalog, rows, random)

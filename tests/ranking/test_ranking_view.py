@@ -1,0 +1,113 @@
+"""What the twin does not say: snapshots, facets, items, compaction, and the table of attributes."""
+
+from random import Random
+from uuid import UUID
+
+import numpy as np
+
+from tests.ranking.catalogs import row
+from touchstone.core.attributes import ATTRIBUTES, FLAGS
+from touchstone.ranking.columns import Row
+from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.predicates import Flag, Range
+from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
+from touchstone.ranking.view import Catalog
+
+
+def made(id_: int, **facts: object) -> Row:
+    return Row(id=id_, dataset_id=UUID(int=id_), **({"dataset_name": f"n{id_}"} | facts))
+
+
+def test_a_row_has_every_attribute() -> None:
+    """An attribute that is added to the table is missing here until a row carries it."""
+    assert {attribute.name for attribute in ATTRIBUTES} <= set(Row.__struct_fields__)
+
+
+def test_profiles_weigh_known_criteria_and_sum_to_one() -> None:
+    """A profile's score is the interface's plain sum."""
+    assert DEFAULT_PROFILE in PROFILES
+    for profile in PROFILES.values():
+        assert set(profile.weights) <= set(CRITERION_NAMES)
+        assert abs(sum(profile.weights.values()) - 1) < 1e-12
+
+
+def test_a_view_does_not_change_when_the_catalog_does() -> None:
+    """A reader that holds a view keeps its answers through later writes, compaction included."""
+    random = Random(1)
+    catalog = Catalog.build(row(random, id_) for id_ in range(1, 3001))
+    before = catalog.view
+    ids = before.ids(before.ordered((), "id", descending=False, skip=0, limit=None).positions).tolist()
+    catalog.apply(upserts=[row(random, 4000)], deleted=range(1, 2900))
+    catalog.apply(upserts=[row(random, id_) for id_ in range(2950, 3100)], deleted=())
+    assert before.ids(before.ordered((), "id", descending=False, skip=0, limit=None).positions).tolist() == ids
+    assert catalog.view.size == 3001 - 2899 + 99
+    assert before.position(1) is not None
+    assert catalog.view.position(1) is None
+
+
+def test_the_last_of_several_rows_with_one_id_counts_and_deleting_wins() -> None:
+    """One batch of changes may name an id more than once."""
+    catalog = Catalog.build([made(1), made(2)])
+    catalog.apply(upserts=[made(1, year=2001), made(1, year=2002), made(2), made(3)], deleted=[2])
+    assert catalog.view.size == 2
+    assert catalog.view.count((Range("year", 2002, 2002),)) == 1
+    assert catalog.view.position(2) is None
+
+
+def test_percent_floors_are_met_by_the_tenths_they_name() -> None:
+    """70 % is reached by seven criteria of ten, and 35 % by 0.15 + 0.2, whatever the last bit says."""
+    seven = dict.fromkeys([a.name for a in ATTRIBUTES if a.ethical][:7], True)
+    catalog = Catalog.build([made(1, metadata_provided_with_dataset=True, is_split=True, **seven)])
+    assert catalog.view.count((Range("ethical_score", low=70 / 100), Range("technical_score", low=35 / 100))) == 1
+    assert catalog.view.count((Range("ethical_score", low=71 / 100),)) == 0
+
+
+def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
+    """A value counts once a record under its most frequent spelling; unknown is not false."""
+    catalog = Catalog.build(
+        [
+            made(1, domain=("Santé", "sante"), year=2020, is_split=True, file_type="csv"),
+            made(2, domain=("Santé",), year=2021, is_split=False),
+            made(3, domain=("SANTE", "Finance"), year=2020, features_number=5),
+            made(4, year=1900, visibility="private"),
+        ]
+    )
+    facets = catalog.view.facets((Range("year", low=2000),))
+    assert facets.total_count == 3
+    assert facets.values["domain"] == (("Santé", 3), ("Finance", 1))
+    assert facets.values["year"] == ((2021, 1), (2020, 2))
+    assert facets.values["file_type"] == (("csv", 1),)
+    assert facets.flags["is_split"] == (1, 1, 1)
+    assert set(facets.flags) == set(FLAGS)
+    assert facets.ranges["features_number"] == (5, 5)
+    assert facets.ranges["citations"] is None
+    assert facets.ranges["ethical_score"] == (0, 0)
+    assert catalog.view.facets((Flag("is_split", True), Flag("is_split", False))).total_count == 0
+
+
+def test_items_carry_the_fields_of_a_scored_dataset() -> None:
+    """What is not known stays None; numbers are whole."""
+    catalog = Catalog.build([made(9, instances_number=2**53 - 1, objective="classer", citations=10)])
+    items = catalog.view.items(np.array([0]))
+    assert items.id == [9]
+    assert items.dataset_id == [str(UUID(int=9))]
+    assert (items.dataset_name, items.objective) == (["n9"], ["classer"])
+    assert (items.instances_number, items.features_number) == ([2**53 - 1], [None])
+    assert items.popularity_score == [1 / 3]
+
+
+def test_a_ranking_comes_in_chunks_too() -> None:
+    """The pieces put together are the whole."""
+    catalog = Catalog.build(row(Random(id_), id_) for id_ in range(1, 100))
+    ranked = catalog.view.rank((), PROFILES[DEFAULT_PROFILE].weights, skip=0, limit=None)
+    pieces = list(ranked.chunks(10))
+    assert len(pieces) == 10
+    assert np.concatenate([positions for positions, _ in pieces]).tolist() == ranked.positions.tolist()
+    assert np.concatenate([scores for _, scores in pieces]).tolist() == ranked.scores.tolist()
+
+
+def test_weights_too_large_to_add_up_still_rank() -> None:
+    """The sum of two of the largest floats overflows; the score does not."""
+    catalog = Catalog.build([made(1, transparency=True), made(2)])
+    ranked = catalog.view.rank((), {"transparency": 1.7e308, "year": 1.7e308}, skip=0, limit=None)
+    assert ranked.scores.tolist() == [0.5, 0.0]

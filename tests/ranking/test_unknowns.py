@@ -1,0 +1,23 @@
+"""What is unknown is told apart from what is zero."""
+
+import numpy as np
+
+from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.explaining import FACTS, unknowns
+
+
+def test_criteria_without_a_known_fact_are_unknown() -> None:
+    """A record of which nothing is known has twelve unknown criteria, one known fact takes exactly its own away."""
+    facts = {name: np.full(2, np.nan) for name in NUMBERS} | {name: np.full(2, -1, np.int8) for name in FLAGS}
+    facts["citations"][1] = 0.0
+    facts["transparency"][1] = 0
+    nothing, something = unknowns(facts)
+    assert nothing == list(CRITERION_NAMES)
+    gone = {"citations", "popularity_score", "transparency", "ethical_score"}
+    assert something == [name for name in CRITERION_NAMES if name not in gone]
+
+
+def test_every_criterion_says_what_it_is_computed_from() -> None:
+    """The table of facts covers the criteria in their order."""
+    assert tuple(FACTS) == CRITERION_NAMES
