@@ -1,0 +1,1 @@
+"""Pure machine learning on tables; no web, no SQL."""

@@ -1,0 +1,93 @@
+"""What every chart shares: its look, its colours, its words in two languages.
+
+Colours are those of Okabe and Ito (2008), told apart with every common colour blindness;
+nothing is said by colour alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from touchstone.core.narratives import AXES, CHARTS, Text
+from touchstone.learning.ports import Json
+from touchstone.learning.wording import LOCALES, say
+
+SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
+BLUE: Final = "#0072B2"
+ORANGE: Final = "#D55E00"
+GREEN: Final = "#009E73"
+GREY: Final = "#767676"
+PALE: Final = "#B8B8B8"
+CATEGORIES: Final = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000", GREY]
+WIDTH: Final = 440
+HEIGHT: Final = 280
+ROW_HEIGHT: Final = 22
+LONGEST_LABEL: Final = 80  # longer names are cut; what does not fit an axis is cut by its label limit
+
+_NUMBERS: Final[dict[str, Json]] = {
+    "fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", "\u202f€"]},
+    "en": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""]},
+}
+_STYLE: Final[Json] = {
+    "font": "DejaVu Sans, Arial, sans-serif",
+    "view": {"stroke": None},
+    "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 12, "subtitleColor": "#555555"},
+    "axis": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500, "gridColor": "#E6E6E6", "domain": False}
+    | {"labelFlush": False},
+    "legend": {"labelFontSize": 11, "titleFontSize": 11, "symbolType": "circle"},
+    "range": {"category": CATEGORIES},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of one language: called with a key of `AXES`."""
+
+    locale: str
+
+    def __call__(self, key: str) -> str:
+        """The word of an axis or a legend."""
+        return self.of(AXES[key])
+
+    def of(self, text: Text) -> str:
+        """The side of a row of a table that is in this language."""
+        return text[LOCALES.index(self.locale)]
+
+
+Build = Callable[[Words], Json]
+
+
+def chart(key: str, build: Build, /, **facts: Any) -> Json:
+    """A chart in both languages: `{title {fr, en}, spec {fr, en}}`; `build` makes the body with the given words."""
+    title = say(CHARTS[key], **facts)
+    return {"title": title, "spec": {locale: _framed(build, title[locale], locale) for locale in LOCALES}}
+
+
+def _framed(build: Build, title: str, locale: str) -> Json:
+    body = build(Words(locale))
+    config = _STYLE | {"locale": {"number": _NUMBERS[locale]}} | body.pop("config", {})
+    head = {"$schema": SCHEMA, "title": title, "description": title, "background": "white", "padding": 10}
+    return head | {"width": WIDTH, "height": HEIGHT} | body | {"config": config}
+
+
+def quantitative(field: str, title: str, **more: Any) -> Json:
+    """A channel of numbers with its axis title."""
+    axis = {"title": title} | more.pop("axis", {})
+    return {"field": field, "type": "quantitative", "axis": axis} | more
+
+
+def nominal(field: str, title: str | None, **more: Any) -> Json:
+    """A channel of names in the order given, long names cut."""
+    axis = {"title": title, "labelLimit": 220} | more.pop("axis", {})
+    return {"field": field, "type": "nominal", "sort": None, "axis": axis} | more
+
+
+def shortened(text: object) -> str:
+    """A name short enough for a chart."""
+    words = str(text)
+    return words if len(words) <= LONGEST_LABEL else words[: LONGEST_LABEL - 1] + "…"
+
+
+def row_height(rows: int) -> int:
+    """The height of a chart with one line a row."""
+    return max(3, rows) * ROW_HEIGHT

@@ -1,0 +1,282 @@
+"""Reading a table from an opened file, within limits: what is not a table is refused, never guessed at.
+
+Limits keep a hostile file (a million columns, a line of a gigabyte, a compressed bomb) from costing more than a look.
+"""
+
+import codecs
+import csv
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, BinaryIO, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from touchstone.learning.columns import Column, Typed, from_booleans, from_dates, from_numbers, from_texts, unsupported
+from touchstone.learning.errors import LearningError
+from touchstone.learning.ports import DataFile
+
+MAX_BYTES: Final = 2 * 2**30
+MAX_COLUMNS: Final = 5_000
+MAX_CELLS: Final = 50_000_000
+MAX_LINE_BYTES: Final = 4 * 2**20
+MAX_UNCOMPRESSED_BYTES: Final = 4 * 2**30
+CHUNK: Final = 2**20
+DELIMITERS: Final = (",", ";", "\t", "|")
+BINARY_SIGNATURES: Final = (b"\x80", b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"%PDF", b"\x89PNG", b"BZh", b"\xfd7zXZ")
+UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A typed table: `frame` has one column per entry of `columns`, rows in the order of the file from 0."""
+
+    frame: pd.DataFrame = field(repr=False)
+    columns: dict[str, Column]
+    sha256: str
+    renamed: dict[str, str]  # new name -> the name as written, which occurred twice or was empty
+
+
+def read_table(file: DataFile) -> Table:
+    """Read a CSV or Parquet file as a typed table. Raises `LearningError` with a code of the reading phase."""
+    reader = READERS.get(file.file_type.lower().lstrip("."))
+    if reader is None:
+        raise LearningError("file_type_unknown", file_type=file.file_type, known=list(READERS))
+    digest = _digest(file.stream)
+    names, typed = reader(file.stream)
+    frame = pd.DataFrame({one.column.name: one.values for one in typed})
+    if frame.empty:
+        raise LearningError("file_empty")
+    renamed = {one.column.name: name for one, name in zip(typed, names, strict=True) if one.column.name != name}
+    return Table(frame, {one.column.name: one.column for one in typed}, digest, renamed)
+
+
+def unique_names(names: list[str]) -> list[str]:
+    """Names made usable: trimmed, empty ones numbered, repeated ones told apart by a suffix."""
+    seen: set[str] = set()
+    answer = []
+    for position, name in enumerate(names):
+        wanted = base = name.strip() or f"column_{position + 1}"
+        suffix = 2
+        while wanted in seen:
+            wanted, suffix = f"{base}_{suffix}", suffix + 1
+        seen.add(wanted)
+        answer.append(wanted)
+    return answer
+
+
+def _digest(stream: BinaryIO) -> str:
+    stream.seek(0)
+    digest, size = hashlib.sha256(), 0
+    while chunk := stream.read(CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+        if size > MAX_BYTES:
+            raise LearningError("file_too_large", maximum=MAX_BYTES)
+    stream.seek(0)
+    return digest.hexdigest()
+
+
+def _read_csv(stream: BinaryIO, forced: str | None = None) -> tuple[list[str], list[Typed]]:
+    encoding = _encoding(stream)
+    sample = _sample(stream, encoding)
+    delimiter = forced or _delimiter(sample)
+    names = _header(sample, delimiter)
+    _within(len(names), 1)
+    cells = _cells(stream, encoding, delimiter, unique_names(names))
+    _within(len(names), len(cells))
+    comma = delimiter != ","
+    return names, [from_texts(str(name), cells[name], decimal_comma=comma) for name in cells.columns]
+
+
+def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[Typed]]:
+    return _read_csv(stream, "\t")
+
+
+def _cells(stream: BinaryIO, encoding: str, delimiter: str, names: list[str]) -> pd.DataFrame:
+    stream.seek(0)
+    try:
+        return pd.read_csv(
+            stream,
+            sep=delimiter,
+            header=0,
+            names=names,
+            dtype=str,
+            na_filter=False,
+            encoding=encoding,
+            encoding_errors="replace",
+            low_memory=False,
+            index_col=False,
+        )
+    except pd.errors.EmptyDataError as error:
+        raise LearningError("file_empty") from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
+        raise LearningError("file_malformed", line=_line_of(str(error))) from error
+
+
+def _line_of(message: str) -> int | None:
+    words = message.replace(",", " ").split()
+    numbers = [int(after) for word, after in pairwise(words) if word == "line" and after.isdigit()]
+    return numbers[0] if numbers else None
+
+
+def _encoding(stream: BinaryIO) -> str:
+    """UTF-16 by its mark, UTF-8 when every byte says so, else the Western single-byte set.
+
+    Looks at every line's length on the way, so that nothing later meets an endless one.
+    """
+    stream.seek(0)
+    first = stream.read(CHUNK)
+    if not first.strip():
+        raise LearningError("file_empty")
+    if first.startswith(UTF16_MARKS):
+        return "utf-16"
+    if first.startswith(BINARY_SIGNATURES):
+        raise LearningError("file_not_text")
+    return _scanned(stream, first)
+
+
+def _scanned(stream: BinaryIO, chunk: bytes) -> str:
+    utf8 = _Utf8()
+    open_line = 0
+    while chunk:
+        if b"\x00" in chunk:
+            raise LearningError("file_not_text")
+        utf8.feed(chunk)
+        open_line = _open_line(chunk, open_line)
+        chunk = stream.read(CHUNK)
+    return "utf-8-sig" if utf8.valid else "cp1252"
+
+
+def _open_line(chunk: bytes, before: int) -> int:
+    """The length of the line that the chunk leaves open; raises when one is longer than the limit."""
+    lines = chunk.replace(b"\r", b"\n").split(b"\n")
+    lengths = [before + len(lines[0]), *map(len, lines[1:])]
+    if max(lengths) > MAX_LINE_BYTES:
+        raise LearningError("line_too_long", maximum=MAX_LINE_BYTES)
+    return lengths[-1]
+
+
+class _Utf8:
+    """Whether a stream of chunks is valid UTF-8."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self.valid = True
+
+    def feed(self, chunk: bytes) -> None:
+        """Look at the next chunk."""
+        if not self.valid:
+            return
+        try:
+            self._decoder.decode(chunk)
+        except UnicodeDecodeError:
+            self.valid = False
+
+
+def _sample(stream: BinaryIO, encoding: str) -> list[str]:
+    stream.seek(0)
+    text = stream.read(MAX_LINE_BYTES + CHUNK).decode(encoding, errors="replace").lstrip("\ufeff")
+    lines = [line for line in text.splitlines()[:200] if line.strip()]
+    if not lines:
+        raise LearningError("file_empty")
+    return lines[:50]
+
+
+def _delimiter(sample: list[str]) -> str:
+    """The delimiter that cuts most lines into the same number of fields, more than one."""
+
+    def agreement(delimiter: str) -> tuple[float, int]:
+        counts = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter))
+        fields, lines = counts.most_common(1)[0]
+        return (lines / sum(counts.values()) if fields > 1 else 0.0, fields)
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _header(sample: list[str], delimiter: str) -> list[str]:
+    """The names of the columns; a table whose rows have one more field than its header leads with row names."""
+    csv.field_size_limit(MAX_LINE_BYTES)
+    rows = list(csv.reader(sample, delimiter=delimiter))
+    body = Counter(len(row) for row in rows[1:]).most_common(1)
+    if body and body[0][0] == len(rows[0]) + 1:
+        return ["", *rows[0]]
+    return rows[0]
+
+
+def _within(columns: int, rows: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise LearningError("too_many_columns", columns=columns, maximum=MAX_COLUMNS)
+    if columns * rows > MAX_CELLS:
+        raise LearningError("too_many_cells", cells=columns * rows, maximum=MAX_CELLS)
+
+
+def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[Typed]]:
+    stream.seek(0)
+    try:
+        parquet = pq.ParquetFile(stream)
+        _within(parquet.metadata.num_columns, parquet.metadata.num_rows)
+        _uncompressed_within(parquet.metadata)
+        table = parquet.read(use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise LearningError("file_malformed", line=None) from error
+    columns = zip(unique_names(list(table.column_names)), table.columns, strict=True)
+    return list(table.column_names), [_from_arrow(name, values) for name, values in columns]
+
+
+def _uncompressed_within(metadata: Any) -> None:
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    if size > MAX_UNCOMPRESSED_BYTES:
+        raise LearningError("file_too_large", maximum=MAX_UNCOMPRESSED_BYTES)
+
+
+def _from_arrow(name: str, values: Any) -> Typed:
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    flat = values.cast(kind) if pa.types.is_dictionary(values.type) else values
+    for test, make in ARROW_KINDS:
+        if test(kind):
+            return make(name, flat)
+    return unsupported(name, len(values))
+
+
+def _arrow_texts(name: str, values: Any) -> Typed:
+    return from_texts(name, pd.Series(values.to_pylist(), dtype=object))
+
+
+def _arrow_numbers(name: str, values: Any) -> Typed:
+    return from_numbers(name, values.cast(pa.float64(), safe=False).to_numpy())
+
+
+def _arrow_booleans(name: str, values: Any) -> Typed:
+    return from_booleans(name, pd.Series(values.to_pylist(), dtype=object))
+
+
+def _arrow_dates(name: str, values: Any) -> Typed:
+    return from_dates(name, pd.Series(values.cast(pa.timestamp("us"), safe=False).to_pylist(), dtype=object))
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+ARROW_KINDS: Final[tuple[tuple[Callable[[Any], bool], Callable[[str, Any], Typed]], ...]] = (
+    (pa.types.is_boolean, _arrow_booleans),
+    (_is_number, _arrow_numbers),
+    (_is_text, _arrow_texts),
+    (pa.types.is_date, _arrow_dates),
+    (pa.types.is_timestamp, _arrow_dates),
+)
+
+READERS: Final[dict[str, Callable[[BinaryIO], tuple[list[str], list[Typed]]]]] = {
+    "csv": _read_csv,
+    "tsv": _read_tsv,
+    "parquet": _read_parquet,
+}

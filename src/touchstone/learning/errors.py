@@ -1,0 +1,107 @@
+"""The one refusal of this room: a stable code, the phase it belongs to, and the facts its sentence needs.
+
+The sentences themselves belong to the messages of the service; `REASONS` is the open-ended list of codes.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+
+class Phase(StrEnum):
+    """The stages of a job, in the order in which they are reported."""
+
+    CHECKING = "checking"  # the order alone, before any work
+    READING = "reading"
+    PREPARING = "preparing"
+    SEARCHING = "searching"
+    EVALUATING = "evaluating"
+    EXPLAINING = "explaining"
+    WRITING = "writing"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One way in which an order or a file can be refused; `facts` names what its sentence may quote."""
+
+    code: str
+    phase: Phase
+    facts: tuple[str, ...] = ()
+
+
+REASONS: Final[tuple[Reason, ...]] = (
+    Reason("unknown_algorithm", Phase.CHECKING, ("name", "known")),
+    Reason("unknown_metric", Phase.CHECKING, ("name", "known")),
+    Reason("unknown_method", Phase.CHECKING, ("name", "known")),
+    Reason("metric_task_mismatch", Phase.CHECKING, ("name", "task")),
+    Reason("algorithm_not_installed", Phase.CHECKING, ("name", "extra")),
+    Reason("duplicate_value", Phase.CHECKING, ("name",)),
+    Reason("feature_both_ways", Phase.CHECKING, ("name",)),
+    Reason("target_excluded", Phase.CHECKING, ("name",)),
+    Reason("target_as_feature", Phase.CHECKING, ("name",)),
+    Reason("target_sensitive", Phase.CHECKING, ("name",)),
+    Reason("time_column_missing", Phase.CHECKING),
+    Reason("time_column_unexpected", Phase.CHECKING, ("strategy",)),
+    Reason("explain_subject_missing", Phase.CHECKING),
+    Reason("explain_subject_twice", Phase.CHECKING),
+    Reason("explain_needs_model", Phase.CHECKING, ("method",)),
+    Reason("method_scope_mismatch", Phase.CHECKING, ("method", "scope")),
+    Reason("instances_both_ways", Phase.CHECKING),
+    Reason("target_not_found", Phase.CHECKING, ("name", "nearest")),
+    Reason("column_not_found", Phase.CHECKING, ("name", "nearest")),
+    Reason("no_features", Phase.CHECKING),
+    Reason("too_few_rows", Phase.CHECKING, ("rows", "minimum")),
+    Reason("too_many_folds", Phase.CHECKING, ("folds", "rows")),
+    Reason("row_out_of_range", Phase.CHECKING, ("row", "rows")),
+    Reason("class_not_found", Phase.CHECKING, ("name", "known")),
+    Reason("target_one_class", Phase.PREPARING, ("name",)),
+    Reason("target_all_missing", Phase.PREPARING, ("name",)),
+    Reason("target_not_numeric", Phase.PREPARING, ("name",)),
+    Reason("target_too_many_classes", Phase.PREPARING, ("name", "classes", "maximum")),
+    Reason("time_column_not_ordered", Phase.PREPARING, ("name",)),
+    Reason("file_type_unknown", Phase.READING, ("file_type", "known")),
+    Reason("file_empty", Phase.READING),
+    Reason("file_not_text", Phase.READING),
+    Reason("file_malformed", Phase.READING, ("line",)),
+    Reason("too_many_columns", Phase.READING, ("columns", "maximum")),
+    Reason("too_many_cells", Phase.READING, ("cells", "maximum")),
+    Reason("line_too_long", Phase.READING, ("maximum",)),
+    Reason("file_too_large", Phase.READING, ("maximum",)),
+    Reason("row_column_missing", Phase.PREPARING, ("row", "name")),
+    Reason("row_column_unknown", Phase.PREPARING, ("row", "name", "nearest")),
+    Reason("row_value_invalid", Phase.PREPARING, ("row", "name")),
+    Reason("too_many_rows", Phase.PREPARING, ("rows", "maximum")),
+    Reason("training_failed", Phase.SEARCHING),
+    Reason("artifact_damaged", Phase.READING),
+    Reason("artifact_untrusted", Phase.READING),
+    Reason("data_changed", Phase.READING),
+)
+
+BY_CODE: Final = {reason.code: reason for reason in REASONS}
+
+
+class LearningError(Exception):
+    """A refusal that a caller can act upon.
+
+    `code` is one of `REASONS` and never changes; `field` is the place in the order (`target`, `features.exclude`),
+    empty when the file is to blame; `facts` are small JSON-able values for the sentence.
+    """
+
+    def __init__(self, code: str, *, field: str = "", **facts: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.field = field
+        self.facts = facts
+
+    @property
+    def phase(self) -> Phase:
+        """The stage that the refusal belongs to."""
+        return BY_CODE[self.code].phase
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle with the facts: the error crosses the border of the worker process."""
+        return _rebuild, (self.code, self.field, self.facts)
+
+
+def _rebuild(code: str, field: str, facts: dict[str, Any]) -> LearningError:
+    return LearningError(code, field=field, **facts)

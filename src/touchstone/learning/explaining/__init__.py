@@ -1,0 +1,1 @@
+"""One explanation method a file, one verb each."""

@@ -1,0 +1,102 @@
+"""What a table holds, column by column, with what was declared about it set beside what is measured."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from touchstone.learning.columns import MISSING, Column, Kind
+from touchstone.learning.data import Table
+from touchstone.learning.ports import Json
+
+TOP_VALUES: Final = 10
+BINS: Final = 20
+PERCENT_TOLERANCE: Final = 0.5  # declared shares are mostly rounded to whole percents
+
+
+def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str, Any], target: str | None) -> Json:
+    """The profile of a table; `roles` says for each column what became of it (`{role, reason}`)."""
+    rows, columns = table.frame.shape
+    missing = sum(column.missing for column in table.columns.values())
+    measured: Json = {
+        "rows": rows,
+        "columns": columns,
+        "missing_percentage": 100 * missing / (rows * columns),
+        "duplicate_rows": int(table.frame.duplicated().sum()),
+        "sha256": table.sha256,
+    }
+    return measured | {
+        "declared": _beside(measured, declared, has_target=target is not None),
+        "by_column": [
+            describe(column, table.frame[name]) | dict(roles.get(name, {})) for name, column in table.columns.items()
+        ],
+    }
+
+
+def describe(column: Column, cells: "pd.Series[Any]") -> Json:
+    """One column: its kind, how much of it is missing, and a summary that suits the kind."""
+    summary = _SUMMARIES.get(column.kind, _of_words)
+    return {
+        "name": column.name,
+        "kind": str(column.kind),
+        "distinct": column.distinct,
+        "missing_percentage": 100 * column.missing / max(1, len(cells)),
+        "summary": summary(cells) if column.missing < len(cells) else {},
+    }
+
+
+def _of_numbers(cells: "pd.Series[Any]") -> Json:
+    known = cells.dropna().to_numpy(dtype=np.float64)
+    if not len(known):
+        return {}
+    low, quarter, median, three_quarters, high = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    counts, edges = np.histogram(known, bins=BINS)
+    spread = {"mean": float(known.mean()), "std": float(known.std(ddof=1)) if len(known) > 1 else 0.0}
+    quantiles = {"min": low, "q25": quarter, "median": median, "q75": three_quarters, "max": high}
+    return spread | quantiles | {"histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
+
+
+def _of_dates(cells: "pd.Series[Any]") -> Json:
+    return {"min": cells.min().isoformat(), "max": cells.max().isoformat()}
+
+
+def _of_words(cells: "pd.Series[Any]") -> Json:
+    counts = cells[cells != MISSING].value_counts()
+    top = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))[:TOP_VALUES]
+    return {"top": [{"value": str(value)[:100], "rows": int(rows)} for value, rows in top]}
+
+
+def _of_identifiers(cells: "pd.Series[Any]") -> Json:
+    return {}
+
+
+_SUMMARIES: Final = {
+    Kind.NUMBER: _of_numbers,
+    Kind.DATE: _of_dates,
+    Kind.IDENTIFIER: _of_identifiers,
+    Kind.UNSUPPORTED: _of_identifiers,
+}
+
+
+def _beside(measured: Json, declared: Mapping[str, Any], *, has_target: bool) -> list[Json]:
+    """Declared attributes of the record beside the measured ones.
+
+    A declared number of features agrees with or without the target: sources count it both ways.
+    """
+    columns = measured["columns"]
+    facts = (
+        ("instances_number", measured["rows"], {measured["rows"]}),
+        ("features_number", columns - has_target, {columns, columns - 1}),
+        ("missing_values_percentage", measured["missing_percentage"], None),
+    )
+    return [
+        _comparison(name, declared[name], value, accepted)
+        for name, value, accepted in facts
+        if declared.get(name) is not None
+    ]
+
+
+def _comparison(name: str, declared: Any, measured: float, accepted: set[int] | None) -> Json:
+    agrees = declared in accepted if accepted is not None else abs(declared - measured) <= PERCENT_TOLERANCE
+    return {"attribute": name, "declared": declared, "measured": measured, "agrees": bool(agrees)}

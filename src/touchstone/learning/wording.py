@@ -1,0 +1,47 @@
+"""Sentences from the tables of `core.narratives`, with numbers written as each language writes them."""
+
+from typing import Any, Final
+
+from touchstone.core.narratives import Text
+
+LOCALES: Final = ("fr", "en")
+_THIN_SPACE: Final = "\u202f"
+Said = dict[str, str]  # {"fr": …, "en": …}
+
+
+def say(text: Text, **facts: Any) -> Said:
+    """A row of a table in both languages; a fact may itself be a `Said`, a number, a text, or a list of these."""
+    return {
+        locale: template.format(**{name: written(fact, locale) for name, fact in facts.items()})
+        for locale, template in zip(LOCALES, text, strict=True)
+    }
+
+
+def joined(sentences: list[Said]) -> Said:
+    """Several sentences as one text."""
+    return {locale: " ".join(sentence[locale] for sentence in sentences) for locale in LOCALES}
+
+
+def signed(number: float) -> Said:
+    """A number with its sign always written, as a contribution is read."""
+    return {locale: ("+" if number > 0 else "") + written(number, locale) for locale in LOCALES}
+
+
+def written(fact: Any, locale: str) -> str:
+    """A fact as a reader of this language writes it."""
+    if isinstance(fact, dict):
+        return str(fact[locale])
+    if isinstance(fact, list | tuple):
+        return ", ".join(written(part, locale) for part in fact)
+    if isinstance(fact, bool) or not isinstance(fact, int | float):
+        return str(fact)
+    text = f"{fact:,}" if isinstance(fact, int) else _figures(fact)
+    return text.replace(",", _THIN_SPACE).replace(".", ",") if locale == "fr" else text
+
+
+def _figures(number: float) -> str:
+    """Three significant figures, without an exponent where people would not write one."""
+    if number == 0 or 1e-3 <= abs(number) < 1e6:
+        digits = 3 if abs(number) < 1 else 2 if abs(number) < 100 else 0
+        return f"{number:,.{digits}f}"
+    return f"{number:.2e}"

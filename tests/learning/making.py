@@ -1,0 +1,78 @@
+"""Small tables made on the spot, and the shortest way to train and explain on them."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from touchstone.learning.explaining.running import run_explanation
+from touchstone.learning.orders import ExplainOrder, TrainOrder
+from touchstone.learning.ports import DataFile, Json, ModelFile, Outcome
+from touchstone.learning.training import run_training
+
+
+class Progress:
+    """Keeps what was reported."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[float, str, str]] = []
+
+    def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
+        self.told.append((percent, phase, message))
+
+
+def messy(rows: int = 240, seed: int = 0) -> pd.DataFrame:
+    """A table with every kind of column that real ones have; `outcome` follows `amount` and `colour`."""
+    rng = np.random.default_rng(seed)
+    amount = rng.normal(50, 10, rows).round(2)
+    colour = rng.choice(["red", "green", "blue"], rows)
+    outcome = np.where(amount + 8 * (colour == "red") + rng.normal(0, 4, rows) > 52, "yes", "no")
+    cells = amount.astype(str).astype(object)
+    cells[::17] = " ?"
+    cells[5] = "inf"
+    return pd.DataFrame(
+        {
+            "id": np.arange(1, rows + 1),
+            "amount": cells,
+            "colour": np.where(rng.random(rows) < 0.1, "NA", colour),
+            "city": [f"city {number}" for number in rng.integers(0, 60, rows)],
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(rows), unit="D"),
+            "notes": [f"a note about {word} and number {number % 50}" for number, word in enumerate(colour)],
+            "constant": "same",
+            "empty": "",
+            "sex": rng.choice(["f", "m"], rows),
+            "outcome": outcome,
+        }
+    )
+
+
+def csv(frame: pd.DataFrame, **settings: Any) -> DataFile:
+    """A frame as a CSV file."""
+    return DataFile(io.BytesIO(frame.to_csv(index=False, **settings).encode()), "csv")
+
+
+def raw(text: str | bytes, file_type: str = "csv") -> DataFile:
+    """Bytes as they stand."""
+    return DataFile(io.BytesIO(text.encode() if isinstance(text, str) else text), file_type)
+
+
+def train(frame: pd.DataFrame, target: str, folder: Path, **body: Any) -> Outcome:
+    """Train with few trials."""
+    order = msgspec.convert({"dataset_id": 1, "target": target, "budget": {"max_trials": 2}, **body}, TrainOrder)
+    return run_training(order, csv(frame), scratch=folder, report=Progress())
+
+
+def model_of(outcome: Outcome) -> ModelFile:
+    """The model that a training wrote."""
+    kept = outcome.artifacts[0]
+    return ModelFile(io.BytesIO(kept.path.read_bytes()), kept.sha256)
+
+
+def explain(frame: pd.DataFrame, model: ModelFile | None, folder: Path, **body: Any) -> Json:
+    """Explain a model, or the table alone."""
+    subject = {"dataset_id": 1} if model is None else {"job_id": "job"}
+    order = msgspec.convert({**subject, **body}, ExplainOrder)
+    return run_explanation(order, csv(frame), model, scratch=folder, report=Progress()).result

@@ -1,0 +1,129 @@
+"""Charts are valid, say what the data say, and draw without a browser or the network."""
+
+import json
+import string
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.learning.making import explain, messy, model_of, train
+from touchstone.core import narratives
+from touchstone.learning.charts.drawing import render_png, render_svg
+from touchstone.learning.charts.quality import calibration_chart, confusion_chart, roc_chart
+from touchstone.learning.evaluation import Measured
+from touchstone.learning.wording import say, signed, written
+
+Charts = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def charts(tmp_path_factory: pytest.TempPathFactory) -> Charts:
+    """Every chart of a classification, a regression, their explanations, and a table."""
+    folder = tmp_path_factory.mktemp("charts")
+    frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
+    classes = train(frame, "outcome", folder, sensitive_features=["sex"])
+    found = dict(classes.result["charts"]) | explain(frame, model_of(classes), folder)["charts"]
+    numbers = train(frame, "score", folder, sensitive_features=["sex"], algorithms=["linear"])
+    found |= {f"{name}_of_numbers": one for name, one in numbers.result["charts"].items()}
+    return found | explain(frame, None, folder, target="outcome")["charts"]
+
+
+def test_every_kind_of_chart_is_there(charts: Charts) -> None:
+    """No chart that is promised is forgotten."""
+    names = {
+        *("confusion", "roc", "precision_recall", "calibration", "learning_curve", "leaderboard", "group_metrics_1"),
+        *("importance", "shap_importance", "beeswarm", "waterfall_1", "dependence_1"),
+        *("residuals_of_numbers", "predicted_actual_of_numbers", "group_metrics_1_of_numbers"),
+        *("correlations", "target_balance", "missing"),
+    }
+    assert names <= set(charts)
+
+
+def test_charts_draw_in_both_languages(charts: Charts) -> None:
+    """Each spec becomes a picture that carries its title, in French and in English."""
+    for name, one in charts.items():
+        for locale in ("fr", "en"):
+            picture = render_svg(one["spec"][locale])
+            assert picture.startswith("<svg"), name
+            assert one["title"][locale].split("«")[0].split("“")[0].split("'")[0].strip() in picture, name
+            assert "undefined" not in picture, name
+            assert "NaN" not in picture, name
+    assert render_png(charts["roc"]["spec"]["fr"], scale=1.0).startswith(b"\x89PNG")
+
+
+def test_charts_bring_their_data_along(charts: Charts) -> None:
+    """No spec points anywhere: neither a browser nor a renderer has anything to fetch."""
+    for one in charts.values():
+        text = json.dumps({locale: {**spec, "$schema": ""} for locale, spec in one["spec"].items()})
+        assert "http" not in text
+        assert '"url"' not in text
+
+
+def test_the_confusion_chart_counts_rows() -> None:
+    """Rows, columns and shares are those of the confusion matrix."""
+    truth, guess = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    cells = confusion_chart(Measured(truth, guess, 2), ["no", "yes"])["spec"]["en"]["data"]["values"]
+    assert [(cell["true"], cell["predicted"], cell["rows"]) for cell in cells] == [
+        ("no", "no", 2),
+        ("no", "yes", 1),
+        ("yes", "no", 0),
+        ("yes", "yes", 1),
+    ]
+    assert cells[1]["share"] == pytest.approx(1 / 3)
+
+
+def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:
+    """The curve of perfect scores goes through no false and all true positives."""
+    truth = np.array([0, 0, 1, 1])
+    shares = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
+    spec = roc_chart(Measured(truth, truth, 2, shares), ["no", "yes"])["spec"]["en"]
+    points = [(point["x"], point["y"]) for point in spec["layer"][-1]["data"]["values"]]
+    assert points[0] == (0.0, 0.0)
+    assert (0.0, 1.0) in points
+    assert points[-1] == (1.0, 1.0)
+
+
+def test_calibrated_scores_lie_on_the_diagonal() -> None:
+    """Outcomes drawn with the predicted probabilities are observed as often as predicted."""
+    rng = np.random.default_rng(0)
+    shares = rng.random(20_000)
+    truth = (rng.random(20_000) < shares).astype(np.intp)
+    measured = Measured(truth, (shares > 0.5).astype(np.intp), 2, np.column_stack([1 - shares, shares]))
+    bins = calibration_chart(measured)["spec"]["en"]["layer"][1]["data"]["values"]
+    assert all(abs(one["x"] - one["y"]) < 0.05 for one in bins)
+    assert sum(one["rows"] for one in bins) == 20_000
+
+
+def test_numbers_are_written_as_the_language_writes_them() -> None:
+    """A French reader sees commas for decimals and thin spaces between thousands."""
+    assert [written(1234567, locale) for locale in ("fr", "en")] == ["1\u202f234\u202f567", "1,234,567"]
+    assert [written(0.5, locale) for locale in ("fr", "en")] == ["0,500", "0.500"]
+    assert written(1e-9, "en") == "1.00e-09"
+    assert signed(2.5) == {"fr": "+2,50", "en": "+2.50"}
+
+
+def test_sentences_take_any_text_as_a_fact() -> None:
+    """A column named like a placeholder is quoted, not filled in."""
+    said = say(("« {name} »", "“{name}”"), name="{name} {0}")
+    assert said == {"fr": "« {name} {0} »", "en": "“{name} {0}”"}
+
+
+def test_both_languages_use_the_same_facts() -> None:
+    """A number given in one language is not missing in the other."""
+    tables = {name: rows for name, rows in vars(narratives).items() if name.isupper() and isinstance(rows, dict)}
+    assert len(tables) >= 10
+    for name, rows in tables.items():
+        for key, (french, english) in rows.items():
+            fields = [{part[1] for part in string.Formatter().parse(text)} - {None} for text in (french, english)]
+            assert fields[0] == fields[1], (name, key)
+
+
+def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:
+    """Names of a thousand characters and names with quotes draw like any other."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x" * 1_000: rng.normal(size=60), 'the "y"': rng.choice(["a'b", "c\\d"], 60)})
+    result = train(frame, 'the "y"', tmp_path, algorithms=["linear"], budget={"max_trials": 1}).result
+    assert all(render_svg(one["spec"]["fr"]) for one in result["charts"].values())

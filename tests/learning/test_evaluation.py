@@ -1,0 +1,120 @@
+"""Metrics equal their definitions; intervals and groups say what they should."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.metrics as oracle
+
+from touchstone.learning.columns import from_numbers, from_texts
+from touchstone.learning.evaluation import Measured, bootstrap, measure, over_folds
+from touchstone.learning.groups import group_metrics
+from touchstone.learning.orders import Task
+from touchstone.learning.targets import Target
+
+RNG = np.random.default_rng(3)
+
+
+def classified(classes: int, rows: int = 300) -> Measured:
+    shares = RNG.dirichlet(np.ones(classes), rows).round(2) + 0.001
+    shares /= shares.sum(axis=1, keepdims=True)
+    return Measured(RNG.integers(0, classes, rows), shares.argmax(axis=1), classes, shares)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_metrics_of_classes_equal_their_definitions(classes: int) -> None:
+    """Each metric agrees with an independent implementation, ties in the scores included."""
+    m = classified(classes)
+    scores = m.probabilities[:, 1] if classes == 2 else m.probabilities
+    expected = {
+        "accuracy": oracle.accuracy_score(m.truth, m.predicted),
+        "balanced_accuracy": oracle.balanced_accuracy_score(m.truth, m.predicted),
+        "f1_macro": oracle.f1_score(m.truth, m.predicted, average="macro"),
+        "precision_macro": oracle.precision_score(m.truth, m.predicted, average="macro"),
+        "recall_macro": oracle.recall_score(m.truth, m.predicted, average="macro"),
+        "roc_auc": oracle.roc_auc_score(m.truth, scores, multi_class="ovr"),
+        "average_precision": oracle.average_precision_score(m.truth, scores),
+        "log_loss": oracle.log_loss(m.truth, m.probabilities),
+        "brier": oracle.brier_score_loss(m.truth, scores),
+    }
+    assert {name: measure(name, m) for name in expected} == pytest.approx(expected, abs=1e-9)
+
+
+def test_metrics_of_numbers_equal_their_definitions() -> None:
+    """Each metric agrees with an independent implementation."""
+    truth = RNG.normal(size=200)
+    guess = truth + RNG.normal(size=200)
+    m = Measured(truth, guess)
+    expected = {
+        "r2": oracle.r2_score(truth, guess),
+        "rmse": oracle.root_mean_squared_error(truth, guess),
+        "mae": oracle.mean_absolute_error(truth, guess),
+        "median_ae": oracle.median_absolute_error(truth, guess),
+    }
+    assert {name: measure(name, m) for name in expected} == pytest.approx(expected)
+
+
+def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
+    """More rows make a figure more certain."""
+    few, many = classified(2, 50), classified(2, 5_000)
+    for part in (few, many):
+        interval = bootstrap("accuracy", part, seed=1)
+        assert interval["low"] <= measure("accuracy", part) <= interval["high"]
+    widths = [bootstrap("accuracy", part, 1)["high"] - bootstrap("accuracy", part, 1)["low"] for part in (few, many)]
+    assert widths[1] < widths[0] / 3
+
+
+def test_the_interval_over_folds_is_the_corrected_t() -> None:
+    """Five folds of 0.7 to 0.9: mean 0.8, half width t(4) * s * sqrt(1/5 + 1/4), by hand."""
+    rows = 100
+    parts = []
+    for accuracy in (0.7, 0.75, 0.8, 0.85, 0.9):
+        truth = np.zeros(rows, dtype=np.intp)
+        guess = (np.arange(rows) >= accuracy * rows).astype(np.intp)
+        parts.append(Measured(truth, guess, 2, np.eye(2)[guess]))
+    target = Target("y", Task.CLASSIFICATION, np.zeros(rows, dtype=np.intp), np.arange(rows), (0, 1))
+    found = over_folds(target, parts)["accuracy"]
+    half = 2.7764451 * 0.0790569 * np.sqrt(1 / 5 + 1 / 4)
+    assert found["mean"] == pytest.approx(0.8)
+    assert [found["low"], found["high"]] == pytest.approx([0.8 - half, 0.8 + half], abs=1e-6)
+
+
+def test_groups_show_whom_a_model_fails() -> None:
+    """A model that is right for one group and wrong for the other has a gap of one, and says that it is certain."""
+    truth = np.tile([0, 1], 100)
+    wrong = np.arange(200) >= 100
+    guess = np.where(wrong, 1 - truth, truth)
+    cells = pd.Series(np.where(wrong, "b", "a"), dtype=object)
+    column = from_texts("group", cells).column
+    (found,) = group_metrics([column], pd.DataFrame({"group": cells}), Measured(truth, guess, 2, np.eye(2)[guess]))
+    assert [(g["group"], g["rows"], g["metrics"]["accuracy"]["value"]) for g in found["groups"]] == [
+        ("a", 100, 1.0),
+        ("b", 100, 0.0),
+    ]
+    assert found["gaps"]["accuracy"] == {"difference": 1.0, "ratio": 0.0, "certain": True}
+    assert found["groups"][1]["metrics"]["true_positive_rate"]["value"] == 0.0
+
+
+def test_proportions_carry_wilsons_interval() -> None:
+    """Eight right of ten: 0.490 to 0.943, as the textbook has it."""
+    truth, guess = np.zeros(10, dtype=np.intp), np.array([0] * 8 + [1] * 2)
+    cells = pd.Series(["x"] * 10, dtype=object)
+    (found,) = group_metrics(
+        [from_texts("g", cells).column], pd.DataFrame({"g": cells}), Measured(truth, guess, 2, np.eye(2)[guess])
+    )
+    figure = found["groups"][0]["metrics"]["accuracy"]
+    assert (round(figure["low"], 3), round(figure["high"], 3)) == (0.490, 0.943)
+    assert found["groups"][0]["too_small"]
+
+
+def test_numbers_are_grouped_by_quartiles_and_missing_ones_apart() -> None:
+    """A numeric sensitive column is cut where a quarter of the rows lies, with names of values that occur."""
+    ages = np.array([*range(20, 60), np.nan])
+    typed = from_numbers("age", ages)
+    truth = np.zeros(41, dtype=np.intp)
+    (found,) = group_metrics([typed.column], pd.DataFrame({"age": ages}), Measured(truth, truth, 2, np.eye(2)[truth]))
+    names = [group["group"] for group in found["groups"]]
+    assert names[-1] is None
+    assert len(names) == 5
+    assert names[0].startswith("20 – ")
+    assert names[3].endswith(" – 59")
+    assert sum(group["rows"] for group in found["groups"]) == 41

@@ -1,0 +1,315 @@
+"""Explanations equal what can be computed by hand, add up, and say in words what the numbers say."""
+
+import io
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.learning.making import csv, explain, messy, model_of, train
+from touchstone.learning import artifact
+from touchstone.learning.columns import from_dates, from_numbers, from_texts
+from touchstone.learning.data import read_table
+from touchstone.learning.errors import LearningError
+from touchstone.learning.explaining.association import association, side_of
+from touchstone.learning.explaining.modelled import Case, make_case
+from touchstone.learning.explaining.shapley import attribute
+from touchstone.learning.orders import ExplainOrder
+from touchstone.learning.ports import ModelFile
+from touchstone.learning.preparing import encoded_sources
+
+
+def line(rows: int = 80) -> pd.DataFrame:
+    """Y = 3 a - 2 b + 5 (colour is red), without noise."""
+    rng = np.random.default_rng(4)
+    a, b, colour = rng.normal(size=rows), rng.normal(size=rows), rng.choice(["red", "green"], rows)
+    return pd.DataFrame({"a": a, "b": b, "colour": colour, "y": 3 * a - 2 * b + 5 * (colour == "red")})
+
+
+def steps(rows: int = 120) -> pd.DataFrame:
+    """Y depends on a and b by thresholds, so a small tree finds it; c is noise."""
+    rng = np.random.default_rng(5)
+    a, b, c = (rng.normal(size=rows) for _ in range(3))
+    return pd.DataFrame({"a": a, "b": b, "c": c, "y": 10.0 * (a > 0) + 4.5 * ((a > 0) & (b > 0))})
+
+
+def case_of(frame: pd.DataFrame, model: ModelFile, **body: Any) -> Case:
+    order = msgspec.convert({"job_id": "job", **body}, ExplainOrder)
+    return make_case(order, read_table(csv(frame)), artifact.load(model))
+
+
+def by_hand(case: Case, row: np.ndarray[Any, Any]) -> list[float]:
+    """Shapley values straight from their definition: every coalition, one column at a time."""
+    subject, count = case.subject, len(case.names)
+
+    def worth(coalition: tuple[int, ...]) -> float:
+        mixed = subject.background.copy()
+        for player in coalition:
+            block = subject.block(player)
+            mixed[:, block] = row[block]
+        return float(subject.value(mixed).mean())
+
+    values = []
+    for player in range(count):
+        others = [other for other in range(count) if other != player]
+        total = 0.0
+        for size in range(count):
+            share = math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
+            for coalition in itertools.combinations(others, size):
+                total += share * (worth((*coalition, player)) - worth(coalition))
+        values.append(total)
+    return values
+
+
+def test_a_linear_model_is_attributed_by_its_coefficients(tmp_path: Path) -> None:
+    """Each contribution is coefficient times distance from the mean of the reference, one-hot parts added up."""
+    frame = line()
+    model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}))
+    case = case_of(frame, model)
+    row = case.subject.encode(frame[["a", "b", "colour"]].iloc[[7]])[0]
+    found = attribute(case.subject, row, np.random.default_rng(0))
+    coefficients, middle = np.ravel(case.subject.model.coef_), case.subject.background.mean(axis=0)
+    parts = coefficients * (row - middle)
+    expected = [sum(parts[place] for place in range(len(parts)) if case.subject.sources[place] == j) for j in range(3)]
+    assert found.method == "linear"
+    assert len(parts) == 4
+    assert found.contributions == pytest.approx(expected, abs=1e-9)
+    assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-9)
+    assert found.additivity_error <= 1e-9
+    # ridge shrinks a little, so the slopes that made the data are met within a tenth
+    assert found.contributions[0] == pytest.approx(3 * (frame["a"][7] - case.background["a"].mean()), rel=0.1)
+
+
+def test_a_small_tree_is_attributed_exactly(tmp_path: Path) -> None:
+    """Every coalition counted by hand gives the same values, and a column that the tree ignores gets nothing."""
+    frame = steps()
+    body = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
+    case = case_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
+    used = {case.names[source] for source in np.unique(case.subject.sources[case.subject.model.tree_.feature])}
+    for number in (0, 3, 11):
+        row = case.subject.encode(frame[["a", "b", "c"]].iloc[[number]])[0]
+        found = attribute(case.subject, row, np.random.default_rng(0))
+        assert found.method == "exact"
+        assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-9)
+        assert found.additivity_error <= 1e-9
+    assert "a" in used
+
+
+@pytest.mark.parametrize(("output", "method"), [("probability", "exact"), ("log_odds", "linear")])
+def test_a_logistic_model_is_exact_on_both_scales(tmp_path: Path, output: str, method: str) -> None:
+    """Log-odds are attributed in closed form, probabilities over all coalitions; both equal the definition."""
+    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}))
+    for name in ("high", "low"):
+        case = case_of(frame, model, output=output, target_class=name, background={"size": 15})
+        row = case.subject.encode(frame[["a", "b", "colour"]].iloc[[2]])[0]
+        found = attribute(case.subject, row, np.random.default_rng(0))
+        assert found.method == method
+        assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-6)
+        assert found.additivity_error <= 1e-6
+
+
+def test_sampled_values_come_near_the_exact_ones_and_still_add_up(tmp_path: Path) -> None:
+    """With too few evaluations for every coalition the estimate keeps the sum and stays within its errors."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
+    frame["y"] = frame["a"] * frame["b"] + frame["c"]
+    body = {"algorithms": ["hist_gradient_boosting"], "budget": {"max_trials": 1}}
+    case = case_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
+    row = case.subject.encode(frame[list("abcdef")].iloc[[0]])[0]
+    exact = attribute(case.subject, row, rng)
+    sampled = attribute(case.subject, row, rng, evaluations=1_000)
+    assert (exact.method, sampled.method) == ("exact", "sampled")
+    assert sampled.additivity_error <= 1e-9
+    assert sampled.errors is not None
+    assert np.all(np.abs(sampled.contributions - exact.contributions) <= 6 * sampled.errors + 0.05)
+
+
+def test_the_answer_has_the_contracts_shape_and_repeats(tmp_path: Path) -> None:
+    """Rows by index: base value, prediction and contributions by source column, twice the same."""
+    frame = messy(120)
+    model = train(frame, "outcome", tmp_path)
+    first, second = (explain(frame, model_of(model), tmp_path, instances={"rows": [5, 0]}) for _ in range(2))
+    assert first == second
+    assert json.loads(msgspec.json.encode(first)) == first
+    assert [one["row"] for one in first["local"]] == [5, 0]
+    for one in first["local"]:
+        assert set(one["attributions"]) == {"amount", "colour", "city", "when", "notes", "sex"}
+        assert one["base_value"] + sum(one["attributions"].values()) == pytest.approx(one["prediction"], abs=1e-6)
+        assert one["additivity_error"] <= 1e-6
+    assert first["target_class"] == "yes"
+    assert [row["column"] for row in first["global"][:1]] == ["amount"]
+    assert first["global"][0]["importance"]["matters"]
+    assert first["global"][0]["shap"]["direction"] == "up"
+
+
+def test_what_decides_is_named_in_both_languages(tmp_path: Path) -> None:
+    """The narrative names the target, the strongest column and the rows, and the limits are stated."""
+    frame = messy(120)
+    result = explain(frame, model_of(train(frame, "outcome", tmp_path)), tmp_path, instances={"rows": [5]})
+    assert "« amount »" in result["narrative"]["fr"]
+    assert "Ligne 5" in result["narrative"]["fr"]
+    assert "“amount”" in result["narrative"]["en"]
+    assert "Row 5" in result["narrative"]["en"]
+    assert len(result["limits"]["fr"]) == len(result["limits"]["en"]) >= 3
+
+
+def test_rows_given_by_value_are_explained_like_rows_of_the_file(tmp_path: Path) -> None:
+    """A row written out as values has the same prediction and the same contributions as by its index."""
+    frame = line()
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    values = json.loads(frame.iloc[[4]].to_json(orient="records", double_precision=15))
+    by_index = explain(frame, model_of(model), tmp_path, scope="local", instances={"rows": [4]})["local"][0]
+    by_value = explain(frame, model_of(model), tmp_path, scope="local", instances={"values": values})["local"][0]
+    assert by_value["prediction"] == pytest.approx(by_index["prediction"])
+    assert by_value["attributions"] == pytest.approx(by_index["attributions"])
+
+
+def test_scope_and_method_choose_what_is_computed(tmp_path: Path) -> None:
+    """Nothing is computed that was not asked for."""
+    frame = line()
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    locally = explain(frame, model_of(model), tmp_path, scope="local")
+    assert locally["global"] == []
+    assert len(locally["local"]) == 3
+    whole = explain(frame, model_of(model), tmp_path, scope="global", method="permutation_importance")
+    assert whole["local"] == []
+    assert all(row["importance"] and not row["shap"] and not row["dependence"] for row in whole["global"])
+    curves = explain(frame, model_of(model), tmp_path, method="partial_dependence")
+    assert all(row["dependence"] for row in curves["global"])
+
+
+def test_partial_dependence_of_a_line_is_its_slope(tmp_path: Path) -> None:
+    """The mean prediction of a linear model moves with its coefficient, for every row alike."""
+    frame = line()
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    found = explain(frame, model_of(model), tmp_path, method="partial_dependence", scope="global")["global"]
+    curve = next(row["dependence"] for row in found if row["column"] == "a")
+    slope = (curve["mean"][-1] - curve["mean"][0]) / (curve["values"][-1] - curve["values"][0])
+    assert slope == pytest.approx(3, rel=0.05)
+    colours = next(row["dependence"] for row in found if row["column"] == "colour")
+    assert colours["values"] == ["green", "red"]
+    assert colours["mean"][1] - colours["mean"][0] == pytest.approx(5, rel=0.1)
+
+
+def test_a_shuffled_column_that_nothing_uses_costs_nothing(tmp_path: Path) -> None:
+    """Permutation importance of an ignored column is exactly zero, of the decisive one large."""
+    frame = steps()
+    body = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
+    model = model_of(train(frame, "y", tmp_path, **body))
+    found = explain(frame, model, tmp_path, method="permutation_importance", scope="global")["global"]
+    losses = {row["column"]: row["importance"]["mean"] for row in found}
+    assert losses["a"] > 0.5
+    assert losses["c"] == 0.0
+
+
+def test_a_counterfactual_changes_the_prediction_when_applied(tmp_path: Path) -> None:
+    """Taking over the named values and predicting again gives the promised class."""
+    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    answer = explain(frame, model_of(model), tmp_path, method="counterfactual", instances={"rows": [0, 1, 2]})
+    for one in answer["local"]:
+        (found,) = one["counterfactuals"]
+        row = json.loads(frame.drop(columns="y").iloc[[one["row"]]].to_json(orient="records"))[0]
+        row |= {change["column"]: change["to"] for change in found["changes"]}
+        again = explain(frame, model_of(model), tmp_path, scope="local", instances={"values": [row]})
+        assert again["local"][0]["predicted"] == found["prediction"] != one["predicted"]
+
+
+def test_a_changed_file_is_not_explained(tmp_path: Path) -> None:
+    """An explanation against other data than the model learned from would be about nothing."""
+    frame = line()
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    with pytest.raises(LearningError, match="data_changed"):
+        explain(frame.iloc[1:], model_of(model), tmp_path)
+
+
+def test_unknown_rows_and_classes_are_refused(tmp_path: Path) -> None:
+    """A row after the last and a class that the model does not know have their reasons."""
+    frame = line().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    with pytest.raises(LearningError, match="row_out_of_range"):
+        explain(frame, model_of(model), tmp_path, instances={"rows": [80]})
+    with pytest.raises(LearningError, match="class_not_found"):
+        explain(frame, model_of(model), tmp_path, target_class="middling")
+
+
+def test_folds_say_that_their_rows_were_seen(tmp_path: Path) -> None:
+    """After folds the kept model has seen every row, and the limits admit it."""
+    frame = line()
+    split = {"strategy": "kfold", "folds": 3}
+    model = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}, split=split)
+    limits = explain(frame, model_of(model), tmp_path)["limits"]["en"]
+    assert any("has seen" in limit for limit in limits)
+
+
+def test_a_dataset_alone_is_explained_with_its_proxies(tmp_path: Path) -> None:
+    """A column that gives a sensitive one away is named, and one that does not is not accused."""
+    frame = messy().assign(title=lambda f: f["sex"].map({"f": "Ms", "m": "Mr"}))
+    answer = explain(frame, None, tmp_path, target="outcome", sensitive_features=["sex"])
+    (proxy,) = answer["proxies"]
+    assert [row["column"] for row in proxy["columns"] if row["strong"]] == ["title"]
+    assert "“title” lets one guess “sex”" in answer["narrative"]["en"]
+    assert answer["associations"][0]["association"] == pytest.approx(1.0)
+    assert {"correlations", "target_balance", "missing"} == set(answer["charts"])
+    assert json.loads(msgspec.json.encode(answer)) == answer
+
+
+def test_associations_are_one_for_the_same_and_nothing_for_chance() -> None:
+    """Each pair of kinds has the ends of its scale right."""
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=2_000)
+    words = pd.Series(np.where(numbers > 0, "up", "down"), dtype=object)
+    chance = pd.Series(rng.choice(["x", "y", "z"], 2_000), dtype=object)
+    days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.argsort(np.argsort(numbers)), unit="D"))
+    typed = [from_numbers("n", numbers), from_texts("w", words), from_texts("c", chance), from_dates("d", days)]
+    number, word, random, day = (side_of(one.column, one.values) for one in typed)
+    assert association(number, number) == pytest.approx(1)
+    assert association(number, day) == pytest.approx(1)
+    assert association(word, word) == pytest.approx(1, abs=1e-3)
+    assert association(word, number) > 0.8
+    assert association(random, word) < 0.05
+    assert association(random, number) < 0.05
+
+
+def test_encoded_columns_stem_from_their_source(tmp_path: Path) -> None:
+    """Changing one source column changes exactly the encoded columns that are said to stem from it."""
+    frame = messy(150)
+    kept = artifact.load(model_of(train(frame, "outcome", tmp_path, budget={"max_trials": 1})))
+    prepare = kept.pipeline.named_steps["prepare"]
+    names = [column.name for column in kept.columns]
+    sources = encoded_sources(prepare, names)
+    table = read_table(csv(frame)).frame[names]
+    plain = prepare.transform(table)
+    assert set(sources) == set(range(len(names)))
+    for place, name in enumerate(names):
+        moved = table.copy()
+        moved[name] = table[name].to_numpy()[::-1]
+        changed = (np.asarray(prepare.transform(moved)) != np.asarray(plain)).any(axis=0)
+        assert changed.any()
+        assert set(sources[changed]) == {place}
+
+
+def test_many_classes_and_many_values_keep_their_sources(tmp_path: Path) -> None:
+    """A category of many values makes one encoded column a class, all of one source."""
+    rng = np.random.default_rng(0)
+    city = rng.integers(0, 40, 300)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "city": [f"c{n}" for n in city], "y": city % 3})
+    kept = artifact.load(model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})))
+    sources = encoded_sources(kept.pipeline.named_steps["prepare"], ["x", "city"])
+    assert sources.tolist() == [0, 1, 1, 1]
+
+
+def test_a_model_stream_is_read_once_per_load(tmp_path: Path) -> None:
+    """A model handed over as bytes explains as the file does."""
+    frame = line()
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    data = outcome.artifacts[0].path.read_bytes()
+    again = ModelFile(io.BytesIO(data), outcome.artifacts[0].sha256)
+    assert explain(frame, again, tmp_path, scope="local") == explain(frame, model_of(outcome), tmp_path, scope="local")

@@ -1,0 +1,171 @@
+"""Orders are refused before any work where that can be known."""
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+
+from touchstone.core.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.learning.algorithms import RECIPES
+from touchstone.learning.errors import BY_CODE, LearningError
+from touchstone.learning.evaluation import MEASURES
+from touchstone.learning.orders import (
+    ALGORITHMS,
+    METHODS,
+    METRICS,
+    ExplainOrder,
+    TrainOrder,
+    check,
+    check_explanation,
+    chosen_features,
+)
+
+COLUMNS = ["a", "b", "y"]
+
+
+def order(**body: Any) -> TrainOrder:
+    return msgspec.convert({"dataset_id": 1, "target": "y", **body}, TrainOrder)
+
+
+def asked(**body: Any) -> ExplainOrder:
+    return msgspec.convert(body, ExplainOrder)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ({"algorithms": ["magic"]}, "unknown_algorithm", "algorithms.0"),
+        ({"algorithms": ["linear", "linear"]}, "duplicate_value", "algorithms.1"),
+        ({"metric": "vibes"}, "unknown_metric", "metric"),
+        ({"metric": "r2", "task": "classification"}, "metric_task_mismatch", "metric"),
+        ({"features": {"exclude": ["y"]}}, "target_excluded", "features.exclude"),
+        ({"features": {"include": ["y"]}}, "target_as_feature", "features.include"),
+        ({"features": {"include": ["a"], "exclude": ["a"]}}, "feature_both_ways", "features"),
+        ({"sensitive_features": ["y"]}, "target_sensitive", "sensitive_features"),
+        ({"split": {"strategy": "time"}}, "time_column_missing", "split.time_column"),
+        ({"split": {"time_column": "a"}}, "time_column_unexpected", "split.time_column"),
+    ],
+)
+def test_contradictions_are_refused_with_their_place(body: dict[str, Any], code: str, field: str) -> None:
+    """An order that contradicts itself names the place in it."""
+    with pytest.raises(LearningError) as refused:
+        order(**body)
+    assert (refused.value.code, refused.value.field) == (code, field)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"budget": {"max_trials": 0}},
+        {"budget": {"max_runtime_seconds": 0}},
+        {"split": {"folds": 1}},
+        {"split": {"test_size": 0.0}},
+        {"split": {"test_size": float("nan")}},
+        {"seed": -1},
+        {"seed": 2**31},
+        {"target": ""},
+        {"surprise": 1},
+        {"task": "clustering"},
+    ],
+)
+def test_values_out_of_bounds_are_refused(body: dict[str, Any]) -> None:
+    """Every number has its bounds, and unknown fields are no silent no-ops."""
+    with pytest.raises(msgspec.ValidationError):
+        order(**body)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"target": "yy"}, "target_not_found"),
+        ({"sensitive_features": ["sex"]}, "column_not_found"),
+        ({"features": {"include": ["c"]}}, "column_not_found"),
+        ({"features": {"exclude": ["a", "b"]}}, "no_features"),
+        ({"split": {"strategy": "time", "time_column": "t"}}, "column_not_found"),
+    ],
+)
+def test_what_the_columns_contradict_is_refused(body: dict[str, Any], code: str) -> None:
+    """Names that the table does not have are refused before the job."""
+    with pytest.raises(LearningError) as refused:
+        check(order(**body), COLUMNS)
+    assert refused.value.code == code
+
+
+def test_the_nearest_column_is_named() -> None:
+    """A misspelt target is answered with the column that was probably meant."""
+    with pytest.raises(LearningError) as refused:
+        check(order(target="incme"), ["income", "age"])
+    assert refused.value.facts == {"name": "incme", "nearest": "income"}
+
+
+@pytest.mark.parametrize(
+    ("known", "code"),
+    [
+        ({"rows": 3}, "too_few_rows"),
+        ({"distinct": {"y": 1}}, "target_one_class"),
+        ({"distinct": {"y": 0}}, "target_all_missing"),
+    ],
+)
+def test_measured_facts_are_used_before_the_job(known: dict[str, Any], code: str) -> None:
+    """What the profile of the file already tells is not found out by a failed job."""
+    with pytest.raises(LearningError) as refused:
+        check(order(), COLUMNS, **known)
+    assert refused.value.code == code
+
+
+def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
+    """The target is never learned from, whatever is included."""
+    assert chosen_features(order(), COLUMNS) == ("a", "b")
+    assert chosen_features(order(features={"include": ["b"]}), COLUMNS) == ("b",)
+    assert chosen_features(order(features={"exclude": ["b"]}), COLUMNS) == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({}, "explain_subject_missing"),
+        ({"job_id": "a", "dataset_id": 1}, "explain_subject_twice"),
+        ({"dataset_id": 1, "method": "shap"}, "explain_needs_model"),
+        ({"job_id": "a", "method": "tea leaves"}, "unknown_method"),
+        ({"job_id": "a", "method": "counterfactual", "scope": "global"}, "method_scope_mismatch"),
+        ({"job_id": "a", "instances": {"rows": [1], "values": [{"a": 1}]}}, "instances_both_ways"),
+    ],
+)
+def test_explanations_that_make_no_sense_are_refused(body: dict[str, Any], code: str) -> None:
+    """An explanation has one subject, a known method that fits it, and rows given one way."""
+    with pytest.raises(LearningError) as refused:
+        asked(**body)
+    assert refused.value.code == code
+
+
+def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
+    """A row after the last, or a class that the model does not know, never starts a job."""
+    with pytest.raises(LearningError, match="row_out_of_range"):
+        check_explanation(asked(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
+    with pytest.raises(LearningError, match="class_not_found"):
+        check_explanation(asked(job_id="a", target_class="maybe"), COLUMNS, classes=["yes", "no"])
+
+
+def test_tables_agree() -> None:
+    """Every algorithm can be made, every metric measured, every row has its label."""
+    assert {row.name for row in ALGORITHMS} == set(RECIPES) == set(ALGORITHM_LABELS)
+    assert {row.name for row in METRICS} == set(MEASURES) == set(METRIC_LABELS)
+    assert {row.name for row in METHODS} == set(METHOD_LABELS)
+    assert all(len(row.label) == 2 for row in (*ALGORITHMS, *METRICS, *METHODS))
+
+
+def test_refusals_survive_the_border_of_a_process() -> None:
+    """A refusal raised in a worker process arrives whole."""
+    error = LearningError("target_not_found", field="target", name="x", nearest=None)
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.code, again.field, again.facts, again.phase) == (error.code, "target", error.facts, error.phase)
+    assert BY_CODE[again.code].facts == ("name", "nearest")
+
+
+def test_orders_do_not_load_the_heavy_libraries() -> None:
+    """The API checks orders without paying for the machine-learning stack."""
+    code = "import sys, touchstone.learning.orders; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

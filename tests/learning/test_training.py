@@ -1,0 +1,373 @@
+"""Training is honest, repeatable, and says what a careful colleague would say."""
+
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.learning.making import Progress, csv, messy, model_of, train
+from touchstone.learning import artifact
+from touchstone.learning.algorithms import plan, space
+from touchstone.learning.data import read_table
+from touchstone.learning.errors import LearningError
+from touchstone.learning.orders import TrainOrder
+from touchstone.learning.ports import ModelFile
+from touchstone.learning.predicting import predict
+from touchstone.learning.training import make_study, run_training
+
+
+def numbers(rows: int = 120, seed: int = 1) -> pd.DataFrame:
+    """A regression: y = 3 a - 2 b + noise."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=rows), rng.normal(size=rows)
+    return pd.DataFrame({"a": a, "b": b, "y": 3 * a - 2 * b + rng.normal(scale=0.1, size=rows)})
+
+
+def codes(result: dict[str, Any]) -> set[str]:
+    return {warning["code"] for warning in result["warnings"]}
+
+
+def test_a_messy_table_is_trained_on_and_beats_the_baseline(tmp_path: Path) -> None:
+    """Missing marks, dates, texts, constants and identifiers need no cleaning by hand."""
+    result = train(messy(), "outcome", tmp_path, sensitive_features=["sex"]).result
+    found = result["metrics"]["holdout"]["balanced_accuracy"]
+    assert found["value"] > 0.75 > result["metrics"]["baseline"]["balanced_accuracy"]["value"] == 0.5
+    assert found["low"] <= found["value"] <= found["high"]
+    roles = {column["name"]: (column["role"], column["reason"]) for column in result["profile"]["by_column"]}
+    assert roles["id"] == ("left_out", "identifier")
+    assert roles["constant"] == ("left_out", "constant")
+    assert roles["empty"] == ("left_out", "all_missing")
+    assert roles["outcome"] == ("target", None)
+    assert roles["amount"] == ("feature", None)
+    assert {"columns_left_out", "infinite_values", "dates_split_at_random"} <= codes(result)
+    assert json.loads(msgspec.json.encode(result)) == result
+
+
+@pytest.mark.parametrize("strategy", ["holdout", "kfold"])
+def test_the_same_order_makes_the_same_bytes(tmp_path: Path, strategy: str) -> None:
+    """Two trainings of the same order agree in every figure and in the digest of the model."""
+    body = {"split": {"strategy": strategy, **({"folds": 3} if strategy == "kfold" else {})}}
+    first, second = (train(messy(120), "outcome", tmp_path, **body) for _ in range(2))
+    assert first.result == second.result
+    assert [one.sha256 for one in first.artifacts] == [one.sha256 for one in second.artifacts]
+
+
+def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
+    """Neither the order of hashing nor the addresses in memory show in the model."""
+    here = train(messy(120), "outcome", tmp_path).artifacts[0].sha256
+    code = (
+        "from pathlib import Path; from tests.learning.making import messy, train; "
+        f"print(train(messy(120), 'outcome', Path({str(tmp_path)!r})).artifacts[0].sha256)"
+    )
+    settings = {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2", "PYTHONPATH": "."}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings)
+    assert done.stdout.strip() == here
+
+
+def test_another_seed_splits_otherwise(tmp_path: Path) -> None:
+    """The seed decides which rows are kept aside."""
+    frame = messy(120)
+    results = [train(frame, "outcome", tmp_path, seed=seed).result["metrics"] for seed in (0, 1)]
+    assert results[0] != results[1]
+
+
+def test_folds_measure_every_row_once(tmp_path: Path) -> None:
+    """K folds have K values, and the confusion matrix counts every row."""
+    split = {"strategy": "kfold", "folds": 4}
+    result = train(messy(120), "outcome", tmp_path, split=split).result
+    assert len(result["metrics"]["folds"]["accuracy"]["values"]) == 4
+    cells = result["charts"]["confusion"]["spec"]["en"]["data"]["values"]
+    assert sum(cell["rows"] for cell in cells) == 120
+    assert result["model"]["fitted_on"] == "all_rows"
+
+
+def test_the_future_is_predicted_from_the_past() -> None:
+    """A time split learns from rows before the moment that it measures from."""
+    frame = messy(100).sample(frac=1, random_state=0)
+    body = {"dataset_id": 1, "target": "outcome", "split": {"strategy": "time", "time_column": "when"}}
+    study = make_study(msgspec.convert(body, TrainOrder), read_table(csv(frame)))
+    (part,) = study.parts
+    assert study.times is not None
+    assert study.times[part.train].max() < study.times[part.test].min()
+    assert len(part.test) == pytest.approx(20, abs=1)
+
+
+def test_a_column_of_words_can_not_order_time(tmp_path: Path) -> None:
+    """A time split by colours is refused."""
+    with pytest.raises(LearningError, match="time_column_not_ordered"):
+        train(messy(), "outcome", tmp_path, split={"strategy": "time", "time_column": "colour"})
+
+
+def test_noise_is_not_sold_as_signal(tmp_path: Path) -> None:
+    """When nothing can be learned the honest score stays near the baseline, and the result says so."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150, 20)), columns=[f"x{n}" for n in range(20)])
+    frame["y"] = rng.choice(["a", "b"], 150)
+    result = train(frame, "y", tmp_path, split={"strategy": "kfold"}, budget={"max_trials": 6}).result
+    assert abs(result["metrics"]["folds"]["balanced_accuracy"]["mean"] - 0.5) < 0.1
+    assert "not_better_than_baseline" in codes(result)
+
+
+def test_high_cardinality_does_not_leak_the_target(tmp_path: Path) -> None:
+    """A category of nearly one value a row, unrelated to the target, does not help: its encoding is cross-fitted."""
+    rng = np.random.default_rng(0)
+    names = [f"n{number}" for number in rng.integers(0, 150, 200)]
+    frame = pd.DataFrame({"name": names, "y": rng.choice(["a", "b"], 200)})
+    result = train(frame, "y", tmp_path, split={"strategy": "kfold"}, algorithms=["linear"]).result
+    assert result["metrics"]["folds"]["balanced_accuracy"]["mean"] < 0.62
+
+
+def test_a_column_that_knows_the_answer_is_named(tmp_path: Path) -> None:
+    """A copy of the target among the features is reported as suspected leakage."""
+    frame = messy().assign(decision=lambda f: f["outcome"].map({"yes": "granted", "no": "refused"}))
+    result = train(frame, "outcome", tmp_path).result
+    suspects = [one["facts"]["name"] for one in result["warnings"] if one["code"] == "leakage_suspect"]
+    assert suspects == ["decision"]
+
+
+def test_imbalance_rarity_and_missing_targets_are_told(tmp_path: Path) -> None:
+    """Few rows, a rare class, classes too rare to learn and rows without a target each have their warning."""
+    rng = np.random.default_rng(0)
+    labels = ["common"] * 140 + ["rare"] * 8 + ["once"] + [""] * 5
+    frame = pd.DataFrame({"x": rng.normal(size=len(labels)), "y": labels})
+    result = train(frame, "y", tmp_path, algorithms=["linear"]).result
+    assert {"few_rows", "class_imbalance", "rare_classes_left_out", "target_missing"} <= codes(result)
+    assert result["model"]["classes"] == ["common", "rare"]
+
+
+def test_small_groups_are_not_judged(tmp_path: Path) -> None:
+    """A group of a few measured rows is marked, warned about and left out of the gaps."""
+    result = train(messy(), "outcome", tmp_path, sensitive_features=["sex", "amount"]).result
+    assert "small_groups" in codes(result)
+    assert all(group["too_small"] for group in result["group_metrics"][1]["groups"])
+    assert result["group_metrics"][1]["gaps"]["accuracy"]["difference"] is None
+
+
+def test_declared_is_set_beside_measured(tmp_path: Path) -> None:
+    """A declaration that the file contradicts shows, one that it confirms shows too."""
+    file = csv(messy())
+    declared = {"instances_number": 240, "features_number": 12, "missing_values_percentage": None}
+    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 1}}, TrainOrder)
+    given = type(file)(file.stream, file.file_type, declared)
+    profile = run_training(order, given, scratch=tmp_path, report=Progress()).result["profile"]
+    assert [(row["attribute"], row["measured"], row["agrees"]) for row in profile["declared"]] == [
+        ("instances_number", 240, True),
+        ("features_number", 9, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("frame", "target", "body", "code"),
+    [
+        (messy(), "constant", {}, "target_one_class"),
+        (messy(), "empty", {}, "target_all_missing"),
+        (messy(), "colour", {"task": "regression"}, "target_not_numeric"),
+        (messy(), "notes", {"metric": "r2"}, "target_not_numeric"),
+        (messy(), "outcme", {}, "target_not_found"),
+        (messy(10), "outcome", {}, "too_few_rows"),
+        (messy()[["id", "constant", "outcome"]], "outcome", {}, "no_features"),
+    ],
+)
+def test_orders_that_the_table_contradicts_are_refused(
+    tmp_path: Path, frame: pd.DataFrame, target: str, body: dict[str, Any], code: str
+) -> None:
+    """A target that can't be learned is refused with its reason, and no artefact is left behind."""
+    with pytest.raises(LearningError) as refused:
+        train(frame, target, tmp_path, **body)
+    assert refused.value.code == code
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        ([0, 1] * 30, "classification"),
+        (list(range(60)), "regression"),
+        ([0.5, 1.5] * 30, "regression"),
+        (["a", "b"] * 30, "classification"),
+        ([True, False] * 30, "classification"),
+    ],
+)
+def test_the_task_is_what_the_target_looks_like(tmp_path: Path, values: list[Any], task: str) -> None:
+    """Words and few integers are classes, other numbers are quantities."""
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=60), "y": values})
+    assert train(frame, "y", tmp_path, algorithms=["baseline"]).result["model"]["task"] == task
+
+
+def test_the_budget_counts_trials_and_time_only_stops(tmp_path: Path) -> None:
+    """A generous clock never decides; a spent one stops after the first trial of each part and says so."""
+    result = train(messy(120), "outcome", tmp_path, budget={"max_trials": 3}).result
+    assert (len(result["leaderboard"]), result["stopped_by"]) == (3, "trials")
+    everything = train(messy(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 200}).result
+    assert (len(everything["leaderboard"]), everything["stopped_by"]) == (4, "space")
+
+
+def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
+    """Every algorithm has its first settings tried before any has its second."""
+    names = ("linear", "random_forest")
+    trials = plan(names, classification=True, max_trials=4, seed=5)
+    assert [trial.algorithm for trial in trials] == [*names, *names]
+    assert trials == plan(names, classification=True, max_trials=4, seed=5)
+    firsts = {space("random_forest", classification=True, seed=seed)[0] == trials[1] for seed in range(5)}
+    assert firsts == {True}
+
+
+def test_progress_never_goes_back(tmp_path: Path) -> None:
+    """Whoever watches sees the percentage grow through the phases."""
+    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 2}}, TrainOrder)
+    progress = Progress()
+    run_training(order, csv(messy(120)), scratch=tmp_path, report=progress)
+    percents = [percent for percent, _phase, _message in progress.told]
+    assert percents == sorted(percents)
+    assert [phase for _p, phase, _m in progress.told][:1] == ["reading"]
+    assert {phase for _p, phase, _m in progress.told} == {"reading", "searching", "evaluating", "writing"}
+
+
+def test_an_exception_from_the_report_ends_the_work(tmp_path: Path) -> None:
+    """A cancelled job stops at its next report."""
+
+    class Cancelled(Exception):
+        pass
+
+    def report(percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
+        if phase == "searching":
+            raise Cancelled
+
+    order = msgspec.convert({"dataset_id": 1, "target": "outcome"}, TrainOrder)
+    with pytest.raises(Cancelled):
+        run_training(order, csv(messy(120)), scratch=tmp_path, report=report)
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["baseline", "linear", "decision_tree", "random_forest", "hist_gradient_boosting", "lightgbm"]
+)
+@pytest.mark.parametrize("target", ["outcome", "colour", "score"])
+def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: str, target: str) -> None:
+    """Two classes, three classes and numbers: the loaded model predicts what the kept one did."""
+    frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
+    body = {"algorithms": [algorithm], "budget": {"max_trials": 1}, "features": {"exclude": ["id"]}}
+    outcome = train(frame, target, tmp_path, **body)
+    kept = artifact.load(model_of(outcome))
+    rows = json.loads(frame.drop(columns=[target, "when"]).head(5).to_json(orient="records"))
+    answer = predict(model_of(outcome), rows)
+    assert kept.record["algorithm"] == algorithm
+    assert len(answer["predictions"]) == 5
+    if target == "score":
+        assert all(isinstance(one["prediction"], float) for one in answer["predictions"])
+    else:
+        assert all(one["prediction"] in answer["classes"] for one in answer["predictions"])
+        assert all(sum(one["probabilities"]) == pytest.approx(1) for one in answer["predictions"])
+
+
+def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    """A misspelt column, a word for a number and too many rows have their reasons; a missing column is missing."""
+    model = train(messy(120), "outcome", tmp_path, budget={"max_trials": 1})
+    cases = [
+        ([{"amuont": 1}], "row_column_unknown"),
+        ([{"amount": "many"}], "row_value_invalid"),
+        ([{"when": "someday"}], "row_value_invalid"),
+        ([{}] * 1_001, "too_many_rows"),
+    ]
+    for rows, code in cases:
+        with pytest.raises(LearningError, match=code):
+            predict(model_of(model), rows)
+    assert len(predict(model_of(model), [{}, {"amount": 1e300}, {"colour": "never seen"}])["predictions"]) == 3
+    assert predict(model_of(model), [])["predictions"] == []
+
+
+def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:
+    """One changed byte, or bytes that are no model, are refused before anything is unpacked."""
+    model = model_of(train(messy(120), "outcome", tmp_path, budget={"max_trials": 1}))
+    data = model.stream.read()
+    with pytest.raises(LearningError, match="artifact_damaged"):
+        artifact.load(ModelFile(io.BytesIO(data[:-1]), model.sha256))
+    with pytest.raises(LearningError, match="artifact_damaged"):
+        artifact.load(ModelFile(io.BytesIO(b"junk"), hashlib.sha256(b"junk").hexdigest()))
+
+
+def test_types_outside_the_list_are_never_loaded(tmp_path: Path) -> None:
+    """A model that names a foreign type is refused even when its digest is right."""
+    model = model_of(train(messy(120), "outcome", tmp_path, algorithms=["decision_tree"], budget={"max_trials": 1}))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(model.stream) as source, zipfile.ZipFile(buffer, "w") as copy:
+        for name in source.namelist():
+            content = source.read(name)
+            copy.writestr(name, content.replace(b"DecisionTreeClassifier", b"DecisionTreeKidnapper"))
+    data = buffer.getvalue()
+    with pytest.raises(LearningError, match="artifact_untrusted"):
+        artifact.load(ModelFile(io.BytesIO(data), hashlib.sha256(data).hexdigest()))
+
+
+def test_the_card_tells_data_quality_groups_and_limits(tmp_path: Path) -> None:
+    """The model card carries the digest, the figures, the groups and the warnings, in both languages."""
+    outcome = train(messy(), "outcome", tmp_path, sensitive_features=["sex"])
+    card = outcome.artifacts[1].path.read_text()
+    assert outcome.result["profile"]["sha256"] in card
+    for wanted in ("# Fiche du modèle : outcome", "# Model card: outcome", "Balanced accuracy", "| sex | f |"):
+        assert wanted in card
+    assert all(warning["text"]["en"] in card for warning in outcome.result["warnings"])
+
+
+def test_regression_recovers_what_was_put_in(tmp_path: Path) -> None:
+    """A line with little noise is found, and its error has the size of the noise."""
+    result = train(numbers(), "y", tmp_path, algorithms=["linear"]).result
+    assert result["metrics"]["holdout"]["r2"]["value"] > 0.99
+    assert result["metrics"]["holdout"]["rmse"]["value"] == pytest.approx(0.1, abs=0.05)
+
+
+def odd(rows: int = 60) -> pd.DataFrame:
+    """Names and columns that trip naive preparations."""
+    rng = np.random.default_rng(0)
+    seldom = [f"2024-01-{day + 1:02d}" if day < 4 else "" for day in range(rows)]
+    return pd.DataFrame(
+        {
+            "a__b": pd.date_range("2024-01-01", periods=rows).astype(str),
+            "seldom": seldom,
+            "x": rng.normal(size=rows),
+            "c": rng.choice(["x", "y"], rows),
+            "c_x": rng.normal(size=rows),
+            "remark": [f"?? !! .. {'-' * (number % 40)} {number}" for number in range(rows)],
+            "zero": rng.choice([0.0, 1e29], rows),
+            "y": rng.choice(["no", "yes"], rows),
+        }
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting"])
+def test_odd_names_and_columns_do_not_break_the_preparation(tmp_path: Path, algorithm: str) -> None:
+    """Double underscores, dates that are almost never there, texts without words and enormous numbers are prepared."""
+    result = train(odd(), "y", tmp_path, algorithms=[algorithm], budget={"max_trials": 1}).result
+    assert {column["name"] for column in result["model"]["features"]} == set(odd().columns) - {"y"}
+
+
+def test_a_past_of_one_class_teaches_nothing(tmp_path: Path) -> None:
+    """When every earlier row has the same class a time split is refused, not crashed into."""
+    rows = 60
+    days = pd.date_range("2024-01-01", periods=rows).astype(str)
+    labels = ["no"] * 48 + ["yes"] * 12
+    frame = pd.DataFrame({"day": days, "x": np.random.default_rng(0).normal(size=rows), "y": labels})
+    with pytest.raises(LearningError, match="target_one_class"):
+        train(frame, "y", tmp_path, split={"strategy": "time", "time_column": "day"})
+    late = frame.assign(y=["no"] * 40 + ["yes"] * 20)
+    split = {"strategy": "time", "time_column": "day"}
+    assert train(late, "y", tmp_path, split=split, algorithms=["linear"]).result["metrics"]["holdout"]
+
+
+def test_few_moments_are_split_between_moments(tmp_path: Path) -> None:
+    """Two years make a past and a future; one year alone can not be split by time."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"year": [2020] * 50 + [2021] * 30, "x": rng.normal(size=80), "y": rng.normal(size=80)})
+    split = {"strategy": "time", "time_column": "year", "test_size": 0.3}
+    body = {"split": split, "algorithms": ["linear"]}
+    assert train(frame, "y", tmp_path, **body).result["metrics"]["holdout"]["r2"]["value"] is not None
+    with pytest.raises(LearningError, match="time_column_not_ordered"):
+        train(frame.assign(year=2020), "y", tmp_path, **body)
