@@ -1,0 +1,1 @@
+"""Pure documents: dataset descriptions in and out, and profiles of data files."""

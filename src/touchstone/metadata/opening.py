@@ -1,0 +1,84 @@
+"""Opening a data file by a path that a caller chose, without ever leaving the folders that are meant for data.
+
+The path is walked one component at a time, each opened relative to the folder before it and without following links
+(openat(2) with O_NOFOLLOW), and what was opened is checked, never the name: nothing can be swapped between check and
+use. The rest of the service hands on the opened file and forgets the path.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a FIFO would wait for a writer that may never come.
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class DataFileUnreadable(Exception):
+    """The path names nothing that may be read: missing, forbidden and outside are one answer."""
+
+    def __init__(self) -> None:
+        super().__init__("no readable data file at this path")
+
+
+def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, Path] | None = None) -> BinaryIO:
+    """The regular file at `path`, opened for reading; the caller closes it.
+
+    A relative path is looked for in each root in order; an absolute one is read only below a root. A relative path
+    whose first component is a key of `prefixes` (`demo`, `uploads`) belongs to that folder alone. Roots may
+    themselves be links; below them no link is followed. Raises `DataFileUnreadable`, whatever the reason.
+    """
+    for root, components in _candidates(path, roots, prefixes or {}):
+        try:
+            return _open_below(root, components)
+        except (OSError, ValueError):  # ValueError: a name the file system can't spell, such as a lone surrogate
+            continue
+    raise DataFileUnreadable
+
+
+def _candidates(
+    path: str, roots: Sequence[Path], prefixes: Mapping[str, Path]
+) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Where the path may be looked for: a root, and the components below it."""
+    if "\0" in path or "://" in path:
+        return
+    components = tuple(part for part in path.split("/") if part not in ("", "."))
+    if not components or ".." in components:
+        return
+    if path.startswith("/"):
+        for root in roots:
+            for spelling in dict.fromkeys((Path(os.path.abspath(root)), root.resolve())):  # noqa: PTH100 (no links followed)
+                below = spelling.parts[1:]
+                if components[: len(below)] == below and len(components) > len(below):
+                    yield spelling, components[len(below) :]
+    elif components[0] in prefixes:
+        yield prefixes[components[0]], components[1:]
+    else:
+        yield from ((root, components) for root in roots)
+
+
+def _open_below(root: Path, components: Sequence[str]) -> BinaryIO:
+    """Walk down from the root and open the last component as a regular file. Raises OSError."""
+    folder = os.open(root, _FOLDER)
+    try:
+        for name in components[:-1]:
+            inner = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return _regular(os.open(components[-1], _FILE, dir_fd=folder)) if components else _nothing()
+    finally:
+        os.close(folder)
+
+
+def _regular(descriptor: int) -> BinaryIO:
+    """The descriptor as a file object, or OSError (and closed) when it is a folder, a device, a FIFO or a socket."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    return _nothing()
+
+
+def _nothing() -> BinaryIO:
+    raise FileNotFoundError

@@ -1,0 +1,164 @@
+"""The demo catalog that comes with the package."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from touchstone import demo
+from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, FLAGS, NUMBERS, WORDS
+from touchstone.core.text import fold
+from touchstone.metadata.profiling import Profile, profile
+
+GREEN_SOURCES = {
+    "cv_datasheets",
+    "croissant",
+    "datapackage",
+    "dcat_us_philly",
+    "dpi",
+    "fairground",
+    "hf_cards",
+    "pmlb",
+    "sklearn",
+    "statsmodels",
+    "tfds",
+    "vega",
+}
+TABLE_LICENCES = {
+    "CC BY 4.0",
+    "CC-BY-4.0",
+    "CC 0",
+    "CC0-1.0",
+    "Apache License",
+    "BSD-3-Clause",
+    "public domain",
+    "other-pd",
+}
+ENVELOPE = {"dataset_id", "name", "description", "file_path", "file_type", "metadata"}
+
+
+@pytest.fixture(scope="module")
+def records() -> list[dict[str, Any]]:
+    return list(demo.records())
+
+
+@pytest.fixture(scope="module")
+def with_table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [record for record in records if record["file_path"].startswith("demo/")]
+
+
+def test_size(records: list[dict[str, Any]], with_table: list[dict[str, Any]]) -> None:
+    """At least 1 500 records, 25 of them with a table, and tables small enough to clone quickly."""
+    assert len(records) >= 1500
+    assert len(with_table) >= 25
+    assert {record["file_type"] for record in with_table} == {"csv", "parquet"}
+    assert sum(path.stat().st_size for path in demo.tables_folder().iterdir()) < 20 * 2**20
+
+
+def test_one_record_a_dataset(records: list[dict[str, Any]]) -> None:
+    """Identifiers are UUIDs of version 5, and neither they nor the names repeat."""
+    assert {UUID(record["dataset_id"]).version for record in records} == {5}
+    assert max(Counter(record["dataset_id"] for record in records).values()) == 1
+    assert max(Counter(fold(record["name"]) for record in records).values()) == 1
+
+
+def test_shape(records: list[dict[str, Any]]) -> None:
+    """Every record carries every attribute, with a value of its kind inside its bounds, or None."""
+    for record in records:
+        assert record.keys() == ENVELOPE | BY_NAME.keys()
+        assert record["name"] == record["dataset_name"] == record["name"].strip() != ""
+        assert len(record["name"]) <= 255
+        for name in FLAGS:
+            assert record[name] in (True, False, None)
+            assert not isinstance(record[name], int) or isinstance(record[name], bool)
+        for name in WORDS:
+            assert record[name] is None or (record[name] and all(isinstance(word, str) for word in record[name]))
+        for name in NUMBERS:
+            assert record[name] is None or BY_NAME[name].minimum <= record[name] <= BY_NAME[name].maximum
+
+
+def test_every_value_has_its_evidence(records: list[dict[str, Any]]) -> None:
+    """A value names the field it was taken from, and what has no value has no evidence."""
+    for record in records:
+        known = {a.name for a in ATTRIBUTES if record[a.name] is not None}
+        evidence = record["metadata"]["evidence"]
+        assert evidence.keys() == known
+        assert all(evidence.values())
+
+
+def test_only_free_sources(records: list[dict[str, Any]], with_table: list[dict[str, Any]]) -> None:
+    """Metadata come from sources that may be passed on, tables only under licences that allow it, all of them named."""
+    attribution = (Path(demo.__file__).parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    assert {record["metadata"]["source"]["name"] for record in records} == GREEN_SOURCES
+    assert all(f"`{source}`" in attribution for source in GREEN_SOURCES)
+    for record in with_table:
+        assert record["metadata"]["licence"]
+        assert set(record["metadata"]["licence"]) <= TABLE_LICENCES
+        assert Path(record["file_path"]).name in attribution or record["file_type"] == "parquet"
+
+
+def test_unknown_never_reads_as_no(records: list[dict[str, Any]]) -> None:
+    """An ethical criterion is false only where a sentence states it, and most are unknown."""
+    for record in records:
+        for name in ETHICAL:
+            assert record[name] is not False or record["metadata"]["evidence"][name].startswith("stated: ")
+    assert sum(record["user_control"] is None for record in records) > 0.9 * len(records)
+
+
+def test_nothing_shines_without_a_reason(records: list[dict[str, Any]]) -> None:
+    """No record reaches an ethical score of 0.7, as in the documents it was taken from."""
+    assert max(sum(record[name] is True for name in ETHICAL) for record in records) < 7
+
+
+def test_texts_are_short_and_plain(records: list[dict[str, Any]]) -> None:
+    """Objectives are at most 300 characters, without markup or the placeholder of an empty card."""
+    for record in records:
+        text = record["objective"] or ""
+        assert len(text) <= 300
+        assert "nformation Needed" not in text
+        assert "<div" not in text
+        assert "](" not in text
+
+
+def test_every_table_belongs_to_one_record(with_table: list[dict[str, Any]]) -> None:
+    """The folder holds exactly the tables that records name."""
+    named = sorted(record["file_path"] for record in with_table)
+    assert named == sorted(f"demo/{path.name}" for path in demo.tables_folder().iterdir())
+
+
+@pytest.fixture(scope="module")
+def measured(with_table: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Profile]]:
+    async def all_profiles() -> list[tuple[dict[str, Any], Profile]]:
+        pairs = []
+        for record in with_table:
+            with (demo.tables_folder() / Path(record["file_path"]).name).open("rb") as file:
+                pairs.append((record, await profile(file, record["file_type"])))
+        return pairs
+
+    return asyncio.run(all_profiles())
+
+
+def test_tables_are_what_the_records_say(measured: list[tuple[dict[str, Any], Profile]]) -> None:
+    """Rows, columns, missing share and digest equal what is measured in the file; a known target is not a feature."""
+    for record, profile_ in measured:
+        stored = record["metadata"]["measured"]
+        assert (stored["rows"], stored["columns"]) == (profile_.rows, profile_.columns)
+        assert stored["sha256"] == profile_.sha256
+        assert record["instances_number"] == profile_.rows > 0
+        assert record["features_number"] == profile_.columns - ("target" in record["metadata"])
+        assert record["missing_values_percentage"] == profile_.missing_values_percentage
+        assert record["has_missing_values"] is (profile_.missing_values_percentage != 0)
+        assert record["metadata"]["evidence"]["instances_number"].startswith("measured in the file")
+
+
+def test_suggested_columns_exist(measured: list[tuple[dict[str, Any], Profile]]) -> None:
+    """Target, sensitive and excluded columns are columns of the file, and most tables have a target."""
+    for record, profile_ in measured:
+        columns = {column.name for column in profile_.column_profiles}
+        details = record["metadata"]
+        assert {*details["sensitive_columns"], *details.get("exclude_columns", [])} <= columns
+        assert details.get("target") in columns | {None}
+    assert sum("target" in record["metadata"] for record, _ in measured) >= 20

@@ -1,0 +1,178 @@
+"""Opening data files by a caller's path."""
+
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from touchstone.metadata.opening import DataFileUnreadable, open_data_file
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root with a file and a folder, beside a secret that must stay one."""
+    root = tmp_path / "data"
+    (root / "inner").mkdir(parents=True)
+    (root / "a.csv").write_text("a")
+    (root / "inner" / "b.csv").write_text("b")
+    (tmp_path / "secret.csv").write_text("secret")
+    return root
+
+
+def read(path: str, *roots: Path, **prefixes: Path) -> str:
+    with open_data_file(path, roots, prefixes=prefixes) as file:
+        return file.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [("a.csv", "a"), ("inner/b.csv", "b"), ("./inner//b.csv", "b"), ("inner/./b.csv", "b")]
+)
+def test_below_the_root(root: Path, path: str, text: str) -> None:
+    """A relative path is found below a root."""
+    assert read(path, root) == text
+
+
+def test_roots_in_order(root: Path, tmp_path: Path) -> None:
+    """The first root that has the file gives it; a missing root is passed over."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.csv").write_text("other")
+    assert read("a.csv", tmp_path / "missing", other, root) == "other"
+    assert read("inner/b.csv", other, root) == "b"
+
+
+def test_absolute_inside_a_root(root: Path) -> None:
+    """An absolute path is read when it lies inside a root."""
+    assert read(str(root / "inner" / "b.csv"), root) == "b"
+
+
+def test_a_root_may_be_a_link(root: Path, tmp_path: Path) -> None:
+    """A root that is a link is followed, under either of its names."""
+    link = tmp_path / "link"
+    link.symlink_to(root)
+    assert read("a.csv", link) == "a"
+    assert read(str(link / "a.csv"), link) == "a"
+    assert read(str(root / "a.csv"), link) == "a"
+
+
+def test_prefixes_have_their_own_folder(root: Path, tmp_path: Path) -> None:
+    """A prefix leads to its folder alone, even when a root has a folder of that name."""
+    uploads = tmp_path / "uploads-of-the-service"
+    uploads.mkdir()
+    (uploads / "mine.csv").write_text("mine")
+    (root / "uploads").mkdir()
+    (root / "uploads" / "other.csv").write_text("other")
+    assert read("uploads/mine.csv", root, uploads=uploads) == "mine"
+    with pytest.raises(DataFileUnreadable):
+        read("uploads/other.csv", root, uploads=uploads)
+    with pytest.raises(DataFileUnreadable):
+        read("uploads/../secret.csv", root, uploads=uploads)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        ".",
+        "/",
+        "missing.csv",
+        "inner",
+        "a.csv/b.csv",
+        "../secret.csv",
+        "inner/../../secret.csv",
+        "inner/../a.csv",
+        "/etc/passwd",
+        "/dev/zero",
+        "//etc/passwd",
+        "file:///etc/passwd",
+        "http://127.0.0.1/a.csv",
+        "s3://bucket/a.csv",
+        "~/a.csv",
+        "a.csv\0.txt",
+        "\ud800.csv",
+        "x" * 5000,
+        "uploads",
+        "*.csv",
+    ],
+)
+def test_one_answer_for_all_that_is_not_there(root: Path, path: str) -> None:
+    """Missing, forbidden, outside and unspellable paths are refused alike."""
+    with pytest.raises(DataFileUnreadable) as refusal:
+        read(path, root, uploads=root / "inner")
+    assert str(refusal.value) == str(DataFileUnreadable())
+
+
+def test_outside_by_absolute_path(root: Path, tmp_path: Path) -> None:
+    """A neighbour of the root is outside, also when its name begins like the root's."""
+    (tmp_path / "data-private").mkdir()
+    (tmp_path / "data-private" / "a.csv").write_text("private")
+    for path in (tmp_path / "secret.csv", tmp_path / "data-private" / "a.csv", root / ".." / "secret.csv", root):
+        with pytest.raises(DataFileUnreadable):
+            read(str(path), root)
+
+
+def test_links_below_a_root_are_not_followed(root: Path, tmp_path: Path) -> None:
+    """Neither a linked file nor a linked folder is followed, wherever it leads."""
+    (root / "file.csv").symlink_to(tmp_path / "secret.csv")
+    (root / "near.csv").symlink_to(root / "a.csv")
+    (root / "folder").symlink_to(tmp_path)
+    for path in ("file.csv", "near.csv", "folder/secret.csv", str(root / "folder" / "secret.csv")):
+        with pytest.raises(DataFileUnreadable):
+            read(path, root)
+
+
+def test_only_regular_files(root: Path) -> None:
+    """A FIFO does not make the caller wait, and neither it nor a socket or a device link is read."""
+    os.mkfifo(root / "fifo.csv")
+    (root / "zero.csv").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(root / "socket.csv"))
+        for path in ("fifo.csv", "socket.csv", "zero.csv"):
+            with pytest.raises(DataFileUnreadable):
+                read(path, root)
+    with pytest.raises(DataFileUnreadable):
+        read("zero", Path("/dev"))
+
+
+def test_swapping_gains_nothing(root: Path, tmp_path: Path) -> None:
+    """While a folder is swapped for a link to the outside again and again, the outside is never read."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "b.csv").write_text("secret")
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            (root / "inner").rename(tmp_path / "aside")
+            (tmp_path / "link").rename(root / "inner")
+            (root / "inner").rename(tmp_path / "link")
+            (tmp_path / "aside").rename(root / "inner")
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    seen = set()
+    try:
+        for _ in range(3000):
+            try:
+                seen.add(read("inner/b.csv", root))
+            except DataFileUnreadable:
+                seen.add("refused")
+    finally:
+        stop.set()
+        swapper.join()
+    assert "secret" not in seen
+    assert "b" in seen
+
+
+def test_nothing_stays_open(root: Path) -> None:
+    """Opening and refusing leave no descriptor behind."""
+    before = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    os.mkfifo(root / "fifo")
+    for path in ("a.csv", "inner/b.csv", "inner/missing", "fifo", "inner"):
+        try:
+            open_data_file(path, [root]).close()
+        except DataFileUnreadable:
+            continue
+    assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == before
