@@ -1,0 +1,1 @@
+"""Long work as rows: states, moves, executors and events, shared by training and explanation."""

@@ -1,0 +1,51 @@
+"""What a job reads: its data file, and the model of the job that it explains, opened anew for every attempt."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from touchstone import demo
+from touchstone.core.errors import DataFileUnreadable
+from touchstone.core.settings import Settings
+from touchstone.jobs.artifacts import Shelf
+from touchstone.metadata import opening
+
+DATA: Final = "data"
+MODEL: Final = "model"
+
+
+class Inputs:
+    """Opens files by what a job's row says of them: `file_path` of the data, `model_path` of an artefact."""
+
+    def __init__(self, settings: Settings, shelf: Shelf) -> None:
+        self._roots = settings.data_roots
+        self._prefixes: Mapping[str, Path] = {"demo": demo.tables_folder(), "uploads": settings.uploads_dir}
+        self._shelf = shelf
+
+    def open_data(self, path: str) -> BinaryIO:
+        """The data file at a path that a dataset's record names.
+
+        Raises:
+            DataFileUnreadable: it is missing, forbidden or outside.
+        """
+        try:
+            return opening.open_data_file(path, self._roots, prefixes=self._prefixes)
+        except opening.DataFileUnreadable as problem:
+            raise DataFileUnreadable from problem
+
+    @contextlib.contextmanager
+    def opened(self, source: Mapping[str, Any]) -> Iterator[dict[str, BinaryIO]]:
+        """Every file that a job's row names, by its role; closed afterwards.
+
+        Raises:
+            DataFileUnreadable: the data file cannot be opened.
+            OSError: the artefact is gone.
+        """
+        with contextlib.ExitStack() as stack:
+            files: dict[str, BinaryIO] = {}
+            if path := source.get("file_path"):
+                files[DATA] = stack.enter_context(self.open_data(path))
+            if path := source.get("model_path"):
+                files[MODEL] = stack.enter_context(self._shelf.open(path))
+            yield files

@@ -1,0 +1,152 @@
+"""What job routes take and answer, as the documents describe it."""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, Field
+from pydantic_core import PydanticCustomError
+
+from touchstone.core.wire import Name, Wire, clean
+from touchstone.jobs.states import JobState
+from touchstone.learning.orders import MAX_NAMES
+
+Seed = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
+ColumnName = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(clean)]
+ColumnNames = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_NAMES)]
+SensitiveColumns = Annotated[tuple[ColumnName, ...], Field(max_length=20)]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not -1e300 <= value <= 1e300:
+        raise PydanticCustomError("finite_number", "a finite number is expected")
+    return value
+
+
+Cell = Annotated[
+    Annotated[bool, Field(strict=True)]
+    | Annotated[int, Field(strict=True, ge=-(2**63), le=2**63 - 1)]
+    | Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_finite)]
+    | Annotated[str, Field(max_length=10_000), AfterValidator(clean)]
+    | None,
+    Field(union_mode="left_to_right"),
+]
+CellRow = Annotated[dict[ColumnName, Cell], Field(max_length=MAX_NAMES)]
+UuidText = Annotated[
+    str, Field(pattern=r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$", min_length=36, max_length=36)
+]
+DatasetKey = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | UuidText
+Label = Annotated[Name, Field(description="A name of one's own for the job.")]
+
+
+class JobQuery(Wire):
+    """How jobs are listed: `page` or `page_size` asks for the page form, else `skip` and `limit` for a bare array."""
+
+    status: JobState | None = None
+    project: UuidText | None = None
+    project_id: Annotated[UuidText, Field(description="Another name of `project`.")] | None = None
+    page: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    page_size: Annotated[int, Field(ge=1, le=1000)] | None = None
+    skip: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+    DEFAULT_PAGE_SIZE: ClassVar[int] = 12
+
+    @property
+    def in_pages(self) -> bool:
+        """Whether the page form is asked for."""
+        return self.page is not None or self.page_size is not None
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """How many to pass over, and how many to take."""
+        if not self.in_pages:
+            return self.skip, self.limit
+        size = self.page_size or self.DEFAULT_PAGE_SIZE
+        return ((self.page or 1) - 1) * size, size
+
+
+class ProgressView(BaseModel):
+    """How far a job is."""
+
+    percent: float = Field(ge=0, le=100)
+    phase: str
+    step: int
+    total_steps: int
+    message: str = Field(description="One sentence in the caller's language.")
+
+
+class JobErrorView(BaseModel):
+    """Why a job failed."""
+
+    code: str = Field(description="Stable key.")
+    message: str = Field(description="One sentence in the caller's language.")
+    phase: str
+
+
+class ArtifactView(BaseModel):
+    """A file that a job has made."""
+
+    name: str
+    media_type: str
+    bytes: int
+    sha256: str
+
+
+class InputsView(BaseModel):
+    """The data that a job works on."""
+
+    dataset_id: int
+    sha256: str
+    rows: int
+    columns: int
+
+
+class JobSummary(BaseModel):
+    """A job as lists show it."""
+
+    id: UUID
+    job_id: UUID
+    kind: Literal["train", "explain"]
+    status: JobState
+    done: bool
+    name: str | None
+    attempt: int
+    progress: ProgressView | None
+    request: dict[str, Any]
+    project_id: UUID | None
+    parent_job_id: UUID | None = Field(description="For an explanation: the training whose model is explained.")
+    inputs: InputsView | None
+    error: JobErrorView | None
+    artifacts: list[ArtifactView]
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    updated_at: datetime
+
+
+class JobView(JobSummary):
+    """A job whole."""
+
+    result: dict[str, Any] | None
+
+
+class JobPage(BaseModel):
+    """One page of jobs, newest first."""
+
+    jobs: list[JobSummary]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
+    202: {
+        "description": "Accepted.",
+        "headers": {
+            "Location": {"description": "Address of the job.", "schema": {"type": "string"}},
+            "Retry-After": {"description": "Seconds to wait before asking.", "schema": {"type": "integer"}},
+        },
+    }
+}

@@ -1,0 +1,86 @@
+"""The kinds of work that exist, and how each calls the learning room. Loaded by working processes only: it is heavy."""
+
+import base64
+import hashlib
+from typing import BinaryIO, Final
+
+import msgspec
+
+from touchstone.jobs.inputs import DATA, MODEL
+from touchstone.jobs.kinds import DRAW, EXPLAIN, INSPECT, PREDICT, TRAIN
+from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
+from touchstone.learning.charts.drawing import render_png, render_svg
+from touchstone.learning.data import read_table
+from touchstone.learning.errors import LearningError
+from touchstone.learning.explaining.running import run_explanation
+from touchstone.learning.orders import ExplainOrder, TrainOrder
+from touchstone.learning.ports import DataFile, ModelFile, Outcome
+from touchstone.learning.predicting import predict
+from touchstone.learning.training import run_training
+
+
+def train(bench: Bench) -> Done:
+    """Train a model by a `TrainOrder`."""
+    order = msgspec.convert(bench.order, TrainOrder)
+    return _done(run_training(order, _data(bench), scratch=bench.scratch, report=bench.report))
+
+
+def explain(bench: Bench) -> Done:
+    """Explain a model or a dataset by an `ExplainOrder`."""
+    order = msgspec.convert(bench.order, ExplainOrder)
+    model = _model(bench) if MODEL in bench.files else None
+    return _done(run_explanation(order, _data(bench), model, scratch=bench.scratch, report=bench.report))
+
+
+def predict_rows(bench: Bench) -> Done:
+    """Predict `rows` with a kept model."""
+    return Done(result=predict(_model(bench), bench.order["rows"]))
+
+
+def inspect(bench: Bench) -> Done:
+    """Read a table as a training would, and say what it has: columns, rows, digest, different values of each column."""
+    table = read_table(_data(bench))
+    distinct = {name: column.distinct for name, column in table.columns.items()}  # a missing mark is no value
+    facts = {"columns": list(table.columns), "rows": len(table.frame), "sha256": table.sha256, "distinct": distinct}
+    return Done(result=facts)
+
+
+def draw(bench: Bench) -> Done:
+    """Draw a chart: `{spec, format}` in, the picture in base64 out."""
+    spec = bench.order["spec"]
+    picture = render_png(spec) if bench.order["format"] == "png" else render_svg(spec).encode()
+    return Done(result=base64.b64encode(picture).decode())
+
+
+def _data(bench: Bench) -> DataFile:
+    """The data file; what was promised when the job was accepted is held to when it runs, maybe much later."""
+    stream, promised = bench.files[DATA], bench.source.get("sha256")
+    if promised is not None and _digest(stream) != promised:
+        raise LearningError("data_changed")
+    return DataFile(bench.files[DATA], bench.source["file_type"], bench.source.get("declared", {}))
+
+
+def _digest(stream: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while chunk := stream.read(2**20):
+        digest.update(chunk)
+    stream.seek(0)
+    return digest.hexdigest()
+
+
+def _model(bench: Bench) -> ModelFile:
+    return ModelFile(bench.files[MODEL], bench.source["model_sha256"])
+
+
+def _done(outcome: Outcome) -> Done:
+    files = tuple(Produced(name=file.name, media_type=file.media_type) for file in outcome.artifacts)
+    return Done(result=outcome.result, files=files)
+
+
+TASKS: Final = TaskSet(
+    Task(TRAIN, train),
+    Task(EXPLAIN, explain),
+    Task(PREDICT, predict_rows),
+    Task(INSPECT, inspect),
+    Task(DRAW, draw),
+)

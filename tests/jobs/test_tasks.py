@@ -1,0 +1,48 @@
+"""The real tasks, called as a working process calls them."""
+
+import hashlib
+import io
+
+import pytest
+
+from touchstone.core.messages import LOCALES, reason_text
+from touchstone.jobs import tasks
+from touchstone.jobs.work import Bench
+from touchstone.learning.errors import REASONS, LearningError
+
+CSV = "a,b\n" + "\n".join(f"{n % 5},{n % 2}" for n in range(60))
+
+
+def bench(tmp_path, **source):
+    told = []
+
+    def report(percent, phase, *, step, total_steps, message):
+        told.append(percent)
+
+    order = {"dataset_id": 1, "target": "b", "algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
+    files = {"data": io.BytesIO(CSV.encode())}
+    return Bench("job-1", order, {"file_type": "csv"} | source, files, tmp_path, report)
+
+
+def test_looking_into_a_table(tmp_path):
+    """Looking into a file tells its columns, rows, digest and different values as a training would read them."""
+    facts = tasks.inspect(bench(tmp_path)).result
+    assert facts["columns"] == ["a", "b"]
+    assert facts["rows"] == 60
+    assert facts["distinct"] == {"a": 5, "b": 2}
+    assert facts["sha256"] == hashlib.sha256(CSV.encode()).hexdigest()
+
+
+def test_file_that_has_changed_since_is_not_trained_on(tmp_path):
+    """A job that waited while its file was replaced fails instead of learning from other data than it says."""
+    with pytest.raises(LearningError, match="data_changed"):
+        tasks.train(bench(tmp_path, sha256="0" * 64))
+    done = tasks.train(bench(tmp_path, sha256=hashlib.sha256(CSV.encode()).hexdigest()))
+    assert {file.name for file in done.files} == {"model.skops", "model_card.md"}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_reason_has_its_sentence(locale):
+    """Each way in which learning can refuse has a sentence that its facts fill, in both languages."""
+    for reason in REASONS:
+        assert reason_text(reason.code, dict.fromkeys(reason.facts, "x"), locale)

@@ -1,0 +1,11 @@
+"""The tiny tasks on a Ray of their own."""
+
+from tiny_worker import TASKS
+
+from touchstone.jobs.nursery import main
+from touchstone.jobs.on_ray import through_ray
+from touchstone.jobs.ray_head import Head
+
+if __name__ == "__main__":
+    with Head.given_or_started(None) as address:
+        main(through_ray(TASKS, address))
