@@ -1,0 +1,1 @@
+"""The backend that starts and reports explanations."""

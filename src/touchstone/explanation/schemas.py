@@ -1,0 +1,42 @@
+"""What the explanation backend takes."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from touchstone.core.wire import Wire
+from touchstone.jobs.schemas import Cell, CellRow, ColumnName, DatasetKey, Label, Seed, SensitiveColumns, UuidText
+from touchstone.learning.orders import MAX_INSTANCES
+
+RowNumber = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
+
+
+class InstancesWanted(Wire):
+    """The rows to explain: by their number in the data file, from 0, or by value."""
+
+    rows: Annotated[tuple[RowNumber, ...], Field(max_length=MAX_INSTANCES)] = ()
+    values: Annotated[tuple[CellRow, ...], Field(max_length=MAX_INSTANCES)] = ()
+
+
+class BackgroundWanted(Wire):
+    """The sample of rows that stands for an average case."""
+
+    size: Annotated[int, Field(strict=True, ge=1, le=1_000)] = 100
+
+
+class ExplainWanted(Wire):
+    """An explanation of a training job's model (`job_id`), or of a dataset alone (`dataset_id`)."""
+
+    job_id: UuidText | None = None
+    dataset_id: DatasetKey | None = None
+    scope: Literal["global", "local", "both"] = "both"
+    method: Annotated[ColumnName, Field(max_length=100)] = "auto"
+    instances: InstancesWanted = InstancesWanted()
+    background: BackgroundWanted = BackgroundWanted()
+    target_class: Cell = None
+    output: Literal["probability", "log_odds"] = "probability"
+    target: ColumnName | None = None
+    sensitive_features: SensitiveColumns = ()
+    seed: Seed = 0
+    project_id: UuidText | None = None
+    name: Label | None = None

@@ -1,0 +1,1 @@
+"""The backend of the catalog, the scores and the projects."""

@@ -1,0 +1,137 @@
+"""The ranked answer: the evaluator's window of the catalog, encoded item by item, whole or as it is sent."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+
+from touchstone.core.metrics import RANKINGS
+from touchstone.core.shell import Json
+from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
+from touchstone.ranking.explaining import points, unknowns
+from touchstone.ranking.view import Ranked, View
+from touchstone.selection.catalog import LiveCatalog
+from touchstone.selection.filters import query_of
+from touchstone.selection.parameters import Values
+from touchstone.selection.scoring import Scoring
+
+CHUNK: Final = 1000  # items encoded at once: a few milliseconds, so that others get their turn
+
+
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """One place of a ranking (interface, section 2.6)."""
+
+    dataset_id: str
+    dataset_name: str
+    score: float
+    ethical_score: float
+    technical_score: float
+    popularity_score: float
+    instances_number: int | None
+    features_number: int | None
+    objective: str | None
+    id: int
+    rank: int
+
+
+class Explained(Scored, frozen=True, kw_only=True):
+    """A place with what its score is made of, by criterion: the points add up to the score.
+
+    `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding.
+    """
+
+    criterion_scores: dict[str, float]
+    points: dict[str, float]
+    unknown: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A ranked window of one view, ready to be encoded."""
+
+    view: View
+    ranked: Ranked
+    weights: Mapping[str, float]
+    skip: int
+    explain: bool
+
+    def pieces(self) -> Iterator[bytes]:
+        """The items as JSON, separated by commas, some at a time."""
+        first, comma = self.skip + 1, b""
+        for positions, scores in self.ranked.chunks(CHUNK):
+            yield comma + self._encoded(positions, scores, first)
+            first, comma = first + len(positions), b","
+
+    def _encoded(self, positions: Ints, scores: Floats, first: int) -> bytes:
+        items = self.view.items(positions)
+        names = items._fields
+        places = [
+            {**dict(zip(names, fields, strict=True)), "score": score, "rank": rank}
+            for rank, (score, fields) in enumerate(zip(scores.tolist(), zip(*items, strict=True), strict=True), first)
+        ]
+        if not self.explain:
+            return msgspec.json.encode([Scored(**place) for place in places])[1:-1]
+        criteria, blanks = self.view.criterion_scores(positions), unknowns(self.view.facts(positions))
+        made = [
+            Explained(**place, **self._parts(row), unknown=blank)
+            for place, row, blank in zip(places, criteria, blanks, strict=True)
+        ]
+        return msgspec.json.encode(made)[1:-1]
+
+    def _parts(self, criteria: Floats) -> dict[str, Any]:
+        values = dict(zip(CRITERION_NAMES, criteria.tolist(), strict=True))
+        return {
+            "criterion_scores": values,
+            "points": {point.criterion: point.points for point in points(criteria, self.weights)},
+        }
+
+
+async def _stream(ranking: Ranking, before: bytes, after: bytes) -> AsyncIterator[bytes]:
+    """A long answer as it is encoded; other requests get their turn in between."""
+    yield before
+    for piece in ranking.pieces():
+        yield piece
+        await asyncio.sleep(0)
+    yield after
+
+
+async def ranked(catalog: LiveCatalog, scoring: Scoring, values: Values, viewer: UUID | None) -> Ranking:
+    """The ranking that a caller asks for; `values` are the query's `skip`, `limit` and `explain`."""
+    query, weights = query_of(scoring.filters, viewer), scoring.weights
+    skip, limit = values.get("skip", 0), values.get("limit")
+    assert isinstance(skip, int)
+    assert limit is None or isinstance(limit, int)
+
+    def question(view: View) -> Ranking:
+        found = view.rank(query, weights, skip=min(skip, view.size), limit=limit)
+        RANKINGS.labels(found.plan).inc()
+        return Ranking(view, found, weights, skip, values.get("explain") is True)
+
+    return await catalog.ask(question, is_short=limit is not None and skip + limit <= CHUNK)
+
+
+def answer(ranking: Ranking, scoring: Scoring, *, is_enveloped: bool) -> Response:
+    """The answer of scoring: a bare array, or an object with counts and weights around it."""
+    headers = {"X-Total-Count": str(ranking.ranked.total_count)}
+    if ranking.explain:
+        headers["X-Ranking-Plan"] = ranking.ranked.plan
+    if not is_enveloped:
+        return sent(ranking, b"[", b"]", headers)
+    about = facts(ranking, scoring) | {"profile": scoring.profile, "plan": ranking.ranked.plan}
+    return sent(ranking, b'{"datasets":[', b"]," + msgspec.json.encode(about)[1:], headers)
+
+
+def facts(ranking: Ranking, scoring: Scoring) -> dict[str, Any]:
+    """What an object with a ranking says beside the items."""
+    return {"total_count": ranking.ranked.total_count, "effective_weights": scoring.effective_weights()}
+
+
+def sent(ranking: Ranking, before: bytes, after: bytes, headers: Mapping[str, str]) -> Response:
+    """The encoded answer, streamed when it is long."""
+    if len(ranking.ranked.positions) > CHUNK:
+        return StreamingResponse(_stream(ranking, before, after), media_type=Json.media_type, headers=headers)
+    return Json(before + b"".join(ranking.pieces()) + after, headers=dict(headers))

@@ -1,0 +1,66 @@
+"""The selection backend: opened once per process, an ASGI application until it is closed."""
+
+import asyncio
+import contextlib
+from typing import Final, Self
+
+from touchstone.core.db import Database
+from touchstone.core.guard import Guard
+from touchstone.core.identity import InternalTokens
+from touchstone.core.settings import Settings
+from touchstone.core.shell import Resource, Slashes, make_app
+from touchstone.selection import store
+from touchstone.selection.catalog import LiveCatalog
+from touchstone.selection.demonstrating import load_demo
+from touchstone.selection.documents import describe_bodies
+from touchstone.selection.measuring import Measuring
+from touchstone.selection.opening import DataFiles
+from touchstone.selection.project_routes import projects
+from touchstone.selection.projects import Projects
+from touchstone.selection.recording import Recording
+from touchstone.selection.remembering import RememberedAnswers
+from touchstone.selection.requesting import Parts
+from touchstone.selection.routes import datasets, files
+from touchstone.selection.uploading import Uploading
+
+NAME: Final = "selection"
+SLASHED: Final = frozenset({"/datasets"})
+
+
+class Selection:
+    """The catalog, scores and projects, and the task that follows the writes of other processes."""
+
+    def __init__(self, parts: Parts, database: Database, tokens: InternalTokens | None) -> None:
+        self.parts = parts
+        self.resources = (Resource("database", database.ping),)
+        application = make_app(NAME, datasets, files, projects, resources=self.resources)
+        application.state.parts = parts
+        describe_bodies(application)
+        self.app = Guard(Slashes(application, SLASHED), tokens)
+        self._following = asyncio.ensure_future(parts.catalog.follow())
+
+    @classmethod
+    async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
+        """Load the catalog (and into an empty one the demo catalog, if settings say so) and begin to follow it."""
+        await store.prepare_versions(database)
+        if settings.demo:
+            await load_demo(database)
+        catalog = LiveCatalog(database, snapshot=settings.index_file)
+        await catalog.load()
+        data_files = DataFiles(settings, database)
+        parts = Parts(
+            catalog=catalog,
+            recording=Recording(catalog, Measuring(settings, data_files)),
+            projects=Projects(database, catalog),
+            data_files=data_files,
+            uploading=Uploading(settings, database),
+            answers=RememberedAnswers(),
+        )
+        return cls(parts, database, tokens)
+
+    async def close(self) -> None:
+        """Stop following. The database belongs to who opened it."""
+        self._following.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._following
+        await self.parts.catalog.close()

@@ -1,0 +1,113 @@
+"""One catalog record in its two forms: the evaluator's row, and the encoded answer that is kept for the next reader."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from touchstone.core.attributes import ATTRIBUTES, WORDS
+from touchstone.ranking.columns import Row, SegmentWriter
+from touchstone.ranking.criteria import COMPOSITES
+
+CACHE_BYTES: Final = 64 * 1024 * 1024
+_SAME: Final = tuple(name for name in Row.__struct_fields__ if name not in (*WORDS, "created_at", "updated_at"))
+_BEFORE: Final = ("description", "file_path", "file_type", "metadata", "visibility")
+_ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES if a.name != "dataset_name")
+
+
+class Entry(NamedTuple):
+    """An encoded record: its JSON, its version, and who may see it."""
+
+    body: bytes
+    etag: str
+    public: bool
+    owner: UUID | None
+
+    def visible_to(self, viewer: UUID | None) -> bool:
+        """Whether the viewer may see it."""
+        return self.public or (viewer is not None and viewer == self.owner)
+
+
+def etag_of(found: Mapping[str, Any]) -> str:
+    """The entity tag of a database row (RFC 9110, section 8.8.3)."""
+    return f'"{found["changed_at_version"]}"'
+
+
+def is_visible(found: Mapping[str, Any], viewer: UUID | None) -> bool:
+    """Whether the viewer may see a database row."""
+    return found["visibility"] == "public" or (viewer is not None and found["owner"] == viewer)
+
+
+def microseconds(instant: datetime) -> int:
+    """A point in time as microseconds since the epoch, exactly."""
+    return int(instant.timestamp()) * 1_000_000 + instant.microsecond
+
+
+def row_of(found: Mapping[str, Any]) -> Row:
+    """The evaluator's row of a database row."""
+    return Row(
+        **{name: found[name] for name in _SAME},
+        domain=None if found["domain"] is None else tuple(found["domain"]),
+        task=None if found["task"] is None else tuple(found["task"]),
+        created_at=microseconds(found["created_at"]),
+        updated_at=microseconds(found["updated_at"]),
+    )
+
+
+def record_of(found: Mapping[str, Any], scores: Mapping[str, float]) -> dict[str, Any]:
+    """A record as callers see it: both shapes of the interface in one object."""
+    return {
+        "id": found["id"],
+        "dataset_id": found["dataset_id"],
+        "name": found["dataset_name"],
+        "dataset_name": found["dataset_name"],
+        **{name: found[name] for name in _BEFORE},
+        **{name: found[name] for name in _ATTRIBUTES},
+        **scores,
+        "created_at": found["created_at"],
+        "updated_at": found["updated_at"],
+    }
+
+
+def encoded(found: Sequence[Mapping[str, Any]]) -> dict[int, Entry]:
+    """Database rows, encoded, by id. The scores come from the very rows, whatever the columns hold by now."""
+    writer = SegmentWriter()
+    writer.extend([row_of(one) for one in found])
+    criteria = writer.segment().criteria
+    composites = {name: criteria[name].tolist() for name in COMPOSITES}
+    return {
+        one["id"]: _entry(one, {name: composites[name][index] for name in COMPOSITES})
+        for index, one in enumerate(found)
+    }
+
+
+def _entry(found: Mapping[str, Any], scores: Mapping[str, float]) -> Entry:
+    body = msgspec.json.encode(record_of(found, scores))
+    return Entry(body, etag_of(found), found["visibility"] == "public", found["owner"])
+
+
+class RecordCache:
+    """Encoded records by id, up to a number of bytes; the one that came first goes first."""
+
+    def __init__(self, limit: int = CACHE_BYTES) -> None:
+        self.limit = limit
+        self.bytes = 0
+        self._entries: dict[int, Entry] = {}
+        self.get = self._entries.get
+
+    def put(self, entries: Mapping[int, Entry]) -> None:
+        """Keep entries."""
+        self.drop(entries)
+        for id_, entry in entries.items():
+            self._entries[id_] = entry
+            self.bytes += len(entry.body)
+        while self.bytes > self.limit:
+            self.drop((next(iter(self._entries)),))
+
+    def drop(self, ids: Iterable[int] | Collection[int]) -> None:
+        """Forget the entries with these ids."""
+        for id_ in ids:
+            entry = self._entries.pop(id_, None)
+            self.bytes -= len(entry.body) if entry else 0

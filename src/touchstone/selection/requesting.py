@@ -1,0 +1,112 @@
+"""What every handler here begins with: the parts of this backend, who is asking, and the body."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import numpy as np
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError, WithJsonSchema
+from starlette.requests import Request
+
+from touchstone.core.attributes import INT32_MAX
+from touchstone.core.errors import DatasetNotFound
+from touchstone.core.guard import caller_of, required_caller
+from touchstone.core.identity import strict_uuid
+from touchstone.core.wire import Wire, parse_json, parse_json_naming_numbers
+from touchstone.selection.catalog import LiveCatalog
+from touchstone.selection.opening import DataFiles
+from touchstone.selection.parameters import Parameters, Values
+from touchstone.selection.projects import Projects
+from touchstone.selection.recording import Recording
+from touchstone.selection.remembering import RememberedAnswers
+from touchstone.selection.uploading import Uploading
+
+_ROW_ID: Final = re.compile(r"[1-9][0-9]{0,9}")
+DatasetKey = Annotated[
+    str,
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "format": "uuid"}]}),
+]
+ProjectKey = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What this backend has opened."""
+
+    catalog: LiveCatalog
+    recording: Recording
+    projects: Projects
+    data_files: DataFiles
+    uploading: Uploading
+    answers: RememberedAnswers
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts of the backend that a request has come to."""
+    found: Parts = request.app.state.parts
+    return found
+
+
+def viewer_of(request: Request) -> UUID | None:
+    """Who is looking; None for nobody in particular."""
+    caller = caller_of(request.scope)
+    return caller.id if caller else None
+
+
+def owner_of(request: Request) -> UUID:
+    """Whose projects and files these are.
+
+    Raises:
+        InvalidUserId: nobody is known.
+    """
+    return required_caller(request.scope).id
+
+
+def query_values(request: Request, parameters: Parameters) -> Values:
+    """The values in the query string. Raises what `Parameters.from_query` raises."""
+    return parameters.from_query(request.scope["query_string"])
+
+
+async def json_body(request: Request) -> Any:
+    """The body as a JSON value, its numbers not yet known to be finite. Raises what `parse_json` raises."""
+    return parse_json_naming_numbers(await request.body())
+
+
+async def body_of(request: Request, model: type[Wire]) -> Mapping[str, Any]:
+    """The fields that the body gives, validated.
+
+    Raises:
+        NotJson, RequestValidationError: it is not JSON, or does not fit the model.
+    """
+    return _fitting(parse_json(await request.body()), model)
+
+
+async def weighted_body_of(request: Request, model: type[Wire]) -> Mapping[str, Any]:
+    """As `body_of`, for a body with weights and criteria, whose readers name a number that is not finite."""
+    return _fitting(await json_body(request), model)
+
+
+def _fitting(value: Any, model: type[Wire]) -> Mapping[str, Any]:
+    try:
+        return model.model_validate(value).given()
+    except ValidationError as problem:
+        errors = [{**error, "loc": ("body", *error["loc"])} for error in problem.errors(include_input=False)]
+        raise RequestValidationError(errors) from None
+
+
+def dataset_id_of(request: Request, key: str) -> int:
+    """The integer id behind the id in a path, which may be either of a record's two.
+
+    Raises:
+        DatasetNotFound: it can be neither, or no record has this UUID.
+    """
+    if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
+        return int(key)
+    number, view = strict_uuid(key), parts_of(request).catalog.view
+    position = view.position_of_uuid(number) if number else None
+    if position is None:
+        raise DatasetNotFound
+    return int(view.ids(np.array([position]))[0])

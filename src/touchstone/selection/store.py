@@ -1,0 +1,168 @@
+"""The rows of the selection backend: datasets, projects and uploaded files. The only place here that speaks SQL."""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from touchstone.core.db import Database, Reader, Writer
+from touchstone.core.tables import dataset_deletions, datasets, files, projects, versions
+from touchstone.core.versions import CATALOG
+
+Found: TypeAlias = Mapping[str, Any]
+
+UPLOADS: Final = "uploads"
+_AT_ONCE: Final = 1000  # values in one IN list; both databases take several thousand
+_FACTS: Final = tuple(c for c in datasets.c if c.name not in ("metadata", "measured_attributes"))
+
+
+async def prepare_versions(database: Database) -> None:
+    """Make the counters of this backend, so that two first writers never race for them."""
+    for name in (CATALOG, UPLOADS):
+        try:
+            async with database.writing() as rows:
+                there = await rows.scalar(sa.select(versions.c.name).where(versions.c.name == name))
+                if there is None:
+                    await rows.execute(sa.insert(versions).values(name=name, version=0))
+        except IntegrityError:  # another process was faster
+            continue
+
+
+async def insert_dataset(rows: Writer, values: Found) -> Found:
+    """Put in one record; the whole row as it is stored."""
+    return await _written(rows, sa.insert(datasets).values(**values).returning(*datasets.c))
+
+
+async def insert_datasets(rows: Writer, many: Sequence[Found]) -> None:
+    """Put in many records, whose members are all the same."""
+    if many:
+        await rows.execute(sa.insert(datasets), many)
+
+
+async def update_dataset(rows: Writer, dataset_id: int, values: Found) -> Found:
+    """Change a record that is there; the whole row as it is stored."""
+    change = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
+    return await _written(rows, change.returning(*datasets.c))
+
+
+async def delete_dataset(rows: Writer, dataset_id: int, version: int) -> None:
+    """Delete a record, and leave a note of it for the other processes."""
+    await rows.execute(sa.delete(datasets).where(datasets.c.id == dataset_id))
+    await rows.execute(sa.insert(dataset_deletions).values(id=dataset_id, deleted_at_version=version))
+
+
+async def dataset(rows: Reader, dataset_id: int) -> Found | None:
+    """One record with everything."""
+    return _plain_or_none(await rows.first(sa.select(datasets).where(datasets.c.id == dataset_id)))
+
+
+async def datasets_by_id(rows: Reader, ids: Sequence[int]) -> list[Found]:
+    """The records with these ids that exist, in any order, with everything."""
+    found: list[Found] = []
+    for start in range(0, len(ids), _AT_ONCE):
+        wanted = datasets.c.id.in_(ids[start : start + _AT_ONCE])
+        found += _plain(await rows.all(sa.select(datasets).where(wanted)))
+    return found
+
+
+async def every_dataset(rows: Reader, size: int) -> AsyncIterator[Sequence[Found]]:
+    """All records in chunks, by id, with what the columns hold of them."""
+    async for chunk in rows.stream(sa.select(*_FACTS).order_by(datasets.c.id), size):
+        yield _plain(chunk)
+
+
+async def count_datasets(rows: Reader) -> int:
+    """How many records there are."""
+    return int(await rows.scalar(sa.select(sa.func.count()).select_from(datasets)))
+
+
+async def datasets_since(rows: Reader, version: int) -> Sequence[Found]:
+    """The records that changed after a version of the catalog, with what the columns hold of them."""
+    return _plain(await rows.all(sa.select(*_FACTS).where(datasets.c.changed_at_version > version)))
+
+
+async def deletions_since(rows: Reader, version: int) -> list[int]:
+    """The ids that were deleted after a version of the catalog."""
+    query = sa.select(dataset_deletions.c.id).where(dataset_deletions.c.deleted_at_version > version)
+    return [row["id"] for row in await rows.all(query)]
+
+
+async def insert_project(rows: Writer, values: Found) -> Found:
+    """Put in a project; the row as it is stored."""
+    return await _written(rows, sa.insert(projects).values(**values).returning(*projects.c))
+
+
+async def project(rows: Reader, project_id: UUID, owner: UUID) -> Found | None:
+    """One project of an owner."""
+    return _plain_or_none(await rows.first(sa.select(projects).where(_own_project(project_id, owner))))
+
+
+async def project_count(rows: Reader, owner: UUID) -> int:
+    """How many projects an owner has."""
+    return int(await rows.scalar(sa.select(sa.func.count()).where(projects.c.user_id == owner)) or 0)
+
+
+async def project_page(rows: Reader, owner: UUID, *, skip: int, limit: int) -> Sequence[Found]:
+    """A part of an owner's projects, newest change first."""
+    order = (projects.c.updated_at.desc(), projects.c.id)
+    query = sa.select(projects).where(projects.c.user_id == owner).order_by(*order)
+    return _plain(await rows.all(query.offset(skip).limit(limit)))
+
+
+async def update_project(
+    rows: Writer, project_id: UUID, owner: UUID, *, values: Found, versions_allowed: Collection[int] | None
+) -> Found | None:
+    """Change a project of an owner, if it is at one of the versions (None: any); the row as it is stored."""
+    wanted = _own_project(project_id, owner) & _at_version(versions_allowed)
+    change = sa.update(projects).where(wanted).values(**values, version=projects.c.version + 1)
+    return _plain_or_none(await rows.returning(change.returning(*projects.c)))
+
+
+async def delete_project(
+    rows: Writer, project_id: UUID, owner: UUID, *, versions_allowed: Collection[int] | None
+) -> bool:
+    """Delete a project of an owner, if it is at one of the versions (None: any); whether it was."""
+    wanted = _own_project(project_id, owner) & _at_version(versions_allowed)
+    return await rows.returning(sa.delete(projects).where(wanted).returning(projects.c.id)) is not None
+
+
+async def insert_file(rows: Writer, values: Found) -> Found:
+    """Note an uploaded file; the row as it is stored."""
+    return await _written(rows, sa.insert(files).values(**values).returning(*files.c))
+
+
+async def used_bytes(rows: Reader, owner: UUID) -> int:
+    """How much an owner's uploads take together, in bytes."""
+    return int(await rows.scalar(sa.select(sa.func.sum(files.c.bytes)).where(files.c.owner == owner)) or 0)
+
+
+async def file_owner(rows: Reader, file_path: str) -> UUID | None:
+    """Who uploaded the file at a path of ours; None when nobody did."""
+    owner: UUID | None = await rows.scalar(sa.select(files.c.owner).where(files.c.file_path == file_path))
+    return owner
+
+
+def _own_project(project_id: UUID, owner: UUID) -> sa.ColumnElement[bool]:
+    # Every query on projects goes through here: a project without its owner is never asked for.
+    return (projects.c.id == project_id) & (projects.c.user_id == owner)
+
+
+def _at_version(allowed: Collection[int] | None) -> sa.ColumnElement[bool]:
+    return sa.true() if allowed is None else projects.c.version.in_(allowed)
+
+
+async def _written(rows: Writer, statement: Any) -> Found:
+    found = await rows.returning(statement)
+    assert found is not None
+    return _plain((found,))[0]
+
+
+def _plain(found: Sequence[sa.RowMapping]) -> list[Found]:
+    """Rows as plain dictionaries: several times faster to read, and free of the database's library."""
+    return [{str(name): value for name, value in row.items()} for row in found]
+
+
+def _plain_or_none(found: sa.RowMapping | None) -> Found | None:
+    return None if found is None else _plain((found,))[0]

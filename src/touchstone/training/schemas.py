@@ -1,0 +1,81 @@
+"""What the training backend takes and answers."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from touchstone.core.wire import Wire
+from touchstone.jobs.schemas import (
+    Cell,
+    CellRow,
+    ColumnName,
+    ColumnNames,
+    DatasetKey,
+    Label,
+    Seed,
+    SensitiveColumns,
+    UuidText,
+)
+from touchstone.learning.orders import MAX_INSTANCES
+
+ShortName = Annotated[ColumnName, Field(max_length=100)]
+
+
+class FeaturesWanted(Wire):
+    """Which columns may be learned from: `include` (empty: all) less `exclude` less the target."""
+
+    include: ColumnNames = ()
+    exclude: ColumnNames = ()
+
+
+class SplitWanted(Wire):
+    """How quality is measured."""
+
+    strategy: Literal["holdout", "kfold", "time"] = "holdout"
+    test_size: Annotated[float, Field(strict=True, ge=0.05, le=0.5)] = 0.2
+    folds: Annotated[int, Field(strict=True, ge=2, le=10)] = 5
+    time_column: ColumnName | None = None
+
+
+class BudgetWanted(Wire):
+    """How much may be tried: trials decide, seconds are only a safety stop."""
+
+    max_trials: Annotated[int, Field(strict=True, ge=1, le=200)] = 8
+    max_runtime_seconds: Annotated[int, Field(strict=True, ge=1, le=86_400)] = 1_800
+
+
+class TrainWanted(Wire):
+    """A training: predict the column `target` of a dataset from its other columns."""
+
+    dataset_id: DatasetKey
+    target: ColumnName
+    task: Literal["auto", "classification", "regression"] = "auto"
+    features: FeaturesWanted = FeaturesWanted()
+    sensitive_features: SensitiveColumns = ()
+    algorithms: Annotated[tuple[ShortName, ...], Field(max_length=20)] = ()
+    metric: ShortName | None = None
+    split: SplitWanted = SplitWanted()
+    budget: BudgetWanted = BudgetWanted()
+    seed: Seed = 0
+    project_id: UuidText | None = None
+    name: Label | None = None
+
+
+class PredictWanted(Wire):
+    """Rows to predict, each as {column: value}; a column that is left out counts as missing."""
+
+    rows: Annotated[list[CellRow], Field(max_length=MAX_INSTANCES)]
+
+
+class PredictionView(BaseModel):
+    """One row's prediction; a classifier gives the probability of each class, in the order of `classes`."""
+
+    prediction: Any
+    probabilities: list[float] | None = None
+
+
+class PredictionsView(BaseModel):
+    """The predictions, in the order of the rows."""
+
+    predictions: list[PredictionView]
+    classes: list[Cell]

@@ -1,0 +1,53 @@
+"""The selection backend on its own, on every database, asked over its ASGI application."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+
+from touchstone.core.db import Database
+from touchstone.core.settings import Settings
+from touchstone.selection.app import Selection
+
+ADA, BOB = UUID(int=0xADA), UUID(int=0xB0B)
+FOUR = {"name": "Cohort", "description": "d", "file_path": "none.csv", "file_type": "csv"}
+
+
+@pytest.fixture
+async def selection(settings: Settings, database: Database) -> AsyncIterator[Selection]:
+    """The backend, without demo records."""
+    opened = await Selection.open(settings, database, None)
+    yield opened
+    await opened.close()
+
+
+def client_of(selection: Selection, user: UUID | None = ADA, **headers: str) -> httpx2.AsyncClient:
+    """A client of one backend as one user."""
+    if user:
+        headers["X-User-ID"] = str(user)
+    transport = httpx2.ASGITransport(selection.app)
+    return httpx2.AsyncClient(transport=transport, base_url="http://selection.test", headers=headers, timeout=60)
+
+
+@pytest.fixture
+async def ada(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client as one user."""
+    async with client_of(selection) as client:
+        yield client
+
+
+@pytest.fixture
+async def bob(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client as another user."""
+    async with client_of(selection, BOB) as client:
+        yield client
+
+
+async def created(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
+    """A record that has been created."""
+    answer = await client.post("/datasets/", json={**FOUR, **fields})
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found

@@ -1,0 +1,271 @@
+"""Records: created, read, changed and deleted, with everything that is refused."""
+
+import re
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.selection.conftest import FOUR, client_of, created
+from touchstone.core.attributes import ETHICAL, FLAGS
+from touchstone.selection.app import Selection
+from touchstone.selection.sorting import LIST_PARAMETERS
+
+
+async def test_a_created_record_has_both_shapes(ada: httpx2.AsyncClient) -> None:
+    """A record carries the simple shape and the attributes, with null for what nobody has assessed."""
+    made = await created(ada, year=2020, domain=["health"], informed_consent=True, is_split=False)
+    assert made["name"] == made["dataset_name"] == "Cohort"
+    assert (made["year"], made["domain"], made["informed_consent"], made["is_split"]) == (2020, ["health"], True, False)
+    assert made["transparency"] is None
+    assert made["ethical_score"] == 0.1
+    assert made["metadata"] is None
+    for key in (made["id"], made["dataset_id"], made["dataset_id"].upper()):
+        assert (await ada.get(f"/datasets/{key}")).json() == made
+
+
+async def test_every_flag_keeps_its_three_values(ada: httpx2.AsyncClient) -> None:
+    """True, false and not assessed come back as they were given, for every boolean attribute."""
+    for value in (True, False, None):
+        made = await created(ada, **dict.fromkeys(FLAGS, value))
+        assert [made[name] for name in FLAGS] == [value] * len(FLAGS)
+        assert made["ethical_score"] == (1.0 if value else 0.0)
+    assert len(ETHICAL) == 10
+
+
+@pytest.mark.parametrize("path", ["/datasets", "/datasets/"])
+async def test_both_slash_forms_are_one_route(ada: httpx2.AsyncClient, path: str) -> None:
+    """With and without a trailing slash the list is answered directly."""
+    await created(ada)
+    answer = await ada.get(path)
+    assert answer.status_code == 200
+    assert [one["name"] for one in answer.json()] == ["Cohort"]
+
+
+async def test_a_name_is_trimmed_and_bounded(ada: httpx2.AsyncClient) -> None:
+    """A name has 1 to 255 characters once blanks around it are gone."""
+    assert (await created(ada, name="  é " + "x" * 250))["name"] == "é " + "x" * 250
+    for name in ("", "   ", "x" * 256):
+        assert (await ada.post("/datasets/", json={**FOUR, "name": name})).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"id": 7},
+        {"dataset_id": "8f16c955-192c-5e2d-b7d4-f5448e53879c"},
+        {"owner": "00000000-0000-0000-0000-000000000b0b"},
+        {"ethical_score": 1.0},
+        {"nmae": "x"},
+        {"year": 2020.5},
+        {"year": -1},
+        {"year": 10_000},
+        {"year": True},
+        {"year": "2020"},
+        {"instances_number": -1},
+        {"instances_number": 2**53},
+        {"instances_number": 2**63},
+        {"features_number": 2**31},
+        {"missing_values_percentage": 100.1},
+        {"missing_values_percentage": -0.1},
+        {"is_split": 1},
+        {"is_split": "true"},
+        {"domain": "health"},
+        {"domain": [1]},
+        {"domain": [""]},
+        {"objective": "a\x00b"},
+        {"name": "a\x00b"},
+        {"name": None},
+        {"name": 5},
+        {"description": None},
+        {"metadata": []},
+        {"metadata": {"a": "\x00"}},
+        {"metadata": {"\x00": 1}},
+        {"visibility": "secret"},
+        {"visibility": None},
+        {"dataset_name": "Another"},
+    ],
+)
+async def test_what_does_not_fit_is_refused_whole(ada: httpx2.AsyncClient, fields: dict[str, Any]) -> None:
+    """A field that is unknown, out of bounds or of another kind is a 422, and nothing is created."""
+    refused = await ada.post("/datasets/", json={**FOUR, **fields})
+    assert refused.status_code == 422, refused.text
+    assert set(refused.json()) == {"detail", "code", "errors"}
+    assert (await ada.get("/datasets/")).json() == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"x"',
+        b'{"name": NaN}',
+        b'{"name": "\xff"}',
+        b'{"name": "\\ud800"}',
+        b'{"year": 1e400}',
+        b"[" * 100_000,
+        b'{"year": ' + b"9" * 5000 + b"}",
+        b'{"metadata": ' + b'{"a":' * 500 + b"1" + b"}" * 500 + b"}",
+    ],
+)
+async def test_hostile_bodies_are_refused(ada: httpx2.AsyncClient, body: bytes) -> None:
+    """What is not JSON, or hardly, is refused in the contract's shape on every route that takes a body."""
+    for method, path in (("POST", "/datasets/"), ("POST", "/datasets/search"), ("POST", "/datasets/score")):
+        refused = await ada.request(method, path, content=body)
+        assert refused.status_code in (400, 422), (path, refused.text)
+        assert set(refused.json()) == {"detail", "code", "errors"}
+
+
+@pytest.mark.parametrize("key", ["0", "-1", "+1", "01", "1.0", "abc", "2147483648", "9" * 400, "%00", "½", "{}"])
+async def test_a_missing_or_malformed_id_is_not_found(ada: httpx2.AsyncClient, key: str) -> None:
+    """An id that no record can have answers as one that no record has."""
+    found = await ada.get(f"/datasets/{key}")
+    assert (found.status_code, found.json()["detail"]) == (404, "Jeu de données non trouvé")
+
+
+async def test_a_change_touches_what_it_names(ada: httpx2.AsyncClient) -> None:
+    """PATCH sets what it is given and clears with null; the rest stays."""
+    made = await created(ada, year=2020, objective="o", metadata={"tags": ["x"]})
+    changed = await ada.patch(f"/datasets/{made['id']}", json={"year": 2021, "objective": None})
+    assert changed.status_code == 200, changed.text
+    expected = {**made, "year": 2021, "objective": None, "updated_at": changed.json()["updated_at"]}
+    assert changed.json() == expected
+    assert (await ada.get("/datasets/?year_min=2021")).json() == [expected]
+    assert (await ada.patch(f"/datasets/{made['id']}", json={"name": None})).status_code == 422
+    assert (await ada.patch(f"/datasets/{made['id']}", json={"name": "New"})).json()["dataset_name"] == "New"
+
+
+async def test_others_may_neither_change_nor_delete(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """A public record of somebody else is a 403, whatever the body; so is any for a caller without an identity."""
+    made = await created(ada)
+    async with client_of(selection, None) as nobody:
+        for client in (bob, nobody):
+            for body in ({"year": 1}, {"yaer": 1}, []):
+                assert (await client.patch(f"/datasets/{made['id']}", json=body)).status_code == 403
+            assert (await client.delete(f"/datasets/{made['id']}")).status_code == 403
+        orphan = await created(nobody)
+        assert (await ada.delete(f"/datasets/{orphan['id']}")).status_code == 403
+        assert (await nobody.post("/datasets/", json={**FOUR, "visibility": "private"})).status_code == 422
+    assert (await ada.delete(f"/datasets/{made['id']}")).status_code == 204
+    assert (await ada.get(f"/datasets/{made['id']}")).status_code == 404
+    assert (await ada.delete(f"/datasets/{made['id']}")).status_code == 404
+
+
+async def test_a_private_record_is_missing_for_others(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """A private record answers everybody else as one that does not exist, byte for byte, on every route."""
+    made = await created(ada, visibility="private", domain=["rare"])
+    for method, suffix, body in (
+        ("GET", "", None),
+        ("GET", "/source", None),
+        ("DELETE", "", None),
+        ("PATCH", "", b'{"year": 1}'),
+        ("PATCH", "", b"{broken"),
+    ):
+        missing = await bob.request(method, f"/datasets/999999{suffix}", content=body)
+        for key in (made["id"], made["dataset_id"]):
+            answer = await bob.request(method, f"/datasets/{key}{suffix}", content=body)
+            assert (
+                (answer.status_code, answer.content) == (missing.status_code, missing.content) == (404, answer.content)
+            )
+    for client, count in ((ada, 1), (bob, 0)):
+        assert (await client.get("/datasets/")).headers["X-Total-Count"] == str(count)
+        assert (await client.get("/datasets/facets")).json()["total_count"] == count
+        assert len((await client.get("/datasets/?visibility=private")).json()) == count
+        assert len((await client.post("/datasets/search", json={})).json()) == count
+        assert len((await client.post("/datasets/score", json={})).json()) == count
+
+
+async def test_a_record_turned_private_leaves_every_list(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """What was public and cached is gone for others with the change that makes it private."""
+    made = await created(ada)
+    assert len((await bob.get("/datasets/")).json()) == 1
+    await ada.patch(f"/datasets/{made['id']}", json={"visibility": "private"})
+    assert (await bob.get("/datasets/")).json() == []
+    assert (await bob.get(f"/datasets/{made['id']}")).status_code == 404
+
+
+async def test_entity_tags_guard_changes(ada: httpx2.AsyncClient) -> None:
+    """A write that names a version which is no longer there is a 412, and an unchanged read is a 304."""
+    made = await ada.post("/datasets/", json=FOUR)
+    path, etag = f"/datasets/{made.json()['id']}", made.headers["ETag"]
+    assert made.headers["Location"] == path
+    assert (await ada.get(path, headers={"If-None-Match": etag})).status_code == 304
+    assert (await ada.patch(path, json={"year": 1}, headers={"If-Match": etag})).status_code == 200
+    assert (await ada.patch(path, json={"year": 2}, headers={"If-Match": etag})).status_code == 412
+    assert (await ada.delete(path, headers={"If-Match": f"W/{etag}"})).status_code == 412
+    assert (await ada.delete(path, headers={"If-Match": "nonsense"})).status_code == 412
+    assert (await ada.delete(path, headers={"If-Match": "*"})).status_code == 204
+
+
+async def test_search_joins_its_criteria(ada: httpx2.AsyncClient) -> None:
+    """A search folds case and accents, takes the short names of ethical attributes, and counts what it finds."""
+    first = await created(ada, name="Été 100 %", instances_number=100, anonymization_applied=True)
+    second = await created(ada, name="ete", anonymization_applied=True, transparency=True)
+    for body, ids in (
+        ({}, [first["id"], second["id"]]),
+        ({"name_contains": "ÉTÉ"}, [first["id"], second["id"]]),
+        ({"name_contains": "%"}, [first["id"]]),
+        ({"name_contains": "_"}, []),
+        ({"min_rows": 100}, [first["id"]]),
+        ({"min_rows": 101}, []),
+        ({"ethical_tags": ["anonymization", "transparency"]}, [second["id"]]),
+        (
+            {"ethical_tags": ["anonymization_applied"], "name_contains": "", "min_rows": None},
+            [first["id"], second["id"]],
+        ),
+    ):
+        answer = await ada.post("/datasets/search", json=body)
+        assert [one["id"] for one in answer.json()] == ids, body
+        assert answer.headers["X-Total-Count"] == str(len(ids))
+    refused = await ada.post("/datasets/search", json={"ethical_tags": ["fairness"]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_name")
+    assert "transparency" in refused.json()["detail"]
+
+
+async def test_facets_count_under_the_filters(ada: httpx2.AsyncClient) -> None:
+    """Facets answer values with counts, three-valued flags and ranges, over what the filters leave."""
+    await created(ada, domain=["health", "vision"], year=2010, is_split=True)
+    await created(ada, domain=["Health"], year=2020)
+    found = (await ada.get("/datasets/facets?year_min=2000")).json()
+    assert found["total_count"] == 2
+    assert {one["value"].lower(): one["count"] for one in found["values"]["domain"]} == {"health": 2, "vision": 1}
+    assert found["flags"]["is_split"] == {"true": 1, "false": 0, "unknown": 1}
+    assert found["ranges"]["year"] == {"min": 2010, "max": 2020}
+    assert (await ada.get("/datasets/facets?year_min=2011")).json()["total_count"] == 1
+    assert (await ada.get("/datasets/facets?page=1")).status_code == 422
+
+
+async def test_the_tables_are_told(ada: httpx2.AsyncClient) -> None:
+    """The criteria, profiles and sort keys that the service knows are answered with labels in both languages."""
+    found = (await ada.get("/datasets/criteria")).json()
+    assert len(found["criteria"]) == 12
+    assert found["criteria"][0]["label"] == {"fr": "Éthique", "en": "Ethical"}
+    assert [one["name"] for one in found["profiles"] if one["default"]] == ["balanced"]
+    assert {"dataset_name", "num_citations", "created_at"} <= set(found["sort_keys"])
+
+
+async def test_the_document_is_closed_and_complete(ada: httpx2.AsyncClient) -> None:
+    """Every schema that the OpenAPI document refers to is in it, with bounds, and every filter is a parameter."""
+    document = (await ada.get("/openapi.json")).json()
+    schemas = document["components"]["schemas"]
+    assert set(re.findall(r"#/components/schemas/(\w+)", str(document))) == set(schemas)
+    assert schemas["DatasetCreate"]["required"] == ["name", "description", "file_path", "file_type"]
+    assert schemas["DatasetCreate"]["properties"]["year"]["anyOf"][0] == {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 9999,
+    }
+    told = str(document["paths"]["/datasets/"]["get"]["parameters"])
+    assert all(f"'{name}'" in told or f"`{name}`" in told for name in LIST_PARAMETERS.by_name)
+
+
+async def test_a_whole_number_may_be_written_with_a_point(ada: httpx2.AsyncClient) -> None:
+    """In JSON 2020.0 is an integer, in bodies as in filters."""
+    made = await created(ada, year=2020.0)
+    assert made["year"] == 2020
+    assert len((await ada.post("/datasets/score", json={"filters": {"year_min": 2020.0}})).json()) == 1

@@ -1,0 +1,244 @@
+"""Data files: measured at creation, uploaded within a quota, opened for those who may."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.selection.conftest import BOB, FOUR, client_of, created
+from touchstone.core.db import Database
+from touchstone.core.guard import CALLER
+from touchstone.core.identity import Caller
+from touchstone.core.settings import Settings
+from touchstone.selection.app import Selection
+
+TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"
+UNREADABLE = {"detail": "Fichier de données inaccessible", "code": "data_file_unreadable", "errors": []}
+
+
+@pytest.fixture
+def settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings with a data root, small uploads and a small quota."""
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "people.csv").write_bytes(TABLE)
+    changes = {"data_roots": (tmp_path / "root",), "upload_max_bytes": 10_000, "upload_quota_bytes": 25_000}
+    return settings.model_copy(update=changes)
+
+
+async def upload(client: httpx2.AsyncClient, content: bytes, name: str = "people.csv") -> httpx2.Response:
+    """Send a table as a form."""
+    return await client.post("/files", files={"file": (name, content, "text/csv")})
+
+
+async def test_a_readable_file_is_measured(ada: httpx2.AsyncClient) -> None:
+    """Undeclared facts are filled from the file; declared ones stay beside what was measured."""
+    made = await created(ada, file_path="people.csv", metadata={"tags": ["t"], "measured": "mine"})
+    measured = made["metadata"]["measured"]
+    assert made["metadata"]["tags"] == ["t"]
+    assert (measured["rows"], measured["columns"]) == (3, 2)
+    assert measured["sha256"] == hashlib.sha256(TABLE).hexdigest()
+    assert (made["instances_number"], made["features_number"]) == (3, 2)
+    assert made["missing_values_percentage"] == measured["missing_values_percentage"] == pytest.approx(100 / 3)
+    declared = await created(ada, file_path="people.csv", instances_number=7)
+    assert (declared["instances_number"], declared["metadata"]["measured"]["rows"]) == (7, 3)
+    assert (await ada.get("/datasets?instances_min=7")).json() == [declared]
+
+
+async def test_a_change_of_the_file_is_measured_anew(ada: httpx2.AsyncClient) -> None:
+    """What a measurement filled in goes with its file; what was declared stays."""
+    made = await created(ada, file_path="people.csv", features_number=9)
+    path = f"/datasets/{made['id']}"
+    kept = (await ada.patch(path, json={"year": 2000, "metadata": None})).json()
+    assert (kept["instances_number"], kept["metadata"]["measured"]["rows"]) == (3, 3)
+    gone = (await ada.patch(path, json={"file_path": "elsewhere.csv"})).json()
+    assert (gone["instances_number"], gone["features_number"], gone["metadata"]) == (None, 9, None)
+    back = (await ada.patch(path, json={"file_path": "people.csv", "features_number": None})).json()
+    assert (back["instances_number"], back["features_number"]) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "file_type", "reason"),
+    [(b"", "csv", "empty"), (b"\x80\x04\x95pickle\x00\x00", "csv", "not_text"), (TABLE, "xls", "unsupported_type")],
+)
+async def test_a_file_that_cannot_be_measured_makes_no_creation_fail(
+    ada: httpx2.AsyncClient, settings: Settings, content: bytes, file_type: str, reason: str
+) -> None:
+    """The record is made, without figures, and says why."""
+    (settings.data_roots[0] / "odd.csv").write_bytes(content)
+    made = await created(ada, file_path="odd.csv", file_type=file_type)
+    assert made["metadata"] == {"unmeasured": reason}
+    assert made["instances_number"] is None
+
+
+async def test_a_path_that_points_elsewhere_is_recorded_and_never_opened(
+    ada: httpx2.AsyncClient, settings: Settings, tmp_path: Path
+) -> None:
+    """Missing, forbidden and outside are one refusal, byte for byte; the record itself is made."""
+    root = settings.data_roots[0]
+    (tmp_path / "outside.csv").write_bytes(TABLE)
+    (root / "link.csv").symlink_to(tmp_path / "outside.csv")
+    os.mkfifo(root / "fifo.csv")
+    for path in (
+        "missing.csv",
+        "",
+        ".",
+        "../outside.csv",
+        str(tmp_path / "outside.csv"),
+        "link.csv",
+        "fifo.csv",
+        "/dev/zero",
+        "/etc/passwd",
+        "file:///etc/passwd",
+        "http://127.0.0.1/x.csv",
+        "s3://bucket/x.csv",
+        "demo/../../__init__.py",
+        "uploads/x.csv",
+        "uploads",
+        "x" * 4000,
+    ):
+        made = await created(ada, file_path=path)
+        assert (made["file_path"], made["metadata"]) == (path, None)
+        answer = await ada.get(f"/datasets/{made['id']}/source")
+        assert (answer.status_code, answer.json()) == (422, UNREADABLE), path
+
+
+async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2.AsyncClient) -> None:
+    """A file that can be opened is answered with what is suggested for it and the record."""
+    made = await created(ada, file_path="people.csv", metadata={"target": "city", "sensitive_columns": ["age", 5]})
+    found = (await ada.get(f"/datasets/{made['id']}/source")).json()
+    assert found.pop("record") == made
+    assert found == {
+        "dataset_id": made["id"],
+        "uuid": made["dataset_id"],
+        "name": "Cohort",
+        "file_path": "people.csv",
+        "file_type": "csv",
+        "target": "city",
+        "sensitive_columns": ["age"],
+    }
+    assert (await ada.get("/datasets/999/source")).status_code == 404
+
+
+@pytest.mark.parametrize("is_form", [True, False])
+async def test_an_upload_is_stored_and_can_be_used(ada: httpx2.AsyncClient, settings: Settings, is_form: bool) -> None:
+    """A form or a raw body with a name is stored whole; its path makes a record that is measured."""
+    sent = upload(ada, TABLE) if is_form else ada.post("/files?name=people.csv", content=TABLE)
+    answer = await sent
+    assert answer.status_code == 201, answer.text
+    found = answer.json()
+    assert (found["bytes"], found["sha256"]) == (len(TABLE), hashlib.sha256(TABLE).hexdigest())
+    assert (found["name"], found["file_type"]) == ("people.csv", "csv")
+    assert found["file_path"].startswith("uploads/")
+    assert (settings.uploads_dir / found["file_path"].removeprefix("uploads/")).read_bytes() == TABLE
+    made = await created(ada, file_path=found["file_path"])
+    assert made["instances_number"] == 3
+    assert (await ada.get(f"/datasets/{made['id']}/source")).status_code == 200
+
+
+async def test_an_upload_is_opened_for_its_owner_records_alone(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """Everybody may use a public record that the owner made with it; nobody else can make one that opens it."""
+    path = (await upload(ada, TABLE)).json()["file_path"]
+    public = await created(ada, file_path=path)
+    assert (await bob.get(f"/datasets/{public['id']}/source")).status_code == 200
+    for spelling in (path, f"./{path}", path.replace("/", "//"), f"uploads/./{path.removeprefix('uploads/')}"):
+        stolen = await created(bob, file_path=spelling)
+        assert stolen["metadata"] is None
+        assert (await bob.get(f"/datasets/{stolen['id']}/source")).json() == UNREADABLE
+        assert (await ada.get(f"/datasets/{stolen['id']}/source")).json() == UNREADABLE
+
+
+async def test_the_services_own_folder_is_no_data_root(settings: Settings, database: Database, tmp_path: Path) -> None:
+    """A root that happens to hold the service's folder does not open its database, key or uploads."""
+    (settings.data_dir).mkdir(exist_ok=True)
+    (settings.data_dir / "signing.key").write_bytes(TABLE)
+    wide = settings.model_copy(update={"data_roots": (tmp_path,)})
+    selection = await Selection.open(wide, database, None)
+    async with client_of(selection) as client:
+        own = (await upload(client, TABLE)).json()["file_path"]
+        inside = settings.data_dir.relative_to(tmp_path)
+        for path in (
+            f"{inside}/signing.key",
+            str(settings.data_dir / "signing.key"),
+            f"{inside}/{own}",
+            f"./{inside}//{own}",
+        ):
+            made = await created(client, file_path=path)
+            assert made["metadata"] is None
+            assert (await client.get(f"/datasets/{made['id']}/source")).json() == UNREADABLE
+        assert (await created(client, file_path="root/people.csv"))["instances_number"] == 3
+    await selection.close()
+
+
+async def test_uploads_are_bounded(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, settings: Settings) -> None:
+    """One file and all of one user's together have their limits; what is refused leaves nothing behind."""
+    for sent in (upload(ada, b"x" * 10_001), ada.post("/files?name=a.csv", content=b"x" * 10_001)):
+        refused = await sent
+        assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+    for _ in range(2):
+        assert (await upload(ada, b"x" * 10_000)).status_code == 201
+    for sent in (upload(ada, b"x" * 5001), ada.post("/files?name=a.csv", content=b"x" * 5001)):
+        refused = await sent
+        assert (refused.status_code, refused.json()["code"]) == (413, "quota_exceeded")
+    assert (await upload(ada, b"x" * 5000)).status_code == 201
+    assert (await upload(ada, b"x")).status_code == 413
+    assert (await upload(bob, b"x")).status_code == 201
+    assert len(list(settings.uploads_dir.iterdir())) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "kind"),
+    [
+        ("/files", b"x", "text/csv"),
+        ("/files?name=a.exe", b"x", "text/csv"),
+        ("/files?name=csv", b"x", "text/csv"),
+        ("/files?name=a.csv&name=b.csv", b"x", "text/csv"),
+        ("/files?nmae=a.csv", b"x", "text/csv"),
+        ("/files", b"nonsense", "multipart/form-data"),
+        ("/files", b"nonsense", "multipart/form-data; boundary=x"),
+        ("/files", b"--x--\r\n", "multipart/form-data; boundary=x"),
+        (
+            "/files",
+            b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\na\r\n--x--\r\n',
+            "multipart/form-data; boundary=x",
+        ),
+    ],
+)
+async def test_what_is_no_upload_is_refused(
+    ada: httpx2.AsyncClient, settings: Settings, path: str, body: bytes, kind: str
+) -> None:
+    """A form without a file, a broken one, a name without a known ending and an unknown parameter are refused."""
+    refused = await ada.post(path, content=body, headers={"Content-Type": kind})
+    assert refused.status_code in (400, 422), refused.text
+    assert set(refused.json()) == {"detail", "code", "errors"}
+    assert list(settings.uploads_dir.glob("*")) == []
+
+
+async def test_hostile_names_stay_inside(ada: httpx2.AsyncClient, settings: Settings) -> None:
+    """Whatever a file is called, it lies in the uploads folder under a plain name."""
+    for name in ("../../x.csv", "/etc/x.csv", "..\\x.csv", "é\u202e.csv", ".csv", "a" * 900 + ".csv", "a b;c|d.csv"):
+        answer = await ada.post("/files", params={"name": name}, content=b"a\n1\n")
+        assert answer.status_code == 201, answer.text
+        stored = answer.json()["file_path"].removeprefix("uploads/")
+        assert (settings.uploads_dir / stored).is_file()
+        assert set(stored) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+async def test_an_administrator_may_change_anybodys_record(selection: Selection, bob: httpx2.AsyncClient) -> None:
+    """The flag comes from the gateway; files are still opened on behalf of the record's owner."""
+    made = await created(bob)
+
+    async def as_admin(scope: Any, receive: Any, send: Any) -> None:
+        await selection.app({**scope, CALLER: Caller(BOB.__class__(int=1), "", True)}, receive, send)
+
+    transport = httpx2.ASGITransport(as_admin)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://selection.test") as admin:
+        assert (await admin.patch(f"/datasets/{made['id']}", json={"year": 1999})).json()["year"] == 1999
+        assert (await admin.delete(f"/datasets/{made['id']}")).status_code == 204
+        private = (await bob.post("/datasets/", json={**FOUR, "visibility": "private"})).json()
+        assert (await admin.get(f"/datasets/{private['id']}")).status_code == 404
+        assert (await admin.delete(f"/datasets/{private['id']}")).status_code == 404

@@ -1,0 +1,243 @@
+"""Filters: every row of the table, in query strings and in JSON objects, and every value that does not fit."""
+
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx2
+import pytest
+
+from tests.ranking import by_hand
+from tests.selection.conftest import ADA, client_of, created
+from tests.selection.seeded import random_rows, seed, twin
+from touchstone.core.db import Database
+from touchstone.core.settings import Settings
+from touchstone.selection.app import Selection
+from touchstone.selection.filters import FILTERS, query_of
+from touchstone.selection.parameters import Form, Parameter, Value
+
+ROWS = random_rows(11, 300)
+EXAMPLES: dict[Form, tuple[Any, ...]] = {
+    Form.FLAG: (True, False),
+    Form.TEXT: ("ris", "Î", "%", "_", "straße"),
+    Form.WORDS: (("health",), ("Santé", "vision"), ("a,b", "finance"), ("csv",), ("nowhere",)),
+    Form.INTEGER: (-5, 0, 9, 100, 2000, 2**53 - 1),
+    Form.NUMBER: (0, 12.5, 33.3, 50, 70, 100),
+    Form.CHOICE: ("public", "private"),
+}
+
+
+@pytest.fixture
+async def seeded(settings: Settings, database: Database) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of a backend with 300 random records."""
+    await seed(database, ROWS)
+    selection = await Selection.open(settings, database, None)
+    async with client_of(selection) as client:
+        yield client
+    await selection.close()
+
+
+def written(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]]:
+    """A value as it is written in a query string."""
+    if parameter.form is Form.WORDS:
+        # Repeated, a value may hold a comma; alone it is split there.
+        return [(name, word) for word in value] + [(name, "")]
+    return [(name, str(value).lower() if isinstance(value, bool) else str(value))]
+
+
+def expected(parameter: Parameter, value: Value) -> list[int]:
+    """What the row-by-row twin finds."""
+    return [row.id for row in by_hand.matching(map(twin, ROWS), query_of({parameter.name: value}, ADA))]
+
+
+async def test_every_filter_finds_what_the_twin_finds(seeded: httpx2.AsyncClient) -> None:
+    """Each filter, by each of its names, answers the same in a list, in the facets' count and in a score."""
+    for parameter in (one.parameter for one in FILTERS):
+        for value in EXAMPLES[parameter.form]:
+            ids = expected(parameter, value)
+            for name in parameter.names:
+                query = urlencode(written(parameter, name, value))
+                listed = await seeded.get(f"/datasets/?limit=1000&{query}")
+                assert [one["id"] for one in listed.json()] == ids, (name, value)
+                assert listed.headers["X-Total-Count"] == str(len(ids))
+                assert (await seeded.get(f"/datasets/facets?{query}")).json()["total_count"] == len(ids)
+                wanted = list(value) if isinstance(value, tuple) else value
+                for body in ({"filters": {name: wanted}}, {"criteria": {name: wanted}}):
+                    scored = await seeded.post("/datasets/score", json=body)
+                    assert sorted(one["id"] for one in scored.json()) == ids, (name, value)
+
+
+async def test_filters_are_joined_by_and(seeded: httpx2.AsyncClient) -> None:
+    """Several filters leave the records that satisfy each of them."""
+    random = Random(5)
+    for _ in range(60):
+        chosen = random.sample(FILTERS, 3)
+        values = {one.parameter.name: random.choice(EXAMPLES[one.parameter.form]) for one in chosen}
+        pairs = [
+            pair for one in chosen for pair in written(one.parameter, one.parameter.name, values[one.parameter.name])
+        ]
+        found = await seeded.get(f"/datasets/?limit=1000&{urlencode(pairs)}")
+        ids = [row.id for row in by_hand.matching(map(twin, ROWS), query_of(values, ADA))]
+        assert [one["id"] for one in found.json()] == ids, values
+
+
+async def test_a_percentage_floor_is_met_exactly(ada: httpx2.AsyncClient) -> None:
+    """Seven of ten criteria are 70 %: the floor of 70 lets the record in, 70.0001 does not."""
+    flags = ("informed_consent", "transparency", "user_control", "equity_non_discrimination")
+    flags += ("security_measures_in_place", "data_quality_documented", "anonymization_applied")
+    await created(ada, **dict.fromkeys(flags, True))
+    for floor, count in (("70", 1), ("70.0", 1), ("7e1", 1), ("70.0001", 0), ("0", 1), ("100", 0)):
+        assert len((await ada.get(f"/datasets/?ethical_score_min={floor}")).json()) == count, floor
+
+
+async def test_lists_are_split_at_commas_or_repeated(ada: httpx2.AsyncClient) -> None:
+    """One value is split at its commas; a repeated parameter is a union of values that may hold commas."""
+    one = await created(ada, domain=["a,b"])
+    two = await created(ada, domain=["a"])
+    three = await created(ada, domain=["c d"])
+    for query, ids in (
+        ("domain=a,b", [two["id"]]),
+        ("domain=a,b&domain=c%20d", [one["id"], three["id"]]),
+        ("domain=a%2Cb&domain=", [one["id"]]),
+        ("domain=%20A%20,C+D", [two["id"], three["id"]]),
+        ("domain=,", [one["id"], two["id"], three["id"]]),
+    ):
+        assert [found["id"] for found in (await ada.get(f"/datasets/?{query}")).json()] == ids, query
+    for given, ids in (("a,b", [two["id"]]), (["a,b"], [one["id"]]), ([], [one["id"], two["id"], three["id"]])):
+        found = await ada.post("/datasets/score", json={"filters": {"domain": given}})
+        assert sorted(row["id"] for row in found.json()) == ids, given
+
+
+@pytest.mark.parametrize("written", ["true", "True", "TRUE", "1"])
+async def test_a_flag_is_written_as_languages_write_theirs(ada: httpx2.AsyncClient, written: str) -> None:
+    """In a query string a boolean fits in any case, as Python's `str(True)` has it."""
+    split, whole = await created(ada, is_split=True), await created(ada, is_split=False)
+    negated = {"true": "false", "True": "False", "TRUE": "FALSE", "1": "0"}[written]
+    assert [one["id"] for one in (await ada.get(f"/datasets/?split={written}")).json()] == [split["id"]]
+    assert [one["id"] for one in (await ada.get(f"/datasets/?split={negated}")).json()] == [whole["id"]]
+
+
+@pytest.mark.parametrize(
+    "query", ["year_min=", "domain=", "dataset_name=", "is_split=", "skip=", "page=", "sort_by=", "&&"]
+)
+async def test_an_empty_value_is_not_given(ada: httpx2.AsyncClient, query: str) -> None:
+    """An empty value filters nothing and chooses nothing."""
+    await created(ada)
+    answer = await ada.get(f"/datasets/?{query}")
+    assert answer.status_code == 200
+    assert len(answer.json()) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("yaer_min=2000", "unknown_name"),
+        ("name=x", "unknown_name"),
+        ("YEAR_MIN=2000", "unknown_name"),
+        ("year_min=2000&year_min=2000", "invalid_value"),
+        ("is_split=true&split=false", "conflicting_values"),
+        ("instances_min=1&instances_number_min=2", "conflicting_values"),
+        ("year_min=1_000", "invalid_value"),
+        ("year_min=+1", "invalid_value"),
+        ("year_min=%201", "invalid_value"),
+        ("year_min=%D9%A1", "invalid_value"),
+        ("year_min=1.0", "invalid_value"),
+        ("year_min=1e3", "invalid_value"),
+        ("year_min=0x10", "invalid_value"),
+        ("year_min=9223372036854775808", "invalid_value"),
+        ("year_min=" + "9" * 5000, "invalid_value"),
+        ("ethical_score_min=101", "invalid_value"),
+        ("ethical_score_min=-1", "invalid_value"),
+        ("ethical_score_min=NaN", "invalid_value"),
+        ("ethical_score_min=inf", "invalid_value"),
+        ("ethical_score_min=1e400", "invalid_value"),
+        ("ethical_score_min=.5", "invalid_value"),
+        ("is_split=on", "invalid_value"),
+        ("is_split=yes", "invalid_value"),
+        ("is_split=2", "invalid_value"),
+        ("visibility=secret", "unknown_name"),
+        ("dataset_name=a%00b", "invalid_value"),
+        ("dataset_name=%FF", "validation_error"),
+        ("dataset_name=%ED%A0%80", "validation_error"),
+        ("%FF=1", "validation_error"),
+        ("dataset_name=" + "x" * 1001, "invalid_value"),
+        ("sort_by=id;DROP TABLE datasets", "unknown_name"),
+        ("sort_by=metadata", "unknown_name"),
+        ("sort_by=id desc", "unknown_name"),
+        ("sort_order=ASC", "unknown_name"),
+        ("skip=-1", "invalid_value"),
+        ("limit=0", "invalid_value"),
+        ("limit=1001", "invalid_value"),
+        ("page=0", "invalid_value"),
+        ("page_size=0", "invalid_value"),
+        ("page_size=1001", "invalid_value"),
+        ("skip=9007199254740992", "invalid_value"),
+        ("page=1&limit=5000", "invalid_value"),
+    ],
+)
+async def test_what_does_not_fit_a_query_is_refused(ada: httpx2.AsyncClient, query: str, code: str) -> None:
+    """A misspelled name, a repeated scalar, two names that differ, and every odd spelling of a value are a 422."""
+    refused = await ada.get(f"/datasets/?{query}")
+    assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
+
+
+async def test_a_misspelled_filter_names_the_nearest_one(ada: httpx2.AsyncClient) -> None:
+    """The refusal of an unknown parameter names what may have been meant, in the caller's language."""
+    refused = await ada.get("/datasets/?instances_mim=3")
+    assert "instances_min" in refused.json()["detail"]
+    assert "est inconnu" in refused.json()["detail"]
+    english = await ada.get("/datasets/?instances_mim=3", headers={"Accept-Language": "en"})
+    assert "is unknown" in english.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        None,
+        [],
+        "x",
+        {"yaer_min": 1},
+        {"year_min": "2000"},
+        {"year_min": 2000.5},
+        {"year_min": True},
+        {"year_min": 2**63},
+        {"year_min": {}},
+        {"ethical_score_min": 101},
+        {"ethical_score_min": "70"},
+        {"is_split": 1},
+        {"is_split": "true"},
+        {"domain": 5},
+        {"domain": [5]},
+        {"domain": {"a": 1}},
+        {"domain": ["\x00"]},
+        {"domain": ["x"] * 201 + [str(i) for i in range(201)]},
+        {"dataset_name": 5},
+        {"dataset_name": ["x"]},
+        {"visibility": "secret"},
+        {"split": True, "is_split": False},
+    ],
+)
+async def test_what_does_not_fit_a_filter_object_is_refused(ada: httpx2.AsyncClient, filters: Any) -> None:
+    """The same table refuses in JSON, by kind and bounds, whether scored or stored in a project."""
+    for name in ("filters", "criteria"):
+        refused = await ada.post("/datasets/score", json={name: filters})
+        assert refused.status_code == 422, refused.text
+    if filters:
+        refused = await ada.post("/projects", json={"name": "p", "criteria": filters})
+        assert refused.status_code == 422, refused.text
+
+
+async def test_filters_and_criteria_are_one_object(ada: httpx2.AsyncClient) -> None:
+    """Both names may be given with the same value, or with different filters; a contradiction is refused."""
+    await created(ada, domain=["a", "b"], year=2000)
+    for body, status in (
+        ({"filters": {"domain": ["a", "b"]}, "criteria": {"domain": "b,a"}}, 200),
+        ({"filters": {"split": None}, "criteria": {"is_split": None}}, 200),
+        ({"filters": {"year_min": 1999}, "criteria": {"year_max": 2001}}, 200),
+        ({"filters": {"split": True}, "criteria": {"is_split": False}}, 422),
+        ({"filters": {"year_min": 1}, "criteria": {"year_min": 2}}, 422),
+    ):
+        answer = await ada.post("/datasets/score", json=body)
+        assert answer.status_code == status, body
+        assert len(answer.json()) == (1 if status == 200 else 3)

@@ -1,0 +1,196 @@
+"""Several processes on one database: each sees the others' writes, in any order, and its own at once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+
+from tests.selection.conftest import client_of, created
+from tests.selection.seeded import random_rows, seed, stored
+from touchstone.core.db import Database
+from touchstone.core.settings import Settings
+from touchstone.core.versions import CATALOG, bump
+from touchstone.ranking.predicates import Contains
+from touchstone.ranking.view import Layout
+from touchstone.selection import store
+from touchstone.selection.app import Selection
+from touchstone.selection.catalog import LiveCatalog
+
+
+@asynccontextmanager
+async def another(settings: Settings) -> AsyncIterator[tuple[Selection, httpx2.AsyncClient]]:
+    """A second backend with its own connections to the same database, as in another process."""
+    database = Database(settings.effective_database_url)
+    selection = await Selection.open(settings, database, None)
+    async with client_of(selection) as client:
+        yield selection, client
+    await selection.close()
+    await database.close()
+
+
+async def until(client: httpx2.AsyncClient, path: str, wanted: Any) -> None:
+    """Ask until the answer is the one wanted; the test's own time limit ends a wait in vain."""
+    while (await client.get(path)).json() != wanted:
+        await asyncio.sleep(0.02)
+
+
+async def test_writes_reach_the_other_process(settings: Settings, ada: httpx2.AsyncClient) -> None:
+    """What one process creates, changes and deletes, the other lists without being told."""
+    first = await created(ada, name="before")
+    async with another(settings) as (_, other):
+        assert (await other.get("/datasets")).json() == [first]
+        second = await created(ada, name="after")
+        await until(other, "/datasets", [first, second])
+        changed = (await ada.patch(f"/datasets/{first['id']}", json={"year": 2001})).json()
+        await until(other, "/datasets?year_min=2001", [changed])
+        assert (await other.get(f"/datasets/{first['id']}")).json() == changed
+        await other.delete(f"/datasets/{second['id']}")
+        await until(ada, "/datasets", [changed])
+
+
+async def test_own_writes_never_hide_those_of_others(database: Database) -> None:
+    """Applying one's own newer version does not skip an older one of somebody else's."""
+    ours, theirs = LiveCatalog(database), LiveCatalog(database)
+    await store.prepare_versions(database)
+    for turn in range(3):
+        for catalog in (theirs, ours):
+            async with catalog.changing() as change:
+                await change.insert({**_record(), "dataset_name": f"{turn}"})
+        assert theirs.view.size < 2 * (turn + 1)
+        for catalog in (ours, theirs):
+            await catalog.refresh()
+            assert catalog.view.size == 2 * (turn + 1)
+
+
+async def test_a_write_is_committed_before_its_answer(settings: Settings, ada: httpx2.AsyncClient) -> None:
+    """A record that has been acknowledged is read by another connection at once."""
+    database = Database(settings.effective_database_url)
+    for index in range(5):
+        made = await created(ada, name=f"n{index}")
+        async with database.reading() as rows:
+            found = await store.dataset(rows, made["id"])
+        assert found is not None
+        assert found["dataset_name"] == f"n{index}"
+    await database.close()
+
+
+async def test_a_failed_write_leaves_no_trace(database: Database) -> None:
+    """A transaction that fails changes neither the columns nor the version."""
+    catalog = LiveCatalog(database)
+    await store.prepare_versions(database)
+    try:
+        async with catalog.changing() as change:
+            await change.insert(_record())
+            raise RuntimeError("stopped half-way")
+    except RuntimeError:
+        pass
+    async with catalog.changing() as change:
+        assert change.version == 1
+    assert catalog.view.size == 0
+
+
+async def test_concurrent_writes_are_all_seen(ada: httpx2.AsyncClient, settings: Settings) -> None:
+    """Thirty records created at once through two processes are thirty records in both."""
+    async with another(settings) as (_, other):
+        made = await asyncio.gather(*(created((ada, other)[i % 2], name=f"n{i}") for i in range(30)))
+        assert len({one["id"] for one in made}) == 30
+        whole = sorted(made, key=lambda one: int(one["id"]))
+        for client in (ada, other):
+            await until(client, "/datasets", whole)
+
+
+async def test_a_row_read_before_a_write_is_not_kept(database: Database) -> None:
+    """An encoded record that was fetched while it changed is answered once, and then read again."""
+    await seed(database, random_rows(1, 3))
+    catalog = LiveCatalog(database)
+    await store.prepare_versions(database)
+    await catalog.load()
+
+    async def rename(name: str) -> None:
+        async with catalog.changing() as change:
+            await change.update(1, {"dataset_name": name, "visibility": "public"})
+
+    for turn in range(10):
+        catalog.cache.drop((1,))
+        await asyncio.gather(catalog.entries([1], None), rename(f"n{turn}"))
+        assert f'"n{turn}"'.encode() in (await catalog.entries([1], None))[0].body
+
+
+async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -> None:
+    """When an index pays it is made behind the scenes, and writes made meanwhile are in it."""
+    await store.prepare_versions(database)
+    catalog = LiveCatalog(database, Layout(index_from=500, compiled=False))
+    async with catalog.changing() as change:
+        for index in range(400):
+            await change.insert({**_record(), "dataset_name": f"first {index}"})
+    await catalog.load()
+    assert not catalog.view.indexed
+    following = asyncio.ensure_future(catalog.follow())
+    for index in range(200):
+        async with catalog.changing() as change:
+            await change.insert({**_record(), "dataset_name": f"n{index}"})
+    while not catalog.view.indexed:
+        await asyncio.sleep(0.02)
+    assert catalog.view.size == 600
+    following.cancel()
+    await catalog.close()
+
+
+async def test_a_catalog_starts_from_a_snapshot_and_what_changed_since(database: Database, tmp_path: Path) -> None:
+    """What was written, changed and deleted after the snapshot is there; a damaged or foreign file is not taken up."""
+    await store.prepare_versions(database)
+    layout, file = Layout(index_from=50, compiled=False), tmp_path / "catalog.index"
+    first = LiveCatalog(database, layout, file)
+    async with first.changing() as change:
+        for index in range(60):
+            await change.insert({**_record(), "dataset_name": f"first {index}"})
+    await first.load()
+    assert file.exists()
+    async with first.changing() as change:
+        await change.insert({**_record(), "dataset_name": "later"})
+        await change.delete(1)
+        await change.update(2, {"dataset_name": "renamed", "visibility": "public"})
+    taken_up = LiveCatalog(database, layout, file)
+    await taken_up.load()
+    assert taken_up.view.tail == 2
+    assert taken_up.view.size == 60
+    assert taken_up.view.position(1) is None
+    assert taken_up.view.count((Contains("dataset_name", "renamed"),)) == 1
+    file.write_bytes(file.read_bytes()[:-100])
+    afresh = LiveCatalog(database, layout, file)
+    await afresh.load()
+    assert afresh.view.tail == 0
+    assert afresh.view.size == 60
+
+
+async def test_only_a_catalog_never_written_gets_the_demo(settings: Settings, database: Database) -> None:
+    """The demo records are loaded once; a catalog that has been emptied stays empty."""
+    shown = settings.model_copy(update={"demo": True})
+    async with another(shown) as (selection, client):
+        count = selection.parts.catalog.view.size
+        assert count >= 1500
+        found = (
+            await client.get("/datasets?limit=1000&file_type=csv,parquet&instances_min=1&sort_by=file_path")
+        ).json()
+        tables = [one for one in found if one["file_path"].startswith("demo/")]
+        assert len(tables) >= 25
+        for one in tables:
+            assert one["metadata"]["measured"]["rows"] == one["instances_number"]
+            assert (await client.get(f"/datasets/{one['id']}/source")).json()["record"] == one
+    async with another(shown) as (selection, _):
+        assert selection.parts.catalog.view.size == count
+    async with database.writing() as rows:
+        version = await bump(rows, CATALOG)
+        for id_ in range(1, count + 1):
+            await store.delete_dataset(rows, id_, version)
+    async with another(shown) as (selection, _):
+        assert selection.parts.catalog.view.size == 0
+
+
+def _record() -> dict[str, Any]:
+    values = stored(random_rows(5, 1)[0]) | {"dataset_id": uuid4()}
+    return {key: value for key, value in values.items() if key not in ("id", "changed_at_version")}

@@ -1,0 +1,105 @@
+"""Lists: every sort key in both orders, pages without gaps, both forms of the answer."""
+
+from collections.abc import AsyncIterator
+from random import Random
+
+import httpx2
+import pytest
+
+from tests.ranking import by_hand
+from tests.selection.conftest import ADA, client_of, created
+from tests.selection.seeded import random_rows, seed, twin
+from touchstone.core.db import Database
+from touchstone.core.settings import Settings
+from touchstone.ranking.ordering import SORT_KEYS
+from touchstone.ranking.predicates import Visible
+from touchstone.selection.app import Selection
+
+ROWS = random_rows(3, 120)
+
+
+@pytest.fixture
+async def seeded(settings: Settings, database: Database) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of a backend with 120 random records, full of ties and nulls."""
+    await seed(database, ROWS)
+    selection = await Selection.open(settings, database, None)
+    async with client_of(selection) as client:
+        yield client
+    await selection.close()
+
+
+async def test_pages_give_every_record_once_in_the_twins_order(seeded: httpx2.AsyncClient) -> None:
+    """Paging through any sort key, both orders, gives every record once, as the row-by-row twin sorts them."""
+    for key in SORT_KEYS:
+        for order in ("asc", "desc"):
+            ids = by_hand.ordered(map(twin, ROWS), (Visible(ADA),), key, order == "desc")
+            found = []
+            for page in range(1, 5):
+                answer = await seeded.get(f"/datasets/?sort_by={key}&sort_order={order}&page={page}&page_size=37")
+                found += [one["id"] for one in answer.json()["datasets"]]
+            assert found == ids, (key, order)
+
+
+async def test_the_page_form_counts(seeded: httpx2.AsyncClient) -> None:
+    """`page` or `page_size` answers an object whose count is that of all records that match."""
+    total = len(by_hand.matching(map(twin, ROWS), (Visible(ADA),)))
+    for query, page, size in (("page=2", 2, 12), ("page_size=1", 1, 1), ("page=1&skip=50&limit=3", 1, 12)):
+        answer = await seeded.get(f"/datasets/?{query}")
+        body = answer.json()
+        assert list(body) == ["datasets", "total_count", "page", "page_size", "total_pages"]
+        assert (body["total_count"], body["page"], body["page_size"]) == (total, page, size)
+        assert body["total_pages"] == -(-total // size)
+        assert len(body["datasets"]) == size
+        assert answer.headers["X-Total-Count"] == str(total)
+
+
+async def test_the_plain_form_is_a_bare_array(seeded: httpx2.AsyncClient) -> None:
+    """Without a page the list is an array, 100 records by id, moved by skip and limit."""
+    ids = by_hand.ordered(map(twin, ROWS), (Visible(ADA),), "id", False)
+    assert [one["id"] for one in (await seeded.get("/datasets")).json()] == ids[:100]
+    assert [one["id"] for one in (await seeded.get("/datasets?skip=7&limit=5")).json()] == ids[7:12]
+    for query in (
+        "skip=5000",
+        "skip=9007199254740991",
+        "page=9007199254740991&page_size=1000",
+        "year_min=9&year_max=8",
+    ):
+        answer = await seeded.get(f"/datasets?{query}")
+        assert answer.status_code == 200
+        assert answer.json() in ([], {**(answer.json() or {}), "datasets": []})
+
+
+async def test_records_answer_the_same_wherever_they_are_read(seeded: httpx2.AsyncClient) -> None:
+    """A record in a list, in a search and by itself is the same object, with the scores of the formulas."""
+    listed = {one["id"]: one for one in (await seeded.get("/datasets?limit=1000")).json()}
+    searched = {one["id"]: one for one in (await seeded.post("/datasets/search", json={})).json()}
+    assert listed == searched
+    for id_, row in ((row.id, row) for row in ROWS if row.id in listed):
+        assert (await seeded.get(f"/datasets/{id_}")).json() == listed[id_]
+        for name in by_hand.COMPOSITES:
+            assert listed[id_][name] == by_hand.CRITERIA[name](row)
+
+
+async def test_a_record_is_answered_whole_after_many_others(ada: httpx2.AsyncClient, selection: Selection) -> None:
+    """Records that no longer fit the cache of encoded answers are read again, in their order."""
+    cache = selection.parts.catalog.cache
+    cache.limit = 5000
+    made = [await created(ada, description="x" * 1000) for _ in range(12)]
+    random = Random(1)
+    for _ in range(20):
+        skip = random.randrange(12)
+        assert (await ada.get(f"/datasets?skip={skip}&limit=6")).json() == made[skip : skip + 6]
+        assert cache.bytes <= cache.limit
+
+
+async def test_a_long_search_is_whole(database: Database, settings: Settings) -> None:
+    """A search with more matches than are encoded at once answers each of them once, by id."""
+    await seed(database, random_rows(9, 1300))
+    selection = await Selection.open(settings, database, None)
+    async with client_of(selection) as client:
+        answer = await client.post("/datasets/search", json={})
+    await selection.close()
+    ids = [one["id"] for one in answer.json()]
+    assert ids == sorted(set(ids))
+    assert answer.headers["X-Total-Count"] == str(len(ids))
+    assert len(ids) > 600

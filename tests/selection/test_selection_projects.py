@@ -1,0 +1,195 @@
+"""Projects: their owner's alone, checked when stored, guarded by entity tags, and what is recommended for them."""
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+
+from tests.selection.conftest import ADA, client_of, created
+from touchstone.selection.app import Selection
+
+MISSING = "00000000-0000-4000-8000-000000000000"
+WEIGHTS = [{"criterion_name": "year", "weight": 1.0}]
+
+
+async def made(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
+    """A project that has been created."""
+    answer = await client.post("/projects", json={"name": "Study", **fields})
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_a_project_keeps_what_it_is_given(ada: httpx2.AsyncClient) -> None:
+    """Criteria, weights, the choice and its reason come back as they were stored; the owner is the caller."""
+    dataset = await created(ada)
+    fields = {
+        "description": "d",
+        "criteria": {"domain": ["health"], "split": True},
+        "weights": WEIGHTS,
+        "chosen_dataset_id": dataset["id"],
+        "choice_reason": "r",
+    }
+    answer = await ada.post("/projects", json={"name": "  Étude ", "id": 5, "user_id": "x", "created_at": 0, **fields})
+    project = answer.json()
+    assert answer.headers["Location"] == f"/projects/{project['id']}"
+    assert {key: project[key] for key in fields} == fields
+    assert (project["name"], UUID(project["user_id"])) == ("Étude", ADA)
+    read = await ada.get(f"/projects/{project['id']}")
+    assert (read.json(), read.headers["ETag"]) == (project, answer.headers["ETag"])
+    assert (
+        await ada.get(f"/projects/{project['id']}/", headers={"If-None-Match": read.headers["ETag"]})
+    ).status_code == 304
+
+
+async def test_put_replaces_what_it_is_given(ada: httpx2.AsyncClient) -> None:
+    """A field left out stays, null clears, and a name can't be null."""
+    dataset = await created(ada)
+    project = await made(
+        ada, description="d", criteria={"year_min": 1}, weights=WEIGHTS, chosen_dataset_id=dataset["id"]
+    )
+    path = f"/projects/{project['id']}"
+    changed = (await ada.put(path, json={**project, "name": "New"})).json()
+    assert changed == {**project, "name": "New", "updated_at": changed["updated_at"]}
+    cleared = {"description": None, "criteria": None, "weights": None, "chosen_dataset_id": None}
+    found = (await ada.put(path, json=cleared)).json()
+    assert (found["description"], found["criteria"], found["weights"], found["chosen_dataset_id"]) == (
+        None,
+        {},
+        [],
+        None,
+    )
+    assert found["name"] == "New"
+    assert (await ada.put(path, json={})).status_code == 200
+    for body in ({"name": None}, {"name": " "}, {"name": "x" * 256}, {"nmae": "x"}, [], {"chosen_dataset_id": 999}):
+        assert (await ada.put(path, json=body)).status_code == 422, body
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": ""},
+        {"name": None},
+        {"chosen_dataset_id": 999_999},
+        {"chosen_dataset_id": 0},
+        {"chosen_dataset_id": 2**63},
+        {"chosen_dataset_id": "1"},
+        {"description": "\x00"},
+        {"weights": 5},
+        {"criteria": []},
+        {"criteria": {"dataset_name": {"a": [[]]}}},
+        {"owner": "x"},
+    ],
+)
+async def test_what_does_not_fit_a_project_is_refused(ada: httpx2.AsyncClient, fields: dict[str, Any]) -> None:
+    """What could not be scored later is refused when it is stored."""
+    refused = await ada.post("/projects", json={"name": "p", **fields})
+    assert refused.status_code == 422, refused.text
+    assert (await ada.get("/projects")).json() == []
+
+
+async def test_a_choice_must_be_visible(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """Somebody else's private record cannot be chosen, and the refusal is that of a missing one."""
+    dataset = await created(ada, visibility="private")
+    foreign = await bob.post("/projects", json={"name": "p", "chosen_dataset_id": dataset["id"]})
+    missing = await bob.post("/projects", json={"name": "p", "chosen_dataset_id": 999_999})
+    assert (foreign.status_code, foreign.content) == (missing.status_code, missing.content) == (422, foreign.content)
+    assert (await ada.post("/projects", json={"name": "p", "chosen_dataset_id": dataset["id"]})).status_code == 201
+
+
+async def test_a_foreign_project_answers_exactly_as_a_missing_one(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """Every method, with every body and header, answers a foreign, a missing and a malformed id byte for byte alike."""
+    project = await made(ada)
+    ids = (project["id"], project["id"].upper(), MISSING, "x", "1", "%00", f"urn:uuid:{MISSING}", "0" * 32, "é")
+    requests: list[tuple[str, str, bytes, dict[str, str]]] = [
+        ("GET", "", b"", {}),
+        ("GET", "", b"", {"If-None-Match": "*"}),
+        ("PUT", "", b'{"name": "mine"}', {}),
+        ("PUT", "", b'{"name": "mine"}', {"If-Match": '"1"'}),
+        ("PUT", "", b'{"name": null}', {}),
+        ("PUT", "", b"{broken", {}),
+        ("DELETE", "", b"", {}),
+        ("DELETE", "", b"", {"If-Match": '"7"'}),
+        ("GET", "/recommendations", b"", {}),
+        ("GET", "/recommendations?limit=0", b"", {}),
+    ]
+    for method, suffix, body, headers in requests:
+        for id_ in ids:
+            answer = await bob.request(method, f"/projects/{id_}{suffix}", content=body, headers=headers)
+            assert answer.status_code == 404, (method, id_)
+            assert answer.content == '{"detail":"Projet non trouvé","code":"project_not_found","errors":[]}'.encode()
+    assert (await ada.get(f"/projects/{project['id']}")).json() == project
+
+
+@pytest.mark.parametrize(
+    "spelling", [None, "", "x", f"{{{ADA}}}", f"urn:uuid:{ADA}", ADA.hex, f" {ADA}", f"{ADA},{ADA}"]
+)
+async def test_without_an_identity_every_project_route_is_refused(selection: Selection, spelling: str | None) -> None:
+    """A missing or malformed `X-User-ID` is a 401 with the fixed sentence, whatever else is wrong."""
+    headers = {} if spelling is None else {"X-User-ID": spelling}
+    async with client_of(selection, None, **headers) as client:
+        for method, path, body in (
+            ("GET", "/projects", b""),
+            ("GET", "/projects?page=0", b""),
+            ("POST", "/projects", b"{broken"),
+            ("GET", "/projects/x", b""),
+            ("PUT", f"/projects/{MISSING}", b"{}"),
+            ("DELETE", f"/projects/{MISSING}", b""),
+            ("GET", f"/projects/{MISSING}/recommendations", b""),
+            ("POST", "/files?name=a.csv", b"a"),
+        ):
+            refused = await client.request(method, path, content=body)
+            assert (refused.status_code, refused.json()["detail"]) == (401, "ID utilisateur invalide")
+    async with client_of(selection, None) as client:
+        twice = await client.get("/projects", headers=[("X-User-ID", str(ADA)), ("X-User-ID", str(ADA))])
+        assert twice.status_code == 401
+
+
+async def test_lists_show_the_newest_change_first(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """One's own projects alone, by their last change, as an array or as pages."""
+    await made(bob)
+    projects = [await made(ada, name=f"p{index}") for index in range(5)]
+    await ada.put(f"/projects/{projects[1]['id']}", json={"description": "x"})
+    names = ["p1", "p4", "p3", "p2", "p0"]
+    plain = await ada.get("/projects")
+    assert [one["name"] for one in plain.json()] == names
+    assert plain.headers["X-Total-Count"] == "5"
+    assert [one["name"] for one in (await ada.get("/projects/?skip=1&limit=2")).json()] == names[1:3]
+    page = (await ada.get("/projects?page=2&page_size=3")).json()
+    assert [one["name"] for one in page.pop("projects")] == names[3:]
+    assert page == {"total_count": 5, "page": 2, "page_size": 3, "total_pages": 2}
+    assert (await ada.get("/projects?page=9007199254740991&page_size=1000")).json()["projects"] == []
+    assert (await ada.get("/projects?sort_by=name")).status_code == 422
+
+
+async def test_of_racing_changes_one_wins(ada: httpx2.AsyncClient) -> None:
+    """Of many changes that name the same version exactly one is made; the others are a 412."""
+    project = await ada.post("/projects", json={"name": "p"})
+    path, etag = f"/projects/{project.json()['id']}", project.headers["ETag"]
+    puts = [ada.put(path, json={"name": f"n{i}"}, headers={"If-Match": etag}) for i in range(12)]
+    statuses = sorted(answer.status_code for answer in await asyncio.gather(*puts))
+    assert statuses == [200] + [412] * 11
+    assert (await ada.delete(path, headers={"If-Match": etag})).status_code == 412
+    assert (await ada.delete(path, headers={"If-Match": '"1", "2"'})).status_code == 204
+    assert (await ada.get(path)).status_code == 404
+
+
+async def test_recommendations_are_the_ranking_of_the_project(ada: httpx2.AsyncClient) -> None:
+    """They are the explained ranking of the catalog by the project's criteria and weights, 20 unless said."""
+    for index in range(25):
+        await created(ada, name=f"d{index:02}", year=2000 + index % 24, domain=["health" if index else "other"])
+    project = await made(ada, criteria={"domain": "health"}, weights=WEIGHTS)
+    path = f"/projects/{project['id']}/recommendations"
+    found = (await ada.get(path)).json()
+    assert list(found) == ["project", "datasets", "total_count", "effective_weights"]
+    assert (found["project"], found["total_count"], len(found["datasets"])) == (project, 24, 20)
+    body = {"criteria": project["criteria"], "weights": project["weights"]}
+    ranked = await ada.post("/datasets/score?explain=true&limit=20", json=body)
+    assert found["datasets"] == ranked.json()
+    assert found["effective_weights"] == WEIGHTS
+    assert (await ada.get(f"{path}?limit=3")).json()["datasets"] == ranked.json()[:3]
+    assert (await ada.get(f"{path}?limit=0")).status_code == 422

@@ -1,0 +1,182 @@
+"""Scores: equal to the row-by-row formulas, in the exact order, in every form of the answer."""
+
+import math
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.ranking import by_hand, catalogs
+from tests.selection.conftest import ADA, client_of, created
+from tests.selection.seeded import random_rows, seed, twin
+from touchstone.core.db import Database
+from touchstone.core.settings import Settings
+from touchstone.ranking.predicates import Visible
+from touchstone.ranking.profiles import PROFILES
+from touchstone.selection.app import Selection
+
+ROWS = random_rows(21, 2500)
+
+
+@pytest.fixture
+async def seeded(settings: Settings, database: Database) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of a backend with 2500 random records."""
+    await seed(database, ROWS)
+    selection = await Selection.open(settings, database, None)
+    async with client_of(selection) as client:
+        yield client
+    await selection.close()
+
+
+def as_list(weights: dict[str, float]) -> list[dict[str, Any]]:
+    return [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+
+
+async def test_scores_equal_the_formulas_in_the_exact_order(seeded: httpx2.AsyncClient) -> None:
+    """Whole rankings, streamed, carry the twin's ids and the very same float64 scores."""
+    random = Random(4)
+    rows = [twin(row) for row in ROWS]
+    for weights in ({}, *(dict(p.weights) for p in PROFILES.values()), *(catalogs.weights(random) for _ in range(12))):
+        answer = await seeded.post("/datasets/score", json={"weights": as_list(weights)})
+        wanted = by_hand.rank(rows, (Visible(ADA),), weights or dict(PROFILES["balanced"].weights))
+        assert [(one["id"], one["score"]) for one in answer.json()] == wanted
+        assert [one["rank"] for one in answer.json()] == list(range(1, len(wanted) + 1))
+        assert answer.headers["X-Total-Count"] == str(len(wanted))
+
+
+async def test_windows_are_parts_of_the_whole(seeded: httpx2.AsyncClient) -> None:
+    """`skip` and `limit` cut a part out of the ranking and keep ranks and count."""
+    whole = (await seeded.post("/datasets/score", json={})).json()
+    for skip, limit in ((0, 1), (0, 20), (7, 20), (len(whole) - 1, 5), (10**9, 5), (3, 10**15), (0, 1200)):
+        answer = await seeded.post(f"/datasets/score?skip={skip}&limit={limit}", json={})
+        assert answer.json() == whole[skip : skip + limit]
+        assert answer.headers["X-Total-Count"] == str(len(whole))
+    assert (await seeded.post(f"/datasets/score?skip={len(whole) - 2}", json={})).json() == whole[-2:]
+
+
+async def test_explained_points_add_up(seeded: httpx2.AsyncClient) -> None:
+    """With `explain` each item carries its twelve criteria and points that add up to its score."""
+    rows = {row.id: twin(row) for row in ROWS}
+    body = {"weights": as_list({"year": 0.5, "data_quality": 0.25, "ethical_score": 1.5})}
+    answer = await seeded.post("/datasets/score?explain=true&limit=200&envelope=1", json=body)
+    for one in answer.json()["datasets"]:
+        assert one["criterion_scores"] == {name: of(rows[one["id"]]) for name, of in by_hand.CRITERIA.items()}
+        assert math.isclose(math.fsum(one["points"].values()), one["score"], rel_tol=1e-15, abs_tol=1e-15)
+        assert set(one["points"]) == {"year", "data_quality", "ethical_score"}
+    shares = {one["criterion_name"]: one["weight"] for one in answer.json()["effective_weights"]}
+    assert shares == {"ethical_score": 1.5 / 2.25, "data_quality": 0.25 / 2.25, "year": 0.5 / 2.25}
+    assert answer.json()["plan"] == answer.headers["X-Ranking-Plan"]
+
+
+async def test_items_carry_the_fields_of_the_interface(ada: httpx2.AsyncClient) -> None:
+    """A scored item has the fields of section 2.6, the integer id and its rank."""
+    made = await created(ada, name="Zoë", objective="o", instances_number=100, features_number=5, citations=10)
+    answer = await ada.post("/datasets/score", json={"profile": "popularity"})
+    assert answer.json() == [
+        {
+            "dataset_id": made["dataset_id"],
+            "dataset_name": "Zoë",
+            "score": (0.8 * (1 / 3) + 0.2 * (1 / 3)) / 1.0,
+            "ethical_score": 0.0,
+            "technical_score": made["technical_score"],
+            "popularity_score": 1 / 3,
+            "instances_number": 100,
+            "features_number": 5,
+            "objective": "o",
+            "id": made["id"],
+            "rank": 1,
+        }
+    ]
+
+
+@pytest.mark.parametrize("path", ["/datasets/score", "/datasets/score/", "/datasets/score?envelope=true"])
+async def test_nothing_that_matches_is_an_empty_answer(ada: httpx2.AsyncClient, path: str) -> None:
+    """A filter that leaves nothing answers an empty ranking in either form."""
+    answer = await ada.post(path, json={"filters": {"year_min": 3000}})
+    assert answer.status_code == 200
+    assert answer.headers["X-Total-Count"] == "0"
+    found = answer.json()
+    assert found == [] or (found["datasets"], found["total_count"], found["profile"]) == ([], 0, "balanced")
+
+
+@pytest.mark.parametrize(
+    ("weights", "code", "named"),
+    [
+        ([{"criterion_name": "ethic", "weight": 1}], "unknown_name", "ethical_score"),
+        ([{"criterion_name": 5, "weight": 1}], "unknown_name", "ethical_score"),
+        ([{"criterion_name": "year", "weight": -0.1}], "invalid_weights", "year"),
+        ([{"criterion_name": "year", "weight": True}], "invalid_weights", "year"),
+        ([{"criterion_name": "year", "weight": "1"}], "invalid_weights", "year"),
+        ([{"criterion_name": "year", "weight": None}], "invalid_weights", "year"),
+        ([{"criterion_name": "year", "weight": 10**400}], "invalid_weights", "year"),
+        ([{"criterion_name": "year", "weight": 0}], "invalid_weights", "year"),
+        ([{"criterion_name": "year", "weight": 1}] * 2, "invalid_weights", "year"),
+        ([{"criterion_name": "year"}], "validation_error", "weight"),
+        ([{"weight": 1}], "validation_error", "criterion_name"),
+        ([{"criterion_name": "year", "weight": 1, "wieght": 2}], "unknown_name", "weight"),
+        (["year"], "validation_error", "criterion_name"),
+        ({"year": 1}, "validation_error", "weights"),
+    ],
+)
+async def test_weights_that_cannot_be_used_are_refused(
+    ada: httpx2.AsyncClient, weights: Any, code: str, named: str
+) -> None:
+    """A weight that is negative, not finite or not a number, all zero, unknown or repeated is a 422 that names it."""
+    for path, body in (("/datasets/score", {"weights": weights}), ("/projects", {"name": "p", "weights": weights})):
+        refused = await ada.post(path, json=body)
+        assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
+        assert named in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400"])
+async def test_a_weight_that_is_not_finite_is_named(ada: httpx2.AsyncClient, number: str) -> None:
+    """What some clients write for NaN and infinities is a 422 that names the criterion or the filter, not "no JSON"."""
+    for path, start in (("/datasets/score", "{"), ("/projects", '{"name": "NaN \\" -Infinity", ')):
+        weighted = await ada.post(
+            path, content=f'{start}"weights": [{{"criterion_name": "year", "weight": {number}}}]}}'
+        )
+        assert (weighted.status_code, weighted.json()["code"]) == (422, "invalid_weights"), weighted.text
+        assert "year" in weighted.json()["detail"]
+        filtered = await ada.post(path, content=f'{start}"criteria": {{"ethical_score_min": {number}}}}}')
+        assert (filtered.status_code, filtered.json()["code"]) == (422, "invalid_value"), filtered.text
+        assert "ethical_score_min" in filtered.json()["detail"]
+        assert (await ada.post(path, content=f"{start}{number}: 1}}")).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "body"),
+    [
+        ("limit=0", {}),
+        ("limit=-1", {}),
+        ("skip=-1", {}),
+        ("limit=1&limit=1", {}),
+        ("envelope=yes", {}),
+        ("explian=true", {}),
+        ("", {"filter": {}}),
+        ("", {"weights": [], "limit": 5}),
+        ("", {"profile": "fastest"}),
+        ("", {"profile": 5}),
+        ("", {"profile": "ethical", "weights": [{"criterion_name": "year", "weight": 1}]}),
+    ],
+)
+async def test_what_does_not_fit_a_scoring_request_is_refused(
+    ada: httpx2.AsyncClient, query: str, body: dict[str, Any]
+) -> None:
+    """Unknown keys and profiles, contradictions and values out of bounds are a 422."""
+    refused = await ada.post(f"/datasets/score?{query}", json=body)
+    assert refused.status_code == 422, refused.text
+
+
+async def test_any_finite_weights_rank(ada: httpx2.AsyncClient) -> None:
+    """Huge and tiny weights give a score between 0 and 1, like any others."""
+    await created(ada, year=2024, informed_consent=True)
+    for weight in (1e308, 5e-324, 10**300, 3):
+        body = {"weights": as_list({"year": weight, "informed_consent": weight, "ethical_score": 0})}
+        answer = await ada.post("/datasets/score", json=body)
+        assert answer.json()[0]["score"] == 1.0
+    envelope = await ada.post("/datasets/score?envelope=true", json={"weights": None})
+    assert envelope.json()["effective_weights"] == as_list(
+        {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
+    )

@@ -1,0 +1,97 @@
+"""Both backends over tiny tasks, beside a selection backend that knows a few datasets and projects."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+import msgspec
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from touchstone.core.asking import Asking
+from touchstone.core.db import Database
+from touchstone.core.guard import CALLER
+from touchstone.core.settings import MIB, Settings
+from touchstone.explanation.app import Explanation
+from touchstone.jobs.kinds import KINDS
+from touchstone.jobs.processes import ProcessExecutor
+from touchstone.jobs.room import Jobs
+from touchstone.training.app import Training
+
+TINY = (sys.executable, str(Path(__file__).parents[1] / "jobs" / "tiny_worker.py"))
+
+
+class Selection:
+    """A selection backend with a state: dataset 1 is everybody's, and projects belong to their owners."""
+
+    def __init__(self) -> None:
+        self.paths = {1: "table.csv", 2: "/etc/passwd", 3: "bomb.csv", 4: "crash.csv", 5: "gone.csv"}
+        self.projects: dict[str, UUID] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, value = self._answer(scope["path"], scope[CALLER].id)
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": msgspec.json.encode(value)})
+
+    async def ping(self) -> None:
+        return None
+
+    def _answer(self, path: str, caller: UUID) -> tuple[int, Any]:
+        _, kind, key, *_ = path.split("/")
+        if kind == "projects":
+            return (200, {"id": key}) if self.projects.get(key) == caller else (404, {})
+        if not key.isdigit() or int(key) not in self.paths:
+            return 404, {}
+        record = {"instances_number": 40, "features_number": None, "missing_values_percentage": 0.0}
+        return 200, {"dataset_id": int(key), "file_path": self.paths[int(key)], "file_type": "csv", "record": record}
+
+
+class Backends:
+    """The two applications, one room for both, and clients that say who they are."""
+
+    def __init__(self, room: Jobs, selection: Selection) -> None:
+        asking = Asking(selection, None)
+        self.room = room
+        self.selection = selection
+        self.training = Training(room, asking, None, owns_room=False)
+        self.explanation = Explanation(room, asking, None, owns_room=False)
+        self.user = uuid4()
+
+    def client(self, user: UUID | None = None, *, of: str = "training", **headers: str) -> httpx2.AsyncClient:
+        transport = httpx2.ASGITransport(getattr(self, of).app)
+        headers |= {"X-User-ID": str(user or self.user)}
+        return httpx2.AsyncClient(transport=transport, base_url="http://backend", headers=headers, timeout=60)
+
+    async def ended(self, job_id: str, user: UUID | None = None, *, of: str = "training") -> dict[str, Any]:
+        """The job when it has ended; its event stream says when."""
+        async with self.client(user, of=of) as client:
+            await client.get(f"/jobs/{job_id}/events")
+            found: dict[str, Any] = (await client.get(f"/jobs/{job_id}")).json()
+        assert found["done"], found
+        return found
+
+
+@pytest.fixture
+def data_root(tmp_path: Path) -> Path:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    rows = "\n".join(f"{n % 2},{n},{n % 3},x,{n % 5}" for n in range(40))
+    (folder / "table.csv").write_text(f"0,a,30,same,0.3\n{rows}\n")
+    for name in ("bomb", "crash"):
+        (folder / f"{name}.csv").write_text(f"{name},b\n1,2\n")
+    return folder
+
+
+@pytest.fixture
+async def backends(database: Database, settings: Settings, data_root: Path) -> AsyncIterator[Backends]:
+    quick = {"data_roots": (data_root,), "job_memory_bytes": 512 * MIB, "job_workers": 2, "job_seconds": 60}
+    executor = ProcessExecutor(TINY)
+    room = Jobs(settings.model_copy(update=quick), database, KINDS, executor=executor, errands=executor)
+    room.start()
+    try:
+        yield Backends(room, Selection())
+    finally:
+        await room.close()

@@ -1,0 +1,243 @@
+"""Both job backends as their callers see them, on both databases, over tasks that take no time."""
+
+import asyncio
+import json
+from uuid import uuid4
+
+import pytest
+
+pytestmark = pytest.mark.anyio
+ORDER = {"dataset_id": 1, "target": "0"}
+
+
+async def test_training_from_start_to_artifacts(backends):
+    """A start answers 202 with the address of a job, which ends with a result, artefacts and pictures of its charts."""
+    async with backends.client() as client:
+        answer = await client.post("/train", json=ORDER | {"name": " mine "})
+        job = answer.json()
+        assert answer.status_code == 202
+        assert answer.headers["location"] == f"/api/v1/ml/jobs/{job['id']}"
+        assert answer.headers["retry-after"] == "1"
+        assert (job["job_id"], job["status"], job["done"], job["name"]) == (job["id"], "queued", False, "mine")
+        done = await backends.ended(job["id"])
+        assert (done["status"], done["error"], done["progress"]["percent"]) == ("succeeded", None, 100)
+        assert done["inputs"]["rows"] == 40
+        assert done["inputs"]["columns"] == 5
+        assert done["result"]["data"].startswith("0,a")
+        (model,) = done["artifacts"]
+        file = await client.get(f"/jobs/{job['id']}/artifacts/model.skops")
+        assert (file.content, file.headers["etag"]) == (b"a model", f'"{model["sha256"]}"')
+        picture = await client.get(f"/jobs/{job['id']}/artifacts/confusion.svg", headers={"Accept-Language": "en"})
+        assert (picture.content, picture.headers["content-type"]) == (b"svg Matrix", "image/svg+xml")
+        for name in ("other", "confusion.gif", "confusion", "other.png", "%2e%2e", "model.skops.svg"):
+            assert (await client.get(f"/jobs/{job['id']}/artifacts/{name}")).status_code in (404, 405), name
+
+
+async def test_explanation_of_a_training(backends):
+    """An explanation gets the training's table and the very model that it left, and belongs to the same project."""
+    project = str(uuid4())
+    backends.selection.projects[project] = backends.user
+    async with backends.client() as client:
+        trained = (await client.post("/train", json=ORDER | {"project_id": project})).json()
+        await backends.ended(trained["id"])
+        async with backends.client(of="explanation") as explaining:
+            answer = await explaining.post("/explain", json={"job_id": trained["id"]})
+            assert answer.status_code == 202, answer.text
+            assert answer.headers["location"] == f"/api/v1/xai/jobs/{answer.json()['id']}"
+        done = await backends.ended(answer.json()["id"], of="explanation")
+        assert done["parent_job_id"] == trained["id"]
+        assert done["project_id"] == project
+        assert done["result"]["files"]["model"] == "a model"
+        listed = (await client.get(f"/projects/{project}/jobs")).json()
+        assert [job["kind"] for job in listed] == ["explain", "train"]
+        assert (await client.get("/jobs", params={"project_id": project})).json()[0]["id"] == trained["id"]
+        predicted = await client.post(f"/jobs/{trained['id']}/predict", json={"rows": [{"a": 1}, {"a": None}]})
+        assert [row["prediction"] for row in predicted.json()["predictions"]] == ["a model"] * 2
+
+
+async def test_explanation_of_a_dataset(backends):
+    """`dataset_id` alone is enough for an explanation without a model."""
+    async with backends.client(of="explanation") as client:
+        answer = await client.post("/explain", json={"dataset_id": 1, "target": "0"})
+        assert answer.status_code == 202, answer.text
+        done = await backends.ended(answer.json()["id"], of="explanation")
+    assert set(done["result"]["files"]) == {"data"}
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "reason"),
+    [
+        ({"dataset_id": 99}, 404, "dataset_not_found", None),
+        ({"dataset_id": "0" * 8 + "-0000-4000-8000-" + "0" * 12}, 404, "dataset_not_found", None),
+        ({"dataset_id": 2}, 422, "data_file_unreadable", None),
+        ({"dataset_id": 5}, 422, "data_file_unreadable", None),
+        ({"dataset_id": 3}, 422, "invalid_job_request", "file_not_readable_safely"),
+        ({"dataset_id": 4}, 422, "invalid_job_request", "file_not_readable_safely"),
+        ({"project_id": str(uuid4())}, 404, "project_not_found", None),
+        ({"target": "price"}, 422, "invalid_job_request", "target_not_found"),
+        ({"target": "same"}, 422, "invalid_job_request", "target_one_class"),
+        ({"features": {"exclude": ["0"]}}, 422, "invalid_job_request", "target_excluded"),
+        ({"sensitive_features": ["sex"]}, 422, "invalid_job_request", "column_not_found"),
+        ({"algorithms": ["magic"]}, 422, "invalid_job_request", "unknown_algorithm"),
+        ({"metric": "r2", "task": "classification"}, 422, "invalid_job_request", "metric_task_mismatch"),
+        ({"split": {"strategy": "time"}}, 422, "invalid_job_request", "time_column_missing"),
+        ({"budget": {"max_trials": 0}}, 422, "validation_error", "greater_than_equal"),
+        ({"budgets": {}}, 422, "unknown_name", "unknown_name"),
+        ({"dataset_id": None}, 422, "validation_error", None),
+        ({"dataset_id": 2**31}, 422, "validation_error", None),
+        ({"dataset_id": "1/../2"}, 422, "validation_error", None),
+        ({"seed": True}, 422, "validation_error", "int_type"),
+        ({"target": "a\x00"}, 422, "validation_error", "unclean_text"),
+    ],
+)
+async def test_what_cannot_work_is_refused_beforehand(backends, change, status, code, reason):
+    """Whatever can be known before is refused before there is a job, with the place and the reason."""
+    async with backends.client() as client:
+        answer = await client.post("/train", json=ORDER | change)
+        assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+        if reason:
+            assert answer.json()["errors"][0]["type"] == reason
+        assert (await client.get("/jobs")).json() == []
+
+
+async def test_refusals_speak_the_callers_language(backends):
+    """The sentence of a refusal is French by default and English on demand, and names the nearest column."""
+    async with backends.client() as client:
+        for language, said in (("", "n'est pas dans le fichier"), ("en", "is not in the file")):
+            answer = await client.post("/train", json=ORDER | {"target": "sam"}, headers={"Accept-Language": language})
+            assert said in answer.json()["detail"]
+            assert "same" in answer.json()["detail"]
+            assert answer.json()["errors"][0]["loc"] == ["body", "target"]
+
+
+async def test_changed_data_are_not_explained(backends, data_root):
+    """A model is not explained on another file than the one that it was trained on."""
+    async with backends.client() as client, backends.client(of="explanation") as explaining:
+        trained = (await client.post("/train", json=ORDER)).json()
+        await backends.ended(trained["id"])
+        with (data_root / "table.csv").open("a") as file:
+            file.write("1,1,1,x,1\n")
+        answer = await explaining.post("/explain", json={"job_id": trained["id"]})
+    assert answer.json()["errors"][0]["type"] == "data_changed"
+
+
+async def test_only_what_succeeded_is_explained_and_predicts(backends):
+    """A training that has not succeeded has no model."""
+    async with backends.client() as client, backends.client(of="explanation") as explaining:
+        running = (await client.post("/train", json=ORDER | {"target": "30"})).json()["id"]
+        for answer in (
+            await explaining.post("/explain", json={"job_id": running}),
+            await client.post(f"/jobs/{running}/predict", json={"rows": []}),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (409, "job_not_succeeded")
+
+
+async def test_same_key_starts_one_job(backends):
+    """Fifty starts with one key at once make one job; another request with that key is refused."""
+    async with backends.client(**{"Idempotency-Key": "once"}) as client:
+        answers = await asyncio.gather(*(client.post("/train", json=ORDER) for _ in range(50)))
+        assert {answer.status_code for answer in answers} == {202}
+        assert len({answer.json()["id"] for answer in answers}) == 1
+        other = await client.post("/train", json=ORDER | {"seed": 1})
+        assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+    for key in ("", "x" * 256, "é"):
+        async with backends.client(**{"Idempotency-Key": key.encode("latin-1")}) as client:
+            assert (await client.post("/train", json=ORDER)).status_code == 422, key
+
+
+async def test_cancel_and_delete(backends):
+    """A job is cancelled, again without effect, deleted once it has ended, and then is as if it had never been."""
+    async with backends.client() as client:
+        job = f"/jobs/{(await client.post('/train', json=ORDER | {'target': '30'})).json()['id']}"
+        assert (await client.delete(job)).json()["code"] == "job_not_final"
+        assert (await client.post(f"{job}/cancel")).status_code == 200
+        done = await backends.ended(job.removeprefix("/jobs/"))
+        assert (done["status"], done["result"]) == ("cancelled", None)
+        assert (await client.post(f"{job}/cancel")).json()["status"] == "cancelled"
+        assert (await client.delete(job)).status_code == 204
+        assert (await client.get(job)).status_code == 404
+        assert (await client.delete(job)).status_code == 404
+
+
+async def test_foreign_jobs_are_as_missing_ones(backends):
+    """On every route a foreign, a malformed and a missing id get the same answer, byte for byte."""
+    async with backends.client() as client:
+        own = (await client.post("/train", json=ORDER)).json()["id"]
+    await backends.ended(own)
+    async with backends.client(uuid4()) as client, backends.client(of="explanation") as explaining:
+        for method, path in (
+            ("GET", ""),
+            ("DELETE", ""),
+            ("POST", "/cancel"),
+            ("GET", "/events"),
+            ("GET", "/artifacts/model.skops"),
+            ("POST", "/predict"),
+        ):
+            body = {"rows": []} if path == "/predict" else None
+            found = [
+                await client.request(method, f"/jobs/{job}{path}", json=body)
+                for job in (own, str(uuid4()), own.replace("-", ""), "x", "{" + own + "}", own + "%0a")
+            ]
+            if path != "/predict":
+                found.append(await explaining.request(method, f"/jobs/{own}{path}"))
+            assert {(answer.status_code, answer.content) for answer in found} == {
+                (404, '{"detail":"Tâche non trouvée","code":"job_not_found","errors":[]}'.encode())
+            }, (method, path)
+
+
+async def test_nobody_is_refused(backends):
+    """Without an identity, or with a misspelled one, every route answers 401 with the fixed sentence."""
+    for wrong in (None, "x", str(uuid4()).replace("-", "")):
+        async with backends.client() as client:
+            del client.headers["X-User-ID"]
+            headers = {"X-User-ID": wrong} if wrong else {}
+            for method, path in (("GET", "/jobs"), ("POST", "/train"), ("GET", f"/jobs/{uuid4()}")):
+                answer = await client.request(method, path, headers=headers, json={} if method == "POST" else None)
+                assert (answer.status_code, answer.json()["detail"]) == (401, "ID utilisateur invalide")
+
+
+async def test_lists(backends):
+    """Lists show one's own jobs newest first, bare or in pages, filtered, and refuse what they do not know."""
+    async with backends.client() as client:
+        made = []
+        for _ in range(3):
+            made.append((await client.post("/train", json=ORDER)).json()["id"])
+            await backends.ended(made[-1])
+        bare = await client.get("/jobs", params={"skip": 1, "limit": 1})
+        assert ([job["id"] for job in bare.json()], bare.headers["x-total-count"]) == ([made[1]], "3")
+        assert "result" not in bare.json()[0]
+        page = (await client.get("/jobs", params={"page": 2, "page_size": 2, "status": "succeeded"})).json()
+        assert [job["id"] for job in page.pop("jobs")] == [made[0]]
+        assert page == {"total_count": 3, "page": 2, "page_size": 2, "total_pages": 2}
+        assert (await client.get("/jobs", params={"status": "failed"})).json() == []
+        for wrong in ({"status": "done"}, {"page": 0}, {"limit": 1001}, {"project_id": "x"}, {"statut": "failed"}):
+            assert (await client.get("/jobs", params=wrong)).status_code == 422, wrong
+    async with backends.client(uuid4()) as client:
+        assert (await client.get("/jobs")).json() == []
+
+
+async def test_events_in_order_and_from_any_point(backends):
+    """The event stream tells every move in order, goes on after `Last-Event-ID`, and ends with the job."""
+    async with backends.client() as client:
+        job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
+        whole = _events((await client.get(f"/jobs/{job}/events")).text)
+        names = [name for _, name, _ in whole]
+        assert (names[0], names[1], names[-1]) == ("queued", "running", "succeeded")
+        assert [number for number, *_ in whole] == sorted({number for number, *_ in whole})
+        assert [data["done"] for *_, data in whole] == [False] * (len(whole) - 1) + [True]
+        rest = await client.get(f"/jobs/{job}/events", headers={"Last-Event-ID": str(whole[1][0])})
+        assert _events(rest.text) == whole[2:]
+        over = await client.get(f"/jobs/{job}/events", headers={"Last-Event-ID": str(whole[-1][0])})
+        assert (over.status_code, over.content) == (204, b"")
+        again = await client.get(f"/jobs/{job}/events", headers={"Last-Event-ID": "nonsense"})
+        assert _events(again.text) == whole
+
+
+def _events(text):
+    """What an event stream says: (id, event, data) of each message."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith((":", "retry")))
+        if lines:
+            found.append((int(lines["id"]), lines["event"], json.loads(lines["data"])))
+    return found

@@ -1,0 +1,71 @@
+"""From a public request to a model, a prediction, a picture and an explanation, with the real libraries."""
+
+import hashlib
+
+import pytest
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(280)]
+COLUMNS = ("size", "colour", "weight", "kind")
+
+
+def table() -> str:
+    """Rows whose kind follows from their size, with a missing mark and a colour that says nothing."""
+    sizes = [n * 7 % 61 for n in range(180)]
+    rows = [
+        f"{size},{('red', 'green', '?')[n % 3]},{n % 13},{'large' if size > 30 else 'small'}"
+        for n, size in enumerate(sizes)
+    ]
+    return "\n".join([",".join(COLUMNS), *rows])
+
+
+async def test_from_upload_to_explanation(service):
+    """A person's own table is learned from and explained, the same way each time, and nobody else sees any of it."""
+    async with await service.register("a@example.org") as person, await service.register("b@example.org") as other:
+        sent = await person.post("/api/v1/files", params={"name": "kinds.csv"}, content=table())
+        record = {"name": "Kinds", "description": "", "file_path": sent.json()["file_path"], "file_type": "csv"}
+        dataset = (await person.post("/api/v1/datasets/", json=record | {"visibility": "private"})).json()["id"]
+        project = (await person.post("/api/v1/projects", json={"name": "P"})).json()["id"]
+        order = {"dataset_id": dataset, "target": "kind", "sensitive_features": ["colour"], "project_id": project}
+        order |= {"algorithms": ["decision_tree"], "budget": {"max_trials": 2}}
+
+        assert (await other.post("/api/v1/ml/train", json=order)).status_code == 404
+        address = await start(person, "/api/v1/ml/train", order)
+        job = await ended(person, address)
+        assert job["error"] is None
+        assert job["inputs"]["sha256"] == hashlib.sha256(table().encode()).hexdigest()
+        assert job["result"]["metrics"]["holdout"]
+        model = next(file for file in job["artifacts"] if file["name"] == "model.skops")
+        kept = (await person.get(f"{address}/artifacts/model.skops")).content
+        assert hashlib.sha256(kept).hexdigest() == model["sha256"]
+
+        predicted = await person.post(f"{address}/predict", json={"rows": [{"size": 3}, {"size": 58, "colour": "red"}]})
+        assert [row["prediction"] for row in predicted.json()["predictions"]] == ["small", "large"], predicted.text
+        assert (await person.post(f"{address}/predict", json={"rows": [{"sise": 3}]})).status_code == 422
+        svg = await person.get(f"{address}/artifacts/confusion.svg")
+        assert svg.content.startswith(b"<svg"), svg.text
+        png = await person.get(f"{address}/artifacts/confusion.png")
+        assert png.content.startswith(b"\x89PNG")
+
+        again = await ended(person, await start(person, "/api/v1/ml/train", order | {"name": "again"}))
+        assert again["result"] == job["result"]
+        assert {file["sha256"] for file in again["artifacts"]} == {file["sha256"] for file in job["artifacts"]}
+
+        wanted = {"job_id": job["id"], "instances": {"rows": [0, 79]}, "method": "shap"}
+        explained = await ended(person, await start(person, "/api/v1/xai/explain", wanted))
+        assert explained["error"] is None
+        assert [len(row["attributions"]) for row in explained["result"]["local"]] == [3, 3]
+        listed = (await person.get(f"/api/v1/projects/{project}/jobs")).json()
+        assert [job["kind"] for job in listed] == ["explain", "train", "train"]
+        assert (await other.get(f"/projects/{project}/jobs")).status_code == 404
+        assert (await other.get(address)).status_code == 404
+
+
+async def start(client, path, order):
+    answer = await client.post(path, json=order)
+    assert answer.status_code == 202, answer.text
+    return answer.headers["location"]
+
+
+async def ended(client, address):
+    await client.get(f"{address}/events")
+    return (await client.get(address)).json()
