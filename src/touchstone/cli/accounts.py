@@ -1,0 +1,129 @@
+"""`touchstone user`: the accounts, directly in the database."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Annotated, Any, Final, TypeVar
+
+import typer
+from rich.console import Console
+
+from touchstone.cli.flags import Flag, Group
+from touchstone.cli.local import local_command
+from touchstone.cli.printing import Column, facts, table
+from touchstone.cli.sessions import json_text
+from touchstone.core.db import Database
+from touchstone.core.migrations import prepare
+from touchstone.core.settings import Settings
+from touchstone.gateway import accounts
+from touchstone.gateway.schemas import UserView
+
+user = typer.Typer(help="Accounts, directly in the database (no server needed).", no_args_is_help=True)
+T = TypeVar("T")
+Email = Annotated[str, typer.Argument(help="E-mail address.")]
+USERS: Final = (
+    Column[UserView]("E-mail", lambda one: one.email, is_key=True),
+    Column[UserView]("Active", lambda one: one.is_active),
+    Column[UserView]("Admin", lambda one: one.is_superuser),
+    Column[UserView]("Since", lambda one: one.created_at),
+)
+
+
+NAMES: Final = Group(
+    (
+        Flag("pseudo", str, "Name to show."),
+        Flag("given_name", str, "First name."),
+        Flag("family_name", str, "Last name."),
+        Flag("locale", str, "fr or en."),
+    )
+)
+
+
+@local_command(user, "create", names=NAMES)
+def create(
+    email: Email,
+    admin: Annotated[bool, typer.Option("--admin", help="Make an administrator.")] = False,
+    password: Annotated[str | None, typer.Option(help="Password; made up and shown once when left out.")] = None,
+    *,
+    names: dict[str, Any],
+) -> None:
+    """Make an account."""
+    chosen = password or secrets.token_urlsafe(12)
+    profile = accounts.Profile(**names)
+    made = _on_database(
+        lambda database: accounts.create_user(
+            database, email=email, password=chosen, is_superuser=admin, profile=profile
+        )
+    )
+    _print(made, {"Password": None if password else chosen})
+
+
+@local_command(user, "list")
+def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
+    """List the accounts, oldest first."""
+    total, found = _on_database(lambda database: accounts.list_users(database, size=10_000))
+    if json:
+        typer.echo(json_text([one.model_dump(mode="json") for one in found]))
+    else:
+        Console().print(table(USERS, found, f"Accounts: {total}"))
+
+
+@local_command(user, "deactivate")
+def deactivate(email: Email) -> None:
+    """Shut someone out: every session ends at once."""
+    _print(_on_database(lambda database: _set_active(database, email, is_active=False)))
+
+
+@local_command(user, "activate")
+def activate(email: Email) -> None:
+    """Let someone in again."""
+    _print(_on_database(lambda database: _set_active(database, email, is_active=True)))
+
+
+@local_command(user, "reset")
+def reset(email: Email) -> None:
+    """Issue a token with which someone chooses a new password, once."""
+    life = timedelta(minutes=Settings.load().reset_token_minutes)
+
+    async def issue(database: Database) -> Any:
+        found = await accounts.find_user(database, email)
+        return await accounts.issue_reset_token(database, found.id, life=life)
+
+    token = _on_database(issue)
+    Console().print(facts({"Token": token.token, "Good until": token.expires_at}, email))
+
+
+async def _set_active(database: Database, email: str, *, is_active: bool) -> UserView:
+    found = await accounts.find_user(database, email)
+    return await accounts.set_active(database, found.id, is_active=is_active)
+
+
+def _print(one: UserView, extra: dict[str, Any] | None = None) -> None:
+    pairs = {"E-mail": one.email, "Id": one.id, "Active": one.is_active, "Administrator": one.is_superuser}
+    Console().print(facts({**pairs, **(extra or {})}))
+
+
+def _on_database(work: Callable[[Database], Awaitable[T]]) -> T:
+    """What `work` makes of the database that the settings name.
+
+    Raises:
+        SettingsError, SchemaError, ServiceError: it cannot be opened, or the work is refused.
+    """
+
+    async def run() -> T:
+        settings = Settings.load()
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        database = Database(settings.effective_database_url)
+        try:
+            await prepare(database)
+            return await work(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())
+
+
+def register(app: typer.Typer) -> None:
+    """Put `user` into the main application."""
+    app.add_typer(user, name="user")

@@ -1,0 +1,232 @@
+"""`touchstone catalog` and `touchstone rank`."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Final, TextIO
+
+import typer
+
+from touchstone.cli.commands import Exit, command, fail
+from touchstone.cli.filtering import FILTERS, SORTING, WEIGHTS
+from touchstone.cli.flags import PAGE, Flag, Group
+from touchstone.cli.printing import Column, facts, shown, table
+from touchstone.cli.sessions import Session, progress
+from touchstone.client import Dataset, Ranking, Record, ScoredDataset, TouchstoneError
+from touchstone.client.records import READERS, WRITERS
+from touchstone.core.attributes import ATTRIBUTES
+
+catalog = typer.Typer(help="The datasets: list, show, add, export and import them.", no_args_is_help=True)
+
+DATASETS: Final = (
+    Column[Dataset]("Id", lambda one: str(one.id), is_number=True),
+    Column[Dataset]("Name", lambda one: one.name),
+    Column[Dataset]("Year", lambda one: one.year and str(one.year), is_number=True),
+    Column[Dataset]("Instances", lambda one: one.instances_number, is_number=True),
+    Column[Dataset]("Features", lambda one: one.features_number, is_number=True),
+    Column[Dataset]("Ethical", lambda one: one.ethical_score, is_number=True),
+    Column[Dataset]("Tech.", lambda one: one.technical_score, is_number=True),
+    Column[Dataset]("Popul.", lambda one: one.popularity_score, is_number=True),
+)
+PLACES: Final = (
+    Column[ScoredDataset]("Rank", lambda one: one.rank, is_number=True),
+    Column[ScoredDataset]("Score", lambda one: f"{one.score:.4f}", is_number=True),
+    Column[ScoredDataset]("Id", lambda one: str(one.id), is_number=True),
+    Column[ScoredDataset]("Name", lambda one: one.dataset_name),
+)
+COMPOSITES: Final = (
+    Column[ScoredDataset]("Ethical", lambda one: one.ethical_score, is_number=True),
+    Column[ScoredDataset]("Tech.", lambda one: one.technical_score, is_number=True),
+    Column[ScoredDataset]("Popul.", lambda one: one.popularity_score, is_number=True),
+)
+Format = Annotated[str | None, typer.Option("--format", help="csv or jsonl (default: by the ending of the file).")]
+STDIO: Final = Path("-")
+
+
+@command(catalog, "list", filters=FILTERS, sorting=SORTING, page=PAGE)
+def list_datasets(*, session: Session, filters: dict[str, Any], sorting: dict[str, Any], page: dict[str, Any]) -> None:
+    """List the datasets that match, page by page."""
+    found = session.client.page_datasets(**{"page_size": 20, **page}, **sorting, **filters)
+    title = f"Datasets: {found.total_count}, page {found.page} of {found.total_pages}"
+    session.show(found, table(DATASETS, found.datasets, title))
+
+
+@command(catalog, "show")
+def show(dataset: Annotated[str, typer.Argument(help="Id or UUID.")], *, session: Session) -> None:
+    """Show everything that is known of a dataset; `?` is what nobody has assessed."""
+    found = session.client.get_dataset(dataset)
+    session.show(found, _dataset_facts(found))
+
+
+def _dataset_facts(one: Dataset) -> Any:
+    head = {"Id": str(one.id), "UUID": one.dataset_id, "File": one.file_path, "Description": one.description}
+    scores = {"Ethical": one.ethical_score, "Technical": one.technical_score, "Popularity": one.popularity_score}
+    # An attribute left out would read as one that does not exist: what is unknown is shown as such.
+    known = {a.label_en: shown(getattr(one, a.name)) for a in ATTRIBUTES if a.name != "dataset_name"}
+    return facts({**head, **scores, **known, "Year": shown(one.year and str(one.year))}, one.name)
+
+
+@command(
+    catalog,
+    "add",
+    fields=Group(
+        (
+            Flag("description", str, "What it is."),
+            Flag("file", Path, "A table on this machine (CSV or Parquet), uploaded with the record."),
+            Flag("file_path", str, "Path of a table that the server can open already."),
+            Flag("file_type", str, "csv or parquet (default: by the ending of the file)."),
+            Flag("visibility", str, "`public` (the default) or `private`: seen by you alone."),
+        )
+    ),
+)
+def add(name: Annotated[str, typer.Argument(help="Its name.")], *, session: Session, fields: dict[str, Any]) -> None:
+    """Put a dataset into the catalog, with its table if you have one."""
+    path: Path | None = fields.pop("file", None)
+    if path is not None:
+        with _opened_for_upload(path) as file:
+            stored = session.client.upload_file(file, path.name)
+        fields = {"file_type": stored.file_type, **fields, "file_path": stored.file_path}
+    made = session.client.create_dataset(name, **fields)
+    session.show(made, _dataset_facts(made))
+
+
+@contextmanager
+def _opened_for_upload(path: Path) -> Iterator[Any]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as problem:
+        fail(f"{path}: {problem.strerror}", Exit.USAGE)
+
+
+@command(catalog, "delete")
+def delete(dataset: Annotated[str, typer.Argument(help="Id or UUID.")], *, session: Session) -> None:
+    """Take a dataset that you have created out of the catalog."""
+    session.client.delete_dataset(dataset)
+    session.show(None, f"Dataset {dataset} is deleted.")
+
+
+@command(catalog, "export", filters=FILTERS)
+def export(
+    file: Annotated[Path, typer.Argument(help="File to write, or - for the standard output.", allow_dash=True)],
+    format_name: Format = None,
+    *,
+    session: Session,
+    filters: dict[str, Any],
+) -> None:
+    """Write the datasets that match to a CSV or JSON Lines file."""
+    write = WRITERS[_format(file, format_name)]
+    total = session.client.page_datasets(page_size=1, **filters).total_count
+    with progress("Exporting", total) as (bar, task), _written(file) as opened:
+        found = session.client.iterate_datasets(page_size=500, **filters)
+        count = write(bar.track(found, task_id=task, total=total), opened)
+    if file != STDIO:
+        session.show({"exported": count, "file": str(file)}, f"{count} datasets written to {file}")
+
+
+@command(catalog, "import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="File to read, or - for the standard input.", allow_dash=True)],
+    format_name: Format = None,
+    check: Annotated[bool, typer.Option("--check", help="Only check the file; change nothing.")] = False,
+    *,
+    session: Session,
+) -> None:
+    """Put every record of a CSV or JSON Lines file into the catalog.
+
+    The whole file is read before the first record is made. A record that the service refuses is reported and passed
+    over; the exit status is then 1.
+    """
+    records = _read(file, format_name)
+    refused = [] if check else _create_all(session, records)
+    made = 0 if check else len(records) - len(refused)
+    lines = [
+        f"{made} datasets made, {len(refused)} refused" if not check else f"{len(records)} records are well-formed"
+    ]
+    lines += [f"  {one['name']}: {one['detail']}" for one in refused]
+    session.show({"records": len(records), "made": made, "refused": refused}, *lines)
+    if refused:
+        raise typer.Exit(Exit.REFUSED)
+
+
+def _create_all(session: Session, records: list[Record]) -> list[dict[str, Any]]:
+    refused = []
+    with progress("Importing", len(records)) as (bar, task):
+        for number, record in enumerate(records, 1):
+            try:
+                session.client.create_dataset(**{name: value for name, value in record.items() if value is not None})
+            except TouchstoneError as problem:
+                if problem.status not in (413, 422):
+                    raise
+                refused.append({"record": number, "name": record["name"], "detail": problem.detail})
+            bar.advance(task)
+    return refused
+
+
+def _read(file: Path, format_name: str | None) -> list[Record]:
+    read = READERS[_format(file, format_name)]
+    try:
+        if file == STDIO:
+            return list(read(sys.stdin))
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            return list(read(opened))
+    except OSError as problem:
+        fail(f"{file}: {problem.strerror}", Exit.USAGE)
+    except UnicodeDecodeError:
+        fail(f"{file}: not UTF-8 text", Exit.USAGE)
+    raise AssertionError("fail never returns")
+
+
+@contextmanager
+def _written(file: Path) -> Iterator[TextIO]:
+    if file == STDIO:
+        yield sys.stdout
+        return
+    try:
+        with file.open("w", encoding="utf-8", newline="") as opened:
+            yield opened
+    except OSError as problem:
+        fail(f"{file}: {problem.strerror}", Exit.USAGE)
+
+
+def _format(file: Path, format_name: str | None) -> str:
+    name = format_name or file.suffix.removeprefix(".").lower()
+    if name not in WRITERS:
+        raise typer.BadParameter(f"the format is one of {', '.join(WRITERS)}: name the file so, or give --format")
+    return name
+
+
+def rank(
+    limit: Annotated[int, typer.Option(help="How many places.")] = 20,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the points of each criterion.")] = False,
+    *,
+    session: Session,
+    filters: dict[str, Any],
+    weights: Any,
+) -> None:
+    """Rank the datasets that match by your weights, best first.
+
+    For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
+    """
+    found = session.client.score_datasets(filters, weights=weights, limit=limit, explain=explain)  # type: ignore[arg-type]
+    session.show(found, places(found, explain=explain))
+
+
+def places(found: Ranking, *, explain: bool) -> Any:
+    """A ranking as a table, with the composite scores; with `explain` the points of each criterion that counts."""
+    weights = ", ".join(f"{one.criterion_name} {one.weight:.0%}" for one in found.effective_weights)
+    points = tuple(_points_column(one.criterion_name) for one in found.effective_weights)
+    return table(
+        (*PLACES, *(points if explain else COMPOSITES)), found.datasets, f"Datasets: {found.total_count}, by {weights}"
+    )
+
+
+def _points_column(criterion: str) -> Column[ScoredDataset]:
+    return Column(f"+ {criterion}", lambda one: (one.points or {}).get(criterion, 0.0), is_number=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Put `rank` and `catalog` into the main application."""
+    command(app, "rank", filters=FILTERS, weights=WEIGHTS)(rank)
+    app.add_typer(catalog, name="catalog")

@@ -1,0 +1,65 @@
+"""The typed Python client: one description of every call, a synchronous and an asynchronous client over it."""
+
+from touchstone.client.asynchronous import AsyncTouchstone
+from touchstone.client.errors import TouchstoneError
+from touchstone.client.inprocess import InProcess
+from touchstone.client.models import (
+    Artifact,
+    Dataset,
+    DatasetPage,
+    File,
+    Job,
+    JobEvent,
+    JobPage,
+    Progress,
+    Project,
+    ProjectPage,
+    Ranking,
+    Recommendations,
+    ScoredDataset,
+    Session,
+    Tokens,
+    User,
+    Weight,
+)
+from touchstone.client.records import (
+    Record,
+    RecordError,
+    record_of,
+    records_from_csv,
+    records_from_jsonl,
+    records_to_csv,
+    records_to_jsonl,
+)
+from touchstone.client.synchronous import Touchstone
+
+__all__ = [
+    "Artifact",
+    "AsyncTouchstone",
+    "Dataset",
+    "DatasetPage",
+    "File",
+    "InProcess",
+    "Job",
+    "JobEvent",
+    "JobPage",
+    "Progress",
+    "Project",
+    "ProjectPage",
+    "Ranking",
+    "Recommendations",
+    "Record",
+    "RecordError",
+    "ScoredDataset",
+    "Session",
+    "Tokens",
+    "Touchstone",
+    "TouchstoneError",
+    "User",
+    "Weight",
+    "record_of",
+    "records_from_csv",
+    "records_from_jsonl",
+    "records_to_csv",
+    "records_to_jsonl",
+]

@@ -1,0 +1,109 @@
+"""The calls about signing in, one's own account, and other people's accounts for administrators."""
+
+from collections.abc import Mapping
+from typing import Final, TypedDict, Unpack
+from uuid import UUID
+
+from touchstone.client.describing import Call, address, into, nothing, raw
+from touchstone.client.fields import ProfileFields
+from touchstone.client.models import Health, ResetToken, Session, Tokens, User, UserPage
+
+PICTURE_TYPES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+
+
+class AccountChanges(TypedDict, total=False):
+    """What an administrator may change about an account."""
+
+    is_active: bool
+
+
+def sign_in(email: str, password: str) -> Call[Tokens]:
+    """Exchange an e-mail address and a password for tokens."""
+    body = {"username": email, "password": password}
+    return Call("POST", address("auth", "login"), into(Tokens), json=body, public=True)
+
+
+def renew(refresh_token: str) -> Call[Tokens]:
+    """Exchange a refresh token, once, for new tokens."""
+    body = {"refresh_token": refresh_token}
+    return Call("POST", address("auth", "refresh"), into(Tokens), json=body, public=True)
+
+
+def revoke(refresh_token: str) -> Call[None]:
+    """End the session that a refresh token belongs to."""
+    return Call("POST", address("auth", "logout"), nothing, json={"refresh_token": refresh_token})
+
+
+def register(email: str, password: str, **profile: Unpack[ProfileFields]) -> Call[User]:
+    """Make an account, where the service lets people do so by themselves."""
+    body = {"email": email, "password": password, **profile}
+    return Call("POST", address("auth", "register"), into(User), json=body, public=True)
+
+
+def reset_password(token: str, password: str) -> Call[None]:
+    """Choose a new password with a reset token."""
+    body = {"token": token, "password": password}
+    return Call("POST", address("auth", "reset-password"), nothing, json=body, public=True)
+
+
+def get_me() -> Call[User]:
+    """One's own account."""
+    return Call("GET", address("users", "me"), into(User))
+
+
+def update_me(**changes: Unpack[ProfileFields]) -> Call[User]:
+    """Change one's own profile."""
+    return Call("PATCH", address("users", "me"), into(User), json=changes)
+
+
+def change_password(current_password: str, new_password: str) -> Call[None]:
+    """Change one's own password; every session ends."""
+    body = {"current_password": current_password, "new_password": new_password}
+    return Call("PATCH", address("users", "me", "password"), nothing, json=body)
+
+
+def get_picture() -> Call[bytes]:
+    """One's own picture."""
+    return Call("GET", address("users", "me", "picture"), raw)
+
+
+def set_picture(content: bytes) -> Call[None]:
+    """Set one's own picture: PNG, JPEG or WebP, up to 2 MB."""
+    kinds = (kind for start, kind in PICTURE_TYPES.items() if content.startswith(start))
+    headers = {"Content-Type": next(kinds, "image/webp")}
+    return Call("PUT", address("users", "me", "picture"), nothing, content=content, headers=headers)
+
+
+def delete_picture() -> Call[None]:
+    """Take one's own picture away."""
+    return Call("DELETE", address("users", "me", "picture"), nothing)
+
+
+def list_sessions() -> Call[list[Session]]:
+    """Where one is signed in."""
+    return Call("GET", address("users", "me", "sessions"), into(list[Session]))
+
+
+def delete_session(session_id: str | UUID) -> Call[None]:
+    """Sign one of those places out."""
+    return Call("DELETE", address("users", "me", "sessions", session_id), nothing)
+
+
+def page_users(*, page: int = 1, page_size: int = 12) -> Call[UserPage]:
+    """One page of the accounts; for administrators."""
+    return Call("GET", address("admin", "users"), into(UserPage), query={"page": page, "page_size": page_size})
+
+
+def update_user(user_id: str | UUID, **changes: Unpack[AccountChanges]) -> Call[User]:
+    """Change an account; for administrators."""
+    return Call("PATCH", address("admin", "users", user_id), into(User), json=changes)
+
+
+def reset_user(user_id: str | UUID) -> Call[ResetToken]:
+    """Issue a token with which someone chooses a new password; for administrators."""
+    return Call("POST", address("admin", "users", user_id, "reset-token"), into(ResetToken))
+
+
+def get_health() -> Call[Health]:
+    """Whether the service is ready."""
+    return Call("GET", "/health/ready", into(Health), public=True)

@@ -1,0 +1,233 @@
+"""The asynchronous client: the same calls, each to be awaited."""
+
+import asyncio
+import copy
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
+
+import httpx2
+
+from touchstone.client import accounts, catalog, work
+from touchstone.client.catalog import Order
+from touchstone.client.describing import Call
+from touchstone.client.errors import TouchstoneError
+from touchstone.client.events import EventLog
+from touchstone.client.fields import Filters
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
+from touchstone.client.talking import (
+    Conversation,
+    Identity,
+    IdentityFields,
+    Outcome,
+    Pause,
+    Renew,
+    Send,
+    Step,
+    conversation,
+    options,
+    request_for,
+    waiting,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def later(describe: Callable[P, Call[T]]) -> Callable[Concatenate["AsyncTouchstone", P], Coroutine[Any, Any, T]]:
+    """The method that carries out the call which `describe` describes."""
+
+    @functools.wraps(describe)
+    async def method(client: "AsyncTouchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await client.run(describe(*args, **kwargs))
+
+    return method
+
+
+class AsyncTouchstone:
+    """A client of a Touchstone server, for one event loop; may be shared by its tasks.
+
+    Every method raises `TouchstoneError` when the service refuses or does not answer. Calls that change nothing are
+    tried again while that may help; after `login` an expired token is renewed by itself.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | None = None,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        timeout: float = 30.0,
+        **identity: Unpack[IdentityFields],
+    ) -> None:
+        self.identity = Identity(token, **identity)
+        self._http = httpx2.AsyncClient(transport=transport, **options(base_url, timeout))
+        self._renewing = asyncio.Lock()
+
+    list_datasets = later(catalog.list_datasets)
+    page_datasets = later(catalog.page_datasets)
+    get_dataset = later(catalog.get_dataset)
+    create_dataset = later(catalog.create_dataset)
+    update_dataset = later(catalog.update_dataset)
+    delete_dataset = later(catalog.delete_dataset)
+    search_datasets = later(catalog.search_datasets)
+    score_datasets = later(catalog.score_datasets)
+    get_facets = later(catalog.get_facets)
+    get_criteria = later(catalog.get_criteria)
+    upload_file = later(catalog.upload_file)
+
+    list_projects = later(catalog.list_projects)
+    page_projects = later(catalog.page_projects)
+    get_project = later(catalog.get_project)
+    create_project = later(catalog.create_project)
+    update_project = later(catalog.update_project)
+    delete_project = later(catalog.delete_project)
+    get_recommendations = later(catalog.get_recommendations)
+
+    register = later(accounts.register)
+    reset_password = later(accounts.reset_password)
+    get_me = later(accounts.get_me)
+    update_me = later(accounts.update_me)
+    change_password = later(accounts.change_password)
+    get_picture = later(accounts.get_picture)
+    set_picture = later(accounts.set_picture)
+    delete_picture = later(accounts.delete_picture)
+    list_sessions = later(accounts.list_sessions)
+    delete_session = later(accounts.delete_session)
+    page_users = later(accounts.page_users)
+    update_user = later(accounts.update_user)
+    reset_user = later(accounts.reset_user)
+    get_health = later(accounts.get_health)
+
+    train = later(work.train)
+    explain = later(work.explain)
+    get_job = later(work.get_job)
+    page_jobs = later(work.page_jobs)
+    page_project_jobs = later(work.page_project_jobs)
+    cancel_job = later(work.cancel_job)
+    delete_job = later(work.delete_job)
+    get_artifact = later(work.get_artifact)
+    predict = later(work.predict)
+
+    async def login(self, email: str, password: str) -> Tokens:
+        """Sign in; the tokens are used, and renewed, by all later calls."""
+        tokens = await self.run(accounts.sign_in(email, password))
+        self.identity.keep(tokens)
+        return tokens
+
+    async def logout(self) -> None:
+        """End the session on the server, and forget its tokens."""
+        if self.identity.refresh_token is not None:
+            await self.run(accounts.revoke(self.identity.refresh_token))
+        self.identity.forget()
+
+    async def iterate_datasets(
+        self,
+        *,
+        page_size: int = 100,
+        sort_by: str | None = None,
+        sort_order: Order | None = None,
+        **filters: Unpack[Filters],
+    ) -> AsyncIterator[Dataset]:
+        """Every record that matches, fetched page by page."""
+        number, last = 0, 1
+        while number < last:
+            number += 1
+            page = await self.page_datasets(
+                page=number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
+            )
+            last = page.total_pages
+            for dataset in page.datasets:
+                yield dataset
+
+    async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
+        """All of one's trainings or explanations, newest first."""
+        number, last = 0, 1
+        while number < last:
+            number += 1
+            page = await self.page_jobs(kind, project_id=project_id, page=number, page_size=100)
+            last = page.total_pages
+            for job in page.jobs:
+                yield job
+
+    async def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
+        """Return when the job is done, whatever its end; `report` is told of every look at it."""
+        return await self._perform(waiting(job, self.identity, report))
+
+    async def events(self, job: Job, *, after: str | None = None) -> AsyncIterator[JobEvent]:
+        """What happens to the job, as it happens, until it is done; goes on by itself where a connection breaks."""
+        log = EventLog(after)
+        while log.goes_on():
+            try:
+                async with aclosing(await self.run(work.follow_job(job.kind, job.id, after=log.last_id))) as response:
+                    async for message in httpx2.EventSource(response):
+                        if event := log.take(message):
+                            yield event
+            except httpx2.RequestError as problem:
+                log.broke(problem)
+            await asyncio.sleep(log.pause)
+
+    async def download(self, job: Job, name: str, into: BinaryIO) -> int:
+        """Write a file that the job made to an open file, piece by piece; returns the number of bytes."""
+        async with aclosing(await self.run(work.stream_artifact(job.kind, job.id, name))) as response:
+            return sum([into.write(chunk) async for chunk in response.aiter_bytes()])
+
+    def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
+        """A light client that shares this one's connections, and calls as someone else."""
+        other = copy.copy(self)
+        other.identity = Identity(token, **identity)
+        other._renewing = asyncio.Lock()
+        return other
+
+    async def run(self, call: Call[T]) -> T:
+        """Carry out one call."""
+        return await self._perform(conversation(call, self.identity))
+
+    async def close(self) -> None:
+        """Close the connections, those of light clients too."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def _perform(self, talk: Conversation[T]) -> T:
+        outcome: Outcome = None
+        try:
+            while True:
+                outcome = await self._step(talk.send(outcome))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    async def _step(self, step: Step) -> Outcome:
+        match step:
+            case Send(call):
+                return await self._send(call)
+            case Renew(stale):
+                return await self._renew(stale)
+            case Pause(seconds):
+                await asyncio.sleep(seconds)
+        return None
+
+    async def _send(self, call: Call[Any]) -> Outcome:
+        try:
+            response = await self._http.send(request_for(self._http, call, self.identity), stream=call.streamed)
+            if call.streamed and response.is_error:
+                await response.aread()
+        except httpx2.RequestError as problem:
+            return problem
+        return response
+
+    async def _renew(self, stale: str | None) -> bool:
+        async with self._renewing:
+            if self.identity.token != stale:
+                return True
+            try:
+                self.identity.keep(await self.run(accounts.renew(self.identity.refresh_token or "")))
+            except TouchstoneError:
+                return False
+            return True

@@ -1,0 +1,174 @@
+"""The calls about datasets, files and projects."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, Final, Literal, Unpack
+from uuid import UUID
+
+from touchstone.client.describing import Call, address, given, if_match, into, nothing, tagged
+from touchstone.client.fields import DatasetAttributes, DatasetFields, Filters, ProjectChanges, ProjectFields
+from touchstone.client.models import Dataset, DatasetPage, File, Project, ProjectPage, Ranking, Recommendations
+
+Weighting = Mapping[str, float] | str | None
+Order = Literal["asc", "desc"]
+OCTETS: Final = "application/octet-stream"
+
+
+def list_datasets(
+    *,
+    skip: int = 0,
+    limit: int = 100,
+    sort_by: str | None = None,
+    sort_order: Order | None = None,
+    **filters: Unpack[Filters],
+) -> Call[list[Dataset]]:
+    """The records that match the filters, at most 1000, by id unless a sort key is given."""
+    query = {"skip": skip, "limit": limit, "sort_by": sort_by, "sort_order": sort_order, **filters}
+    return Call("GET", address("datasets", ""), into(list[Dataset]), query=query)
+
+
+def page_datasets(
+    *,
+    page: int = 1,
+    page_size: int = 12,
+    sort_by: str | None = None,
+    sort_order: Order | None = None,
+    **filters: Unpack[Filters],
+) -> Call[DatasetPage]:
+    """One page of the records that match the filters, with the count of all."""
+    query = {"page": page, "page_size": page_size, "sort_by": sort_by, "sort_order": sort_order, **filters}
+    return Call("GET", address("datasets", ""), into(DatasetPage), query=query)
+
+
+def get_dataset(dataset_id: int | str | UUID) -> Call[Dataset]:
+    """One record, by either of its ids."""
+    return Call("GET", address("datasets", dataset_id), tagged(Dataset))
+
+
+def create_dataset(
+    name: str,
+    description: str = "",
+    *,
+    file_path: str = "",
+    file_type: str = "",
+    **attributes: Unpack[DatasetAttributes],
+) -> Call[Dataset]:
+    """Put a record into the catalog; its data file is measured when it can be read."""
+    body = {"name": name, "description": description, "file_path": file_path, "file_type": file_type, **attributes}
+    return Call("POST", address("datasets", ""), into(Dataset), json=body)
+
+
+def update_dataset(
+    dataset_id: int | str | UUID, *, etag: str | None = None, **changes: Unpack[DatasetFields]
+) -> Call[Dataset]:
+    """Change some fields of a record that one has created; with `etag` only if nobody has changed it since."""
+    return Call("PATCH", address("datasets", dataset_id), tagged(Dataset), json=changes, headers=if_match(etag))
+
+
+def delete_dataset(dataset_id: int | str | UUID, *, etag: str | None = None) -> Call[None]:
+    """Take a record that one has created out of the catalog."""
+    return Call("DELETE", address("datasets", dataset_id), nothing, headers=if_match(etag))
+
+
+def search_datasets(
+    *, name_contains: str | None = None, min_rows: int | None = None, ethical_tags: Sequence[str] | None = None
+) -> Call[list[Dataset]]:
+    """Every record that satisfies all the criteria given, by id."""
+    body = given(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags)
+    return Call("POST", address("datasets", "search"), into(list[Dataset]), json=body, reading=True)
+
+
+def score_datasets(
+    filters: Filters | None = None,
+    *,
+    weights: Weighting = None,
+    limit: int | None = None,
+    skip: int = 0,
+    explain: bool = False,
+) -> Call[Ranking]:
+    """Rank the records that match, best first; `weights` by criterion, or the name of a profile (default: balanced).
+
+    With `explain` every place carries its criterion scores and the points that add up to its score.
+    """
+    body = {"filters": dict(filters or {}), **weighting(weights)}
+    query = {"limit": limit, "skip": skip, "explain": explain, "envelope": True}
+    return Call("POST", address("datasets", "score"), into(Ranking), query=query, json=body, reading=True)
+
+
+def weighting(weights: Weighting) -> dict[str, Any]:
+    """The part of a scoring request that says what counts how much."""
+    if weights is None:
+        return {}
+    return {"profile": weights} if isinstance(weights, str) else {"weights": weight_list(weights)}
+
+
+def weight_list(weights: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Weights by criterion, in the form of the wire."""
+    return [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+
+
+def get_facets(**filters: Unpack[Filters]) -> Call[dict[str, Any]]:
+    """How the records that match are spread.
+
+    `{total_count, values: {facet: [{value, count}]}, flags: {flag: {true, false, unknown}}, ranges: {number: {min,
+    max}}}`, a range being None where no record has the number.
+    """
+    return Call("GET", address("datasets", "facets"), into(dict[str, Any]), query=filters)
+
+
+def get_criteria() -> Call[dict[str, Any]]:
+    """The tables of the ranking, each row with its label in French and English.
+
+    `{criteria: [{name, kind, label, formula}], profiles: [{name, label, weights, default}], sort_keys, attributes}`.
+    """
+    return Call("GET", address("datasets", "criteria"), into(dict[str, Any]))
+
+
+def upload_file(content: BinaryIO | bytes, name: str) -> Call[File]:
+    """Bring a table (CSV or Parquet, told by the ending of `name`); its `file_path` goes into a record."""
+    return Call("POST", address("files"), into(File), files={"file": (name, content, OCTETS)})
+
+
+def list_projects() -> Call[list[Project]]:
+    """All of one's projects, newest change first."""
+    return Call("GET", address("projects"), into(list[Project]))
+
+
+def page_projects(*, page: int = 1, page_size: int = 12) -> Call[ProjectPage]:
+    """One page of one's projects, newest change first."""
+    return Call("GET", address("projects"), into(ProjectPage), query={"page": page, "page_size": page_size})
+
+
+def get_project(project_id: str | UUID) -> Call[Project]:
+    """One of one's projects."""
+    return Call("GET", address("projects", project_id), tagged(Project))
+
+
+def create_project(name: str, **fields: Unpack[ProjectFields]) -> Call[Project]:
+    """Begin a project."""
+    return Call("POST", address("projects"), tagged(Project), json={"name": name, **_project(fields)})
+
+
+def update_project(
+    project_id: str | UUID, *, etag: str | None = None, **changes: Unpack[ProjectChanges]
+) -> Call[Project]:
+    """Change some fields of a project; with `etag` only if nobody has changed it since."""
+    path = address("projects", project_id)
+    return Call("PUT", path, tagged(Project), json=_project(changes), headers=if_match(etag))
+
+
+def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[None]:
+    """Delete a project."""
+    return Call("DELETE", address("projects", project_id), nothing, headers=if_match(etag))
+
+
+def get_recommendations(
+    project_id: str | UUID, *, limit: int | None = None, skip: int | None = None
+) -> Call[Recommendations]:
+    """What the catalog offers for a project's criteria and weights, best first, with the reasons."""
+    path = address("projects", project_id, "recommendations")
+    return Call("GET", path, into(Recommendations), query={"limit": limit, "skip": skip})
+
+
+def _project(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:
+    weights = fields.get("weights")
+    return {**fields, "weights": weight_list(weights)} if weights is not None else dict(fields)

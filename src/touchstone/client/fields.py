@@ -1,0 +1,156 @@
+"""What callers write: filters, fields of records, orders of jobs. Each is a table of keyword arguments."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from touchstone.client.models import Locale, Visibility
+
+Words = str | Sequence[str]
+
+
+class Filters(TypedDict, total=False):
+    """The filters of the dataset list, the scoring, the facets and the projects (interface 4.2 and its additions).
+
+    Bounds are inclusive; scores and percentages run from 0 to 100; a text is searched within the value, ignoring case
+    and accents; of several words any may match.
+    """
+
+    dataset_name: str | None
+    objective: str | None
+    domain: Words | None
+    task: Words | None
+    file_type: Words | None
+    visibility: Visibility | None
+    year_min: int | None
+    year_max: int | None
+    instances_min: int | None
+    instances_max: int | None
+    instances_number_min: int | None
+    instances_number_max: int | None
+    features_min: int | None
+    features_max: int | None
+    features_number_min: int | None
+    features_number_max: int | None
+    citations_min: int | None
+    citations_max: int | None
+    missing_values_percentage_min: float | None
+    missing_values_percentage_max: float | None
+    ethical_score_min: float | None
+    technical_score_min: float | None
+    popularity_score_min: float | None
+    has_missing_values: bool | None
+    split: bool | None
+    is_split: bool | None
+    is_anonymized: bool | None
+    has_temporal_factors: bool | None
+    is_public: bool | None
+    metadata_provided_with_dataset: bool | None
+    external_documentation_available: bool | None
+    informed_consent: bool | None
+    transparency: bool | None
+    user_control: bool | None
+    equity_non_discrimination: bool | None
+    security_measures_in_place: bool | None
+    data_quality_documented: bool | None
+    anonymization_applied: bool | None
+    record_keeping_policy_exists: bool | None
+    purpose_limitation_respected: bool | None
+    accountability_defined: bool | None
+
+
+class DatasetAttributes(TypedDict, total=False):
+    """The optional fields of a record; None clears one, a flag that is None is not assessed."""
+
+    visibility: Visibility
+    metadata: dict[str, Any] | None
+    objective: str | None
+    domain: list[str] | None
+    task: list[str] | None
+    year: int | None
+    instances_number: int | None
+    features_number: int | None
+    citations: int | None
+    missing_values_percentage: float | None
+    has_missing_values: bool | None
+    is_split: bool | None
+    has_temporal_factors: bool | None
+    is_public: bool | None
+    metadata_provided_with_dataset: bool | None
+    external_documentation_available: bool | None
+    informed_consent: bool | None
+    transparency: bool | None
+    user_control: bool | None
+    equity_non_discrimination: bool | None
+    security_measures_in_place: bool | None
+    data_quality_documented: bool | None
+    anonymization_applied: bool | None
+    record_keeping_policy_exists: bool | None
+    purpose_limitation_respected: bool | None
+    accountability_defined: bool | None
+
+
+class DatasetFields(DatasetAttributes, total=False):
+    """Every field of a record that its creator may change."""
+
+    name: str
+    description: str
+    file_path: str
+    file_type: str
+
+
+class ProjectFields(TypedDict, total=False):
+    """The fields of a project beside its name; `weights` by criterion, `criteria` a set of filters."""
+
+    description: str | None
+    criteria: Filters | None
+    weights: Mapping[str, float] | None
+    chosen_dataset_id: int | None
+    choice_reason: str | None
+
+
+class ProjectChanges(ProjectFields, total=False):
+    """The fields of a project that may be changed: those left out stay, None clears."""
+
+    name: str
+
+
+class ProfileFields(TypedDict, total=False):
+    """The fields of one's own profile that may be changed; None clears."""
+
+    pseudo: str | None
+    given_name: str | None
+    family_name: str | None
+    locale: Locale
+
+
+class TrainOptions(TypedDict, total=False):
+    """What may be said about a training beside its dataset and its target; left out, the service chooses."""
+
+    task: Literal["auto", "classification", "regression"]
+    features: Mapping[Literal["include", "exclude"], Sequence[str]]
+    sensitive_features: Sequence[str]
+    algorithms: Sequence[str]
+    metric: str
+    split: Mapping[str, Any]
+    budget: Mapping[Literal["max_trials", "max_runtime_seconds"], int]
+    seed: int
+    project_id: str
+    name: str
+
+
+class ExplainOptions(TypedDict, total=False):
+    """What is explained (a training job by `job_id`, or a dataset by `dataset_id`), and how."""
+
+    job_id: str
+    dataset_id: int
+    scope: Literal["global", "local", "both"]
+    method: str
+    instances: Mapping[Literal["rows", "values"], Sequence[Any]]
+    background: Mapping[Literal["size"], int]
+    target_class: str | int | float | bool | None
+    output: str
+    target: str
+    sensitive_features: Sequence[str]
+    seed: int
+    project_id: str
+    name: str

@@ -1,0 +1,293 @@
+"""What the service answers, as types. Unknown fields are passed over, so that a newer service can be asked too."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from msgspec import Struct
+
+Kind = Literal["train", "explain"]
+Status = Literal["queued", "running", "cancelling", "succeeded", "failed", "cancelled"]
+Visibility = Literal["public", "private"]
+Locale = Literal["fr", "en"]
+
+
+class Tokens(Struct, frozen=True, kw_only=True):
+    """An answer to a sign-in; `expires_in` in seconds."""
+
+    access_token: str
+    token_type: str
+    expires_in: int | None = None
+    refresh_token: str | None = None
+
+
+class Dataset(Struct, frozen=True, kw_only=True):
+    """A record of the catalog, in both shapes of the interface; a flag is None while nobody has assessed it.
+
+    The composite scores lie between 0 and 1, `missing_values_percentage` between 0 and 100.
+    """
+
+    id: int
+    dataset_id: UUID
+    name: str
+    dataset_name: str
+    description: str = ""
+    file_path: str = ""
+    file_type: str = ""
+    metadata: dict[str, Any] | None = None
+    visibility: Visibility = "public"
+    objective: str | None = None
+    domain: list[str] | None = None
+    task: list[str] | None = None
+    year: int | None = None
+    instances_number: int | None = None
+    features_number: int | None = None
+    citations: int | None = None
+    missing_values_percentage: float | None = None
+    has_missing_values: bool | None = None
+    is_split: bool | None = None
+    has_temporal_factors: bool | None = None
+    is_public: bool | None = None
+    metadata_provided_with_dataset: bool | None = None
+    external_documentation_available: bool | None = None
+    informed_consent: bool | None = None
+    transparency: bool | None = None
+    user_control: bool | None = None
+    equity_non_discrimination: bool | None = None
+    security_measures_in_place: bool | None = None
+    data_quality_documented: bool | None = None
+    anonymization_applied: bool | None = None
+    record_keeping_policy_exists: bool | None = None
+    purpose_limitation_respected: bool | None = None
+    accountability_defined: bool | None = None
+    ethical_score: float | None = None
+    technical_score: float | None = None
+    popularity_score: float | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    etag: str | None = None
+
+
+class DatasetPage(Struct, frozen=True, kw_only=True):
+    """One page of the catalog; `total_count` counts all records that match."""
+
+    datasets: list[Dataset]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class Weight(Struct, frozen=True, kw_only=True):
+    """How much a criterion counts."""
+
+    criterion_name: str
+    weight: float
+
+
+class ScoredDataset(Struct, frozen=True, kw_only=True):
+    """One place of a ranking; where an explanation was asked for, `criterion_scores` and `points` by criterion.
+
+    `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding.
+    """
+
+    id: int
+    rank: int
+    dataset_id: UUID
+    dataset_name: str
+    score: float
+    ethical_score: float
+    technical_score: float
+    popularity_score: float
+    instances_number: int | None = None
+    features_number: int | None = None
+    objective: str | None = None
+    criterion_scores: dict[str, float] | None = None
+    points: dict[str, float] | None = None
+    unknown: list[str] | None = None
+
+
+class Ranking(Struct, frozen=True, kw_only=True):
+    """Scored datasets, best first; the effective weights add up to 1, `plan` says how they were found."""
+
+    datasets: list[ScoredDataset]
+    total_count: int
+    effective_weights: list[Weight]
+    profile: str | None = None
+    plan: str | None = None
+
+
+class File(Struct, frozen=True, kw_only=True):
+    """A table that was uploaded; its `file_path` is what a record names."""
+
+    id: UUID
+    file_path: str
+    file_type: str
+    name: str
+    bytes: int
+    sha256: str
+    created_at: datetime
+
+
+class Project(Struct, frozen=True, kw_only=True):
+    """A need, the weights it calls for, and the dataset that was chosen with the reason why."""
+
+    id: str
+    user_id: UUID
+    name: str
+    description: str | None = None
+    criteria: dict[str, Any] = {}
+    weights: list[Weight] = []
+    chosen_dataset_id: int | None = None
+    choice_reason: str | None = None
+    created_at: datetime
+    updated_at: datetime
+    etag: str | None = None
+
+
+class ProjectPage(Struct, frozen=True, kw_only=True):
+    """One page of the caller's projects, newest change first."""
+
+    projects: list[Project]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class Recommendations(Struct, frozen=True, kw_only=True):
+    """What the catalog offers for a project, best first."""
+
+    project: Project
+    datasets: list[ScoredDataset]
+    total_count: int
+    effective_weights: list[Weight]
+
+
+class OAuthAccount(Struct, frozen=True, kw_only=True):
+    """An external account that signs in the same user."""
+
+    id: UUID | None = None
+    oauth_name: str
+    account_id: str
+    account_email: str
+
+
+class User(Struct, frozen=True, kw_only=True):
+    """An account, as its owner and administrators see it."""
+
+    id: UUID
+    email: str
+    is_active: bool = True
+    is_superuser: bool = False
+    is_verified: bool = False
+    pseudo: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
+    locale: str = "fr"
+    picture: str | None = None
+    oauth_accounts: list[OAuthAccount] = []
+    created_at: datetime | None = None
+
+
+class UserPage(Struct, frozen=True, kw_only=True):
+    """One page of the accounts, for administrators."""
+
+    users: list[User]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class ResetToken(Struct, frozen=True, kw_only=True):
+    """A single-use token with which someone chooses a new password."""
+
+    token: str
+    expires_at: datetime | None = None
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """A place where one is signed in."""
+
+    id: UUID
+    user_agent: str | None = None
+    address: str | None = None
+    created_at: datetime | None = None
+    used_at: datetime | None = None
+    current: bool = False
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far a job is; `percent` between 0 and 100."""
+
+    percent: float = 0
+    phase: str | None = None
+    step: int | None = None
+    total_steps: int | None = None
+    message: str | None = None
+
+
+class JobFailure(Struct, frozen=True, kw_only=True):
+    """Why a job failed."""
+
+    code: str
+    message: str
+    phase: str | None = None
+
+
+class Artifact(Struct, frozen=True, kw_only=True):
+    """A file that a job made."""
+
+    name: str
+    media_type: str | None = None
+    bytes: int | None = None
+    sha256: str | None = None
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A training or an explanation: what was asked, how far it is, and what came out."""
+
+    id: UUID
+    kind: Kind
+    status: Status
+    done: bool
+    attempt: int = 0
+    name: str | None = None
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    updated_at: datetime | None = None
+    progress: Progress | None = None
+    request: dict[str, Any] = {}
+    project_id: UUID | None = None
+    parent_job_id: UUID | None = None
+    inputs: dict[str, Any] | None = None
+    result: dict[str, Any] | None = None
+    error: JobFailure | None = None
+    artifacts: list[Artifact] = []
+
+
+class JobPage(Struct, frozen=True, kw_only=True):
+    """One page of the caller's jobs, newest first."""
+
+    jobs: list[Job]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class JobEvent(Struct, frozen=True, kw_only=True):
+    """One message of a job's event stream: its id (to go on from), its name and its data."""
+
+    id: str
+    event: str
+    data: dict[str, Any]
+
+
+class Health(Struct, frozen=True, kw_only=True):
+    """Whether the service is ready, and each resource by name."""
+
+    status: str
+    resources: dict[str, str] = {}

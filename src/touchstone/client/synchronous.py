@@ -1,0 +1,232 @@
+"""The synchronous client."""
+
+import copy
+import functools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
+
+import httpx2
+
+from touchstone.client import accounts, catalog, work
+from touchstone.client.catalog import Order
+from touchstone.client.describing import Call
+from touchstone.client.errors import TouchstoneError
+from touchstone.client.events import EventLog
+from touchstone.client.fields import Filters
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
+from touchstone.client.talking import (
+    Conversation,
+    Identity,
+    IdentityFields,
+    Outcome,
+    Pause,
+    Renew,
+    Send,
+    Step,
+    conversation,
+    options,
+    request_for,
+    waiting,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def now(describe: Callable[P, Call[T]]) -> Callable[Concatenate["Touchstone", P], T]:
+    """The method that carries out the call which `describe` describes."""
+
+    @functools.wraps(describe)
+    def method(client: "Touchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return client.run(describe(*args, **kwargs))
+
+    return method
+
+
+class Touchstone:
+    """A client of a Touchstone server; may be shared by threads.
+
+    Every method raises `TouchstoneError` when the service refuses or does not answer. Calls that change nothing are
+    tried again while that may help; after `login` an expired token is renewed by itself.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | None = None,
+        *,
+        transport: httpx2.BaseTransport | None = None,
+        timeout: float = 30.0,
+        **identity: Unpack[IdentityFields],
+    ) -> None:
+        self.identity = Identity(token, **identity)
+        self._http = httpx2.Client(transport=transport, **options(base_url, timeout))
+        self._renewing = threading.Lock()
+
+    list_datasets = now(catalog.list_datasets)
+    page_datasets = now(catalog.page_datasets)
+    get_dataset = now(catalog.get_dataset)
+    create_dataset = now(catalog.create_dataset)
+    update_dataset = now(catalog.update_dataset)
+    delete_dataset = now(catalog.delete_dataset)
+    search_datasets = now(catalog.search_datasets)
+    score_datasets = now(catalog.score_datasets)
+    get_facets = now(catalog.get_facets)
+    get_criteria = now(catalog.get_criteria)
+    upload_file = now(catalog.upload_file)
+
+    list_projects = now(catalog.list_projects)
+    page_projects = now(catalog.page_projects)
+    get_project = now(catalog.get_project)
+    create_project = now(catalog.create_project)
+    update_project = now(catalog.update_project)
+    delete_project = now(catalog.delete_project)
+    get_recommendations = now(catalog.get_recommendations)
+
+    register = now(accounts.register)
+    reset_password = now(accounts.reset_password)
+    get_me = now(accounts.get_me)
+    update_me = now(accounts.update_me)
+    change_password = now(accounts.change_password)
+    get_picture = now(accounts.get_picture)
+    set_picture = now(accounts.set_picture)
+    delete_picture = now(accounts.delete_picture)
+    list_sessions = now(accounts.list_sessions)
+    delete_session = now(accounts.delete_session)
+    page_users = now(accounts.page_users)
+    update_user = now(accounts.update_user)
+    reset_user = now(accounts.reset_user)
+    get_health = now(accounts.get_health)
+
+    train = now(work.train)
+    explain = now(work.explain)
+    get_job = now(work.get_job)
+    page_jobs = now(work.page_jobs)
+    page_project_jobs = now(work.page_project_jobs)
+    cancel_job = now(work.cancel_job)
+    delete_job = now(work.delete_job)
+    get_artifact = now(work.get_artifact)
+    predict = now(work.predict)
+
+    def login(self, email: str, password: str) -> Tokens:
+        """Sign in; the tokens are used, and renewed, by all later calls."""
+        tokens = self.run(accounts.sign_in(email, password))
+        self.identity.keep(tokens)
+        return tokens
+
+    def logout(self) -> None:
+        """End the session on the server, and forget its tokens."""
+        if self.identity.refresh_token is not None:
+            self.run(accounts.revoke(self.identity.refresh_token))
+        self.identity.forget()
+
+    def iterate_datasets(
+        self,
+        *,
+        page_size: int = 100,
+        sort_by: str | None = None,
+        sort_order: Order | None = None,
+        **filters: Unpack[Filters],
+    ) -> Iterator[Dataset]:
+        """Every record that matches, fetched page by page."""
+        number, last = 0, 1
+        while number < last:
+            number += 1
+            page = self.page_datasets(
+                page=number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
+            )
+            last = page.total_pages
+            yield from page.datasets
+
+    def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> Iterator[Job]:
+        """All of one's trainings or explanations, newest first."""
+        number, last = 0, 1
+        while number < last:
+            number += 1
+            page = self.page_jobs(kind, project_id=project_id, page=number, page_size=100)
+            last = page.total_pages
+            yield from page.jobs
+
+    def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
+        """Return when the job is done, whatever its end; `report` is told of every look at it."""
+        return self._perform(waiting(job, self.identity, report))
+
+    def events(self, job: Job, *, after: str | None = None) -> Iterator[JobEvent]:
+        """What happens to the job, as it happens, until it is done; goes on by itself where a connection breaks."""
+        log = EventLog(after)
+        while log.goes_on():
+            try:
+                with closing(self.run(work.follow_job(job.kind, job.id, after=log.last_id))) as response:
+                    for message in httpx2.EventSource(response):
+                        if event := log.take(message):
+                            yield event
+            except httpx2.RequestError as problem:
+                log.broke(problem)
+            time.sleep(log.pause)
+
+    def download(self, job: Job, name: str, into: BinaryIO) -> int:
+        """Write a file that the job made to an open file, piece by piece; returns the number of bytes."""
+        with closing(self.run(work.stream_artifact(job.kind, job.id, name))) as response:
+            return sum(into.write(chunk) for chunk in response.iter_bytes())
+
+    def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
+        """A light client that shares this one's connections, and calls as someone else."""
+        other = copy.copy(self)
+        other.identity = Identity(token, **identity)
+        other._renewing = threading.Lock()
+        return other
+
+    def run(self, call: Call[T]) -> T:
+        """Carry out one call."""
+        return self._perform(conversation(call, self.identity))
+
+    def close(self) -> None:
+        """Close the connections, those of light clients too."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _perform(self, talk: Conversation[T]) -> T:
+        outcome: Outcome = None
+        try:
+            while True:
+                outcome = self._step(talk.send(outcome))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    def _step(self, step: Step) -> Outcome:
+        match step:
+            case Send(call):
+                return self._send(call)
+            case Renew(stale):
+                return self._renew(stale)
+            case Pause(seconds):
+                time.sleep(seconds)
+        return None
+
+    def _send(self, call: Call[Any]) -> Outcome:
+        try:
+            response = self._http.send(request_for(self._http, call, self.identity), stream=call.streamed)
+            if call.streamed and response.is_error:
+                response.read()
+        except httpx2.RequestError as problem:
+            return problem
+        return response
+
+    def _renew(self, stale: str | None) -> bool:
+        with self._renewing:
+            if self.identity.token != stale:
+                return True
+            try:
+                self.identity.keep(self.run(accounts.renew(self.identity.refresh_token or "")))
+            except TouchstoneError:
+                return False
+            return True

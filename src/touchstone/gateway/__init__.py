@@ -1,0 +1,1 @@
+"""The only public door: routes, gate, tokens, accounts, profile."""

@@ -1,0 +1,1 @@
+"""The pages under /app/, which speak to the public API only."""

@@ -1,0 +1,67 @@
+"""Reading forms: texts, lists and numbers as people write them."""
+
+from collections.abc import Iterable
+
+from starlette.datastructures import FormData, UploadFile
+
+from touchstone.client import TouchstoneError
+from touchstone.core.errors import Invalid
+
+
+def written(form: FormData, name: str) -> str:
+    """The text of one field, without the blanks around it; empty when it was not sent."""
+    value = form.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def secret(form: FormData, name: str) -> str:
+    """The text of a password field, as it was typed."""
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def listed(form: FormData, name: str) -> list[str]:
+    """The values of a field that may be sent more than once, empty ones left out."""
+    return [value for value in form.getlist(name) if isinstance(value, str) and value]
+
+
+def parted(text: str) -> list[str]:
+    """The parts of a text that commas divide, without the blanks around them."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def whole(form: FormData, name: str, label: str) -> int | None:
+    """A whole number, however its thousands are set apart; None when the field is empty.
+
+    Raises:
+        TouchstoneError: it is not one.
+    """
+    text = "".join(written(form, name).split())
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise misfit(label)
+    return int(text)
+
+
+def wholes(texts: Iterable[str], label: str) -> list[int]:
+    """Whole numbers.
+
+    Raises:
+        TouchstoneError: one of them is not one.
+    """
+    found = list(texts)
+    if not all(text.isascii() and text.isdigit() and len(text) < 10 for text in found):
+        raise misfit(label)
+    return [int(text) for text in found]
+
+
+def sent_file(form: FormData, name: str) -> UploadFile | None:
+    """The file that was sent, if one was chosen."""
+    found = form.get(name)
+    return found if isinstance(found, UploadFile) and found.filename else None
+
+
+def misfit(sentence: str) -> TouchstoneError:
+    """The refusal of something that a form holds, in the words of the page."""
+    return TouchstoneError(Invalid.status, Invalid.code, sentence)

@@ -1,0 +1,148 @@
+"""Templates filled for one reader: texts from the catalog, numbers and dates in their language, local addresses."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from babel.core import Locale
+from babel.dates import format_datetime, format_timedelta
+from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from touchstone.core.attributes import BY_NAME
+from touchstone.core.messages import LOCALES, text
+from touchstone.web import charting
+
+HERE: Final = Path(__file__).parent
+STATIC: Final = HERE / "static"
+
+
+@cache
+def digest(name: str) -> str:
+    """A short digest of a static file: its address changes when it does, so that browsers may keep it for ever."""
+    return hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+
+
+def static(name: str) -> str:
+    """The address of a static file."""
+    return f"/app/static/{name}?v={digest(name)}"
+
+
+def address(path: str, **query: Any) -> str:
+    """A local address; None is left out of its query, lists are repeated."""
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+
+class Speech:
+    """How one language says texts, numbers and dates."""
+
+    def __init__(self, locale: str) -> None:
+        self.locale = locale
+        self._babel = Locale.parse(locale)
+        self._signs = str.maketrans({",": get_group_symbol(self._babel), ".": get_decimal_symbol(self._babel)})
+        self._percent = format_percent(0, locale=self._babel).replace("0", "{}")
+
+    def text(self, key: str, **facts: Any) -> str:
+        """A sentence of the catalog."""
+        return text(key, self.locale, **facts)
+
+    def counted(self, key: str, count: int, **facts: Any) -> str:
+        """A sentence that counts something: `<key>_one` for zero (in French) and one, else `<key>`."""
+        single = count == 1 or (count == 0 and self.locale == "fr")
+        return self.text(f"{key}_one" if single else key, count=self.number(count), **facts)
+
+    def number(self, value: float | None, digits: int | None = None) -> str:
+        """A number with this many digits, by default as many as it has up to three; a dash for None."""
+        if value is None:
+            return "–"
+        # Hundreds of numbers stand on a page: Python writes them, Babel only tells the language's signs.
+        if digits is not None:
+            plain = f"{value:,.{digits}f}"
+        else:
+            plain = f"{value:,}" if isinstance(value, int) else f"{value:,.3f}".rstrip("0").rstrip(".")
+        return plain.translate(self._signs)
+
+    def percent(self, share: float | None, digits: int = 0) -> str:
+        """A share of one as a percentage; a dash for None."""
+        return "–" if share is None else self._percent.format(self.number(100 * share, digits))
+
+    def date(self, moment: datetime | None) -> str:
+        """A day and a time; a dash for None."""
+        return "–" if moment is None else str(format_datetime(moment, "medium", locale=self._babel))
+
+    def duration(self, start: datetime | None, end: datetime | None) -> str:
+        """The time between two moments, in its largest unit; a dash when one is missing."""
+        if start is None or end is None:
+            return "–"
+        return str(format_timedelta(end - start, granularity="second", threshold=1.2, locale=self._babel))
+
+    def bytes(self, count: int | None) -> str:
+        """A size in kB or MB (powers of a thousand)."""
+        if count is None:
+            return "–"
+        units = ("o", "ko", "Mo", "Go") if self.locale == "fr" else ("B", "kB", "MB", "GB")
+        size, unit = float(count), 0
+        while size >= 1000 and unit < len(units) - 1:
+            size, unit = size / 1000, unit + 1
+        return f"{self.number(size, 1 if unit and size < 100 else 0)} {units[unit]}"
+
+    def attribute(self, name: str) -> str:
+        """The label of a dataset attribute."""
+        row = BY_NAME[name]
+        return self.either((row.label_fr, row.label_en))
+
+    def either(self, both: tuple[str, str]) -> str:
+        """The text of a pair (French, English)."""
+        return both[LOCALES.index(self.locale)]
+
+
+class Pages:
+    """The templates, compiled once."""
+
+    def __init__(self) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._environment.globals.update(static=static, address=address, vega=charting.ADDRESS)
+        self._speech = {locale: Speech(locale) for locale in LOCALES}
+        self._languages: Mapping[str, Environment] = {locale: self._overlay(locale) for locale in LOCALES}
+
+    def _overlay(self, locale: str) -> Environment:
+        speech = self._speech[locale]
+        environment = self._environment.overlay()
+        environment.globals = {
+            **self._environment.globals,
+            "locale": locale,
+            "t": speech.text,
+            "counted": speech.counted,
+            "attribute": speech.attribute,
+            "either": speech.either,
+        }
+        environment.filters = {
+            **self._environment.filters,
+            "number": speech.number,
+            "percent": speech.percent,
+            "date": speech.date,
+            "bytes": speech.bytes,
+            "duration": speech.duration,
+        }
+        return environment
+
+    def speech(self, locale: str) -> Speech:
+        """How `locale` says things."""
+        return self._speech[locale]
+
+    def render(self, name: str, locale: str, **context: Any) -> str:
+        """A template filled with `context`."""
+        template: Template = self._languages[locale].get_template(name)
+        return template.render(**context)

@@ -1,0 +1,1 @@
+"""The routes of the pages, one module a page."""

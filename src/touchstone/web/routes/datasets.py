@@ -1,0 +1,105 @@
+"""One dataset with everything that is known about it, and the form that brings one's own."""
+
+from pathlib import PurePath
+from typing import Any, Final
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import Dataset, TouchstoneError
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.errors import Invalid, TooLarge
+from touchstone.web.forms import listed, misfit, parted, sent_file, whole, written
+from touchstone.web.routes.ranking import place_of, read_state
+from touchstone.web.views import describing
+from touchstone.web.views import ranking as view
+from touchstone.web.visiting import Visit, page
+
+_NEW: Final = "/app/datasets/new"
+_FLAGS: Final = {"true": True, "false": False}
+_BAD_INPUT: Final = (Invalid.status, TooLarge.status)
+
+
+async def _dataset(visit: Visit) -> Response:
+    dataset = await visit.api.get_dataset(visit.request.path_params["dataset_id"])
+    state = await read_state(visit)
+    weighed = view.criteria(await visit.criteria(), state, visit.speech)
+    place = await place_of(visit, state, dataset)
+    return await visit.page(
+        "dataset.html",
+        dataset=dataset,
+        state=state,
+        criteria=weighed,
+        place=place,
+        cells=view.cells(place, weighed) if place else (),
+        pairs=describing.pairs(dataset),
+        ethics=describing.ethics(dataset),
+        columns=describing.columns(dataset),
+        measured=describing.measured(dataset),
+        trainable=describing.trainable(dataset),
+        projects=await visit.api.list_projects(),
+        done=visit.request.query_params.get("done"),
+    )
+
+
+async def _new(visit: Visit) -> Response:
+    form: FormData = FormData()
+    problem = None
+    if visit.request.method == "POST":
+        form = await visit.form()
+        try:
+            made = await _create(visit, form)
+            return visit.go(f"/app/datasets/{made.id}", done="created")
+        except TouchstoneError as refusal:
+            if refusal.status not in _BAD_INPUT:
+                raise
+            problem = refusal
+    return await visit.page(
+        "dataset_new.html",
+        status=problem.status if problem else 200,
+        problem=problem,
+        form=form,
+        ethical=ETHICAL,
+        limit=visit.desk.settings.upload_max_bytes,
+    )
+
+
+async def _create(visit: Visit, form: FormData) -> Dataset:
+    name, sent = written(form, "name"), sent_file(form, "file")
+    if sent is None and not name:
+        raise misfit(visit.speech.text("new_nothing"))
+    where: Any = {}
+    if sent is not None and sent.filename:
+        kept = await visit.api.upload_file(sent.file, sent.filename)
+        where = {"file_path": kept.file_path, "file_type": kept.file_type}
+        name = name or PurePath(sent.filename).stem
+    return await visit.api.create_dataset(name, written(form, "description"), **where, **_attributes(visit, form))
+
+
+def _attributes(visit: Visit, form: FormData) -> Any:
+    """What the form declares: what was left open stays not assessed."""
+    flags = {name: _FLAGS[written(form, name)] for name in ETHICAL if written(form, name) in _FLAGS}
+    words = {name: parted(written(form, name)) or None for name in ("domain", "task")}
+    suggestions = {"target": written(form, "target"), "sensitive_columns": parted(written(form, "sensitive"))}
+    year = whole(form, "year", visit.speech.text("rank_not_a_number", name=visit.speech.attribute("year")))
+    return {
+        **flags,
+        **words,
+        "objective": written(form, "objective") or None,
+        "year": year,
+        "visibility": "private" if "private" in listed(form, "visibility") else "public",
+        "metadata": {name: value for name, value in suggestions.items() if value} or None,
+    }
+
+
+async def _delete(visit: Visit) -> Response:
+    await visit.api.delete_dataset(visit.request.path_params["dataset_id"])
+    return visit.go("/app/")
+
+
+ROUTES: Final = (
+    Route(_NEW, page(_new), methods=["GET", "POST"]),
+    Route("/app/datasets/{dataset_id:int}", page(_dataset)),
+    Route("/app/datasets/{dataset_id:int}/delete", page(_delete), methods=["POST"]),
+)

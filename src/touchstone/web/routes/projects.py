@@ -1,0 +1,154 @@
+"""Projects: a need with its weights, what the catalog offers for it, the choice and its reason, the work done."""
+
+import asyncio
+from typing import Any, Final
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import Dataset, Job, Project, TouchstoneError
+from touchstone.client.models import Kind
+from touchstone.core.errors import Invalid, NotFound
+from touchstone.web.forms import misfit, wholes, written
+from touchstone.web.state import RankState, stored
+from touchstone.web.views import filtering
+from touchstone.web.views import ranking as view
+from touchstone.web.views.describing import trainable
+from touchstone.web.views.timeline import timeline
+from touchstone.web.visiting import Visit, page
+
+_ALL: Final = "/app/projects"
+_OFFERED: Final = 10
+_JOBS: Final = 50
+
+
+async def _projects(visit: Visit) -> Response:
+    projects = await visit.api.list_projects()
+    chosen = await asyncio.gather(*(chosen_dataset(visit, one) for one in projects))
+    return await visit.page("projects.html", projects=list(zip(projects, chosen, strict=True)))
+
+
+async def chosen_dataset(visit: Visit, project: Project) -> Dataset | None:
+    """The dataset that a project has chosen, unless it is gone by now."""
+    if project.chosen_dataset_id is None:
+        return None
+    try:
+        return await visit.api.get_dataset(project.chosen_dataset_id)
+    except TouchstoneError as problem:
+        if problem.status != NotFound.status:
+            raise
+        return None
+
+
+async def _new(visit: Visit) -> Response:
+    state = RankState.read(visit.pairs, await visit.vocabulary())
+    problem = None
+    if visit.request.method == "POST":
+        form = await visit.form()
+        try:
+            return visit.go(f"{_ALL}/{await _kept(visit, state, written(form, 'project'), written(form, 'name'))}")
+        except TouchstoneError as refusal:
+            if refusal.status != Invalid.status:
+                raise
+            problem = refusal
+    return await visit.page(
+        "project_new.html",
+        status=problem.status if problem else 200,
+        problem=problem,
+        projects=await visit.api.list_projects(),
+        **await _need(visit, state),
+    )
+
+
+async def _kept(visit: Visit, state: RankState, project_id: str, name: str) -> str:
+    """Keep filters and weights in a new project, or in one that exists; its id."""
+    fields: dict[str, Any] = {"criteria": state.filter_body(), "weights": state.weight_body()}
+    if project_id:
+        return (await visit.api.update_project(project_id, **fields)).id
+    form = await visit.form()
+    return (await visit.api.create_project(name, description=written(form, "description") or None, **fields)).id
+
+
+async def _need(visit: Visit, state: RankState) -> dict[str, Any]:
+    weighed = view.criteria(await visit.criteria(), state, visit.speech)
+    return {
+        "state": state,
+        "used": [one for one in weighed if one.share > 0],
+        "chips": filtering.chips(state, visit.speech),
+    }
+
+
+async def _project(visit: Visit, problem: TouchstoneError | None = None) -> Response:
+    project = await visit.api.get_project(visit.request.path_params["project_id"])
+    weights = {one.criterion_name: one.weight for one in project.weights}
+    state = stored(project.criteria, weights, await visit.vocabulary())
+    offered = await visit.api.get_recommendations(project.id, limit=_OFFERED)
+    weighed = view.criteria(await visit.criteria(), state, visit.speech)
+    jobs = await jobs_of(visit, project.id)
+    chosen = await chosen_dataset(visit, project)
+    return await visit.page(
+        "project.html",
+        status=problem.status if problem else 200,
+        project=project,
+        problem=problem,
+        ranking=view.ranking(offered, weighed, state),
+        chosen=chosen,
+        trainable=chosen is not None and trainable(chosen),
+        jobs=jobs,
+        events=timeline(project, jobs),
+        done=visit.request.query_params.get("done"),
+        **await _need(visit, state),
+    )
+
+
+async def jobs_of(visit: Visit, project_id: str | None) -> list[Job]:
+    """One's trainings and explanations, newest first; those of a backend that is away are left out."""
+    found = await asyncio.gather(*(_page_of(visit, kind, project_id) for kind in ("train", "explain")))
+    return sorted((job for jobs in found for job in jobs), key=lambda job: job.created_at, reverse=True)
+
+
+async def _page_of(visit: Visit, kind: Kind, project_id: str | None) -> list[Job]:
+    try:
+        return (await visit.api.page_jobs(kind, project_id=project_id, page_size=_JOBS)).jobs
+    except TouchstoneError as problem:
+        if problem.status < Invalid.status:
+            raise
+        return []
+
+
+async def _change(visit: Visit) -> Response:
+    form, project_id = await visit.form(), visit.request.path_params["project_id"]
+    try:
+        await visit.api.update_project(
+            project_id, name=written(form, "name"), description=written(form, "description") or None
+        )
+    except TouchstoneError as problem:
+        if problem.status != Invalid.status:
+            raise
+        return await _project(visit, problem)
+    return visit.go(f"{_ALL}/{project_id}", done="project")
+
+
+async def _choose(visit: Visit) -> Response:
+    form = await visit.form()
+    project_id, reason = written(form, "project"), written(form, "reason")
+    if not reason:
+        raise misfit(visit.speech.text("reason_missing"))
+    (dataset_id,) = wholes([written(form, "dataset")], visit.speech.text("choose_which"))
+    await visit.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
+    return visit.go(f"{_ALL}/{project_id}", done="chosen")
+
+
+async def _delete(visit: Visit) -> Response:
+    await visit.api.delete_project(visit.request.path_params["project_id"])
+    return visit.go(_ALL)
+
+
+ROUTES: Final = (
+    Route(_ALL, page(_projects)),
+    Route(f"{_ALL}/new", page(_new), methods=["GET", "POST"]),
+    Route(f"{_ALL}/choose", page(_choose), methods=["POST"]),
+    Route(f"{_ALL}/{{project_id:str}}", page(_project)),
+    Route(f"{_ALL}/{{project_id:str}}/change", page(_change), methods=["POST"]),
+    Route(f"{_ALL}/{{project_id:str}}/delete", page(_delete), methods=["POST"]),
+)

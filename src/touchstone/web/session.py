@@ -1,0 +1,96 @@
+"""The cookies of the pages: who is signed in, the language and the theme; and which requests may change anything.
+
+Scripts never see the tokens (HttpOnly), other sites never send them with a form (SameSite=Lax and the origin check),
+and on https they travel encrypted only (Secure).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from touchstone.core.messages import LOCALES, locale_of
+
+ACCESS: Final = "touchstone_access"
+REFRESH: Final = "touchstone_refresh"
+LANGUAGE: Final = "touchstone_language"
+THEME: Final = "touchstone_theme"
+THEMES: Final = ("auto", "light", "dark")
+HOME: Final = "/app/"
+YEAR: Final = 365 * 86_400
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """The tokens of a signed-in browser; an empty access token means that it has to be renewed first."""
+
+    access: str
+    refresh: str
+
+
+def signed_in(request: Request) -> Signed | None:
+    """The tokens that the browser sent, if any."""
+    refresh = request.cookies.get(REFRESH, "")
+    return Signed(request.cookies.get(ACCESS, ""), refresh) if refresh else None
+
+
+def keep(response: Response, request: Request, signed: Signed, *, days: int) -> None:
+    """Let the browser keep the tokens for as long as the session may stay unused."""
+    for name, value in ((ACCESS, signed.access), (REFRESH, signed.refresh)):
+        _set(response, request, name, value, seconds=days * 86_400)
+
+
+def forget(response: Response) -> None:
+    """Let the browser drop the tokens."""
+    for name in (ACCESS, REFRESH):
+        response.delete_cookie(name, path=HOME)
+
+
+def prefer(response: Response, request: Request, name: str, value: str) -> None:
+    """Let the browser keep a preference for a year."""
+    _set(response, request, name, value, seconds=YEAR)
+
+
+def language_of(request: Request) -> str:
+    """The language chosen in this browser, else the one that it prefers."""
+    chosen = request.cookies.get(LANGUAGE)
+    return chosen if chosen in LOCALES else locale_of(request.headers.get("accept-language"))
+
+
+def theme_of(request: Request) -> str:
+    """The theme chosen in this browser: `auto` follows the system."""
+    chosen = request.cookies.get(THEME)
+    return chosen if chosen in THEMES else THEMES[0]
+
+
+def from_our_pages(request: Request) -> bool:
+    """Whether a request that may change something was sent by one of our own pages.
+
+    Browsers say so in Sec-Fetch-Site or in Origin; neither can be set by another site's script.
+    """
+    if request.method in _SAFE:
+        return True
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    return request.headers.get("origin") == f"{request.url.scheme}://{request.headers.get('host', '')}"
+
+
+def local(target: str | None) -> str:
+    """A place within the pages to go on to; the start page for anything else."""
+    inside = target is not None and target.startswith(HOME) and not any(c in target for c in "\\\r\n\t\x00")
+    return target if inside and target is not None else HOME
+
+
+def _set(response: Response, request: Request, name: str, value: str, *, seconds: int) -> None:
+    response.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path=HOME,
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )

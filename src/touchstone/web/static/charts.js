@@ -1,0 +1,45 @@
+// Charts: drawn when they come into view, by the library that also draws them on the server.
+
+const figures = document.querySelectorAll("figure[data-spec]");
+let library = null;
+
+function load(address) {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.type = "module";
+    script.src = address;
+    script.addEventListener("load", () => resolve(window.vegaEmbed));
+    script.addEventListener("error", reject);
+    document.head.append(script);
+  });
+  return library;
+}
+
+async function draw(figure) {
+  const drawing = figure.querySelector(".drawing");
+  try {
+    const [embed, answer] = await Promise.all([load(figure.dataset.vega), fetch(figure.dataset.spec)]);
+    // No expression is compiled to code and no style is written into the page: its policy forbids both.
+    const plain = { ast: true, defaultStyle: false, actions: false, renderer: "canvas" };
+    await embed(drawing, await answer.json(), { ...plain, tooltip: { disableDefaultStyle: true } });
+    // A chart that does not fit beside another gets the whole width.
+    figure.classList.toggle("broad", drawing.scrollWidth > drawing.clientWidth);
+  } catch {
+    const image = new Image();
+    image.src = figure.dataset.spec.replace(/json$/, "svg");
+    image.alt = drawing.getAttribute("aria-label");
+    drawing.replaceWith(image);
+  }
+}
+
+const watcher = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      watcher.unobserve(entry.target);
+      draw(entry.target);
+    }
+  },
+  { rootMargin: "300px" },
+);
+for (const figure of figures) watcher.observe(figure);

@@ -1,0 +1,31 @@
+// Every page: forms that ask before they destroy, and that are sent once.
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const question = (event.submitter ?? form).dataset.confirm ?? form.dataset.confirm;
+  if (question && !window.confirm(question)) {
+    event.preventDefault();
+    return;
+  }
+  if (form.method === "post" && form.dataset.sent) event.preventDefault();
+  if (form.method === "post") form.dataset.sent = "yes";
+});
+
+// A page that comes back from the browser's memory may be used again.
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+// Menus close like menus.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});

@@ -1,0 +1,1 @@
+"""What the templates show, made from what the API answered; nothing here asks anything."""

@@ -1,0 +1,197 @@
+"""The filter form: its groups, what is chosen, and how many records each choice would find."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
+from touchstone.core.text import fold
+from touchstone.web.rendering import Speech
+from touchstone.web.state import COMPOSITES, FILTERS, FilterKind, RankState
+
+MANY: Final = 8  # values of one list shown before the rest is folded away
+MOST: Final = 120  # values folded away; rarer ones come up as the filters narrow
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value of a list, how many records have it (None: not counted), and whether it is chosen."""
+
+    value: str
+    count: int | None
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WordsField:
+    """A list of values to tick."""
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...]
+    kind: str = "words"
+
+    @property
+    def first(self) -> tuple[Choice, ...]:
+        """Those always shown: the chosen ones and the most frequent."""
+        chosen = [choice for choice in self.choices if choice.chosen]
+        return tuple(chosen + [choice for choice in self.choices if not choice.chosen][: max(0, MANY - len(chosen))])
+
+    @property
+    def rest(self) -> tuple[Choice, ...]:
+        """Those folded away."""
+        shown = {choice.value for choice in self.first}
+        return tuple(choice for choice in self.choices if choice.value not in shown)[:MOST]
+
+
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """A text that the value contains."""
+
+    name: str
+    label: str
+    value: str
+    kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class RangeField:
+    """A smallest and a largest number; `low` and `high` are those found among the matching records."""
+
+    name: str
+    label: str
+    minimum: str
+    maximum: str | None  # None: only a floor can be given
+    low: float | None
+    high: float | None
+    kind: str = "range"
+
+
+@dataclass(frozen=True, slots=True)
+class FlagField:
+    """Assessed and true, assessed and false, or not assessed: three states, kept apart."""
+
+    name: str
+    label: str
+    value: str
+    true: int | None
+    false: int | None
+    unknown: int | None
+    kind: str = "flag"
+
+
+Field = WordsField | TextField | RangeField | FlagField
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part of the form; `active` counts the filters set in it."""
+
+    name: str
+    fields: tuple[Field, ...]
+    active: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One filter that is set, in words, and the address without it."""
+
+    label: str
+    value: str
+    remove: str
+
+
+_SUBJECT: Final = ("dataset_name", "objective", "domain", "task", "file_type", "visibility")
+_SIZE: Final = ("year", "instances_number", "features_number", "citations")
+_QUALITY: Final = ("technical_score", "popularity_score", "missing_values_percentage")
+_QUALITY_FLAGS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.FLAG and not a.ethical)
+_GROUPS: Final = (
+    ("subject", _SUBJECT),
+    ("size", _SIZE),
+    ("quality", (*_QUALITY, *_QUALITY_FLAGS)),
+    ("ethics", ("ethical_score", *ETHICAL)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """What the form is filled with."""
+
+    state: RankState
+    facets: Mapping[str, Any]
+    speech: Speech
+
+
+def groups(state: RankState, facets: Mapping[str, Any], speech: Speech) -> tuple[Group, ...]:
+    """The whole form."""
+    filling = _Filling(state, facets, speech)
+    return tuple(_group(name, names, filling) for name, names in _GROUPS)
+
+
+def label_of(name: str, speech: Speech) -> str:
+    """The label of an attribute, or of a composite score, for people."""
+    return speech.attribute(name) if name in BY_NAME else speech.text(f"rank_{name}")
+
+
+def chips(state: RankState, speech: Speech) -> tuple[Chip, ...]:
+    """Every filter that is set."""
+    return tuple(
+        Chip(_chip_label(name, speech), _said(name, value, speech), state.without(name, value).query())
+        for name, values in state.filters.items()
+        for value in values
+    )
+
+
+def _chip_label(name: str, speech: Speech) -> str:
+    base = name.removesuffix("_min").removesuffix("_max")
+    sign = " ≥" if name.endswith("_min") else " ≤" if name.endswith("_max") else ""
+    return label_of(base, speech) + sign
+
+
+def _said(name: str, value: str, speech: Speech) -> str:
+    if FILTERS[name] is FilterKind.FLAG:
+        return speech.text("yes" if value == "true" else "no")
+    return f"{value} %" if name.removesuffix("_min") in COMPOSITES else value
+
+
+def _group(name: str, names: tuple[str, ...], filling: _Filling) -> Group:
+    fields = tuple(_field(one, filling) for one in names)
+    keys = {key for one in names for key in (one, f"{one}_min", f"{one}_max")}
+    return Group(name, fields, sum(len(values) for key, values in filling.state.filters.items() if key in keys))
+
+
+def _field(name: str, filling: _Filling) -> Field:
+    state, facets = filling.state, filling.facets
+    label, kind = label_of(name, filling.speech), FILTERS.get(name)
+    if kind is FilterKind.WORDS or name == "visibility":
+        choices = _choices(state.filters.get(name, ()), facets["values"].get(name, ()))
+        return WordsField(name, label, choices, "words" if kind is FilterKind.WORDS else "choice")
+    if kind is FilterKind.TEXT:
+        return TextField(name, label, _given(state, name))
+    if kind is FilterKind.FLAG:
+        counts = facets["flags"].get(name, {})
+        true, false, unknown = (counts.get(key) for key in ("true", "false", "unknown"))
+        return FlagField(name, label, _given(state, name), true, false, unknown)
+    return _range(name, label, filling)
+
+
+def _range(name: str, label: str, filling: _Filling) -> RangeField:
+    state, ends = filling.state, filling.facets["ranges"].get(name) or {}
+    scale = 100 if name in COMPOSITES else 1
+    low, high = (None if ends.get(end) is None else ends[end] * scale for end in ("min", "max"))
+    maximum = _given(state, f"{name}_max") if f"{name}_max" in FILTERS else None
+    return RangeField(name, label, _given(state, f"{name}_min"), maximum, low, high)
+
+
+def _given(state: RankState, name: str) -> str:
+    return state.filters.get(name, ("",))[0]
+
+
+def _choices(chosen: tuple[str, ...], counted: Any) -> tuple[Choice, ...]:
+    wanted = {fold(value): value for value in chosen}
+    found = [
+        Choice(str(row["value"]), row["count"], fold(str(row["value"])) in wanted) for row in counted if row["value"]
+    ]
+    known = {fold(choice.value) for choice in found}
+    lost = [Choice(value, 0, chosen=True) for key, value in wanted.items() if key not in known]
+    return tuple(lost + found)

@@ -1,0 +1,195 @@
+"""One request to the pages: who visits, in which language, with which client of the API; and how it is answered."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from touchstone.client import AsyncTouchstone, Tokens, TouchstoneError, User
+from touchstone.core.errors import BackendUnavailable, Forbidden, InternalError, NotFound, ServiceError, Unauthorized
+from touchstone.core.settings import Settings
+from touchstone.web import session
+from touchstone.web.rendering import Pages, Speech, address
+from touchstone.web.state import Vocabulary
+
+SIGN_IN: Final = "/app/sign-in"
+SEE_OTHER: Final = 303
+
+Handler = Callable[["Visit"], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(slots=True)
+class Desk:
+    """What all visits share: the settings, the templates, the client of the API, and the criteria once asked for."""
+
+    settings: Settings
+    pages: Pages
+    client: AsyncTouchstone
+    criteria: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request, and what its handler needs to answer it."""
+
+    request: Request
+    desk: Desk
+    locale: str
+    signed: session.Signed | None
+    api: AsyncTouchstone
+    renewed: session.Signed | None = None
+    ended: bool = False
+    user: User | None = field(default=None)
+
+    @classmethod
+    def begin(cls, request: Request, desk: Desk) -> "Visit":
+        """The visit of a request, with a client that calls the API as whoever is signed in."""
+        signed = session.signed_in(request)
+        visit = cls(request, desk, session.language_of(request), signed, desk.client)
+        visit.api = desk.client.with_token(
+            (signed.access or None) if signed else None,
+            refresh_token=signed.refresh if signed else None,
+            locale=visit.locale,
+            address=(request.client.host, request.client.port) if request.client else None,
+            user_agent=request.headers.get("user-agent", "")[:500] or None,
+            on_tokens=visit.renew,
+        )
+        return visit
+
+    def renew(self, tokens: Tokens) -> None:
+        """Keep renewed tokens for the answer's cookies."""
+        self.renewed = session.Signed(tokens.access_token, tokens.refresh_token or "")
+
+    @property
+    def speech(self) -> Speech:
+        """How the visitor's language says things."""
+        return self.desk.pages.speech(self.locale)
+
+    @property
+    def here(self) -> str:
+        """The address of this page, to come back to."""
+        url = self.request.url
+        return f"{url.path}?{url.query}" if url.query else url.path
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The parameters of the address, in order."""
+        return self.request.query_params.multi_items()
+
+    async def form(self) -> FormData:
+        """The form that was sent."""
+        return await self.request.form()
+
+    async def vocabulary(self) -> Vocabulary:
+        """What weights may be given to."""
+        described = await self.criteria()
+        profiles = {
+            one["name"]: {weight["criterion_name"]: weight["weight"] for weight in one["weights"]}
+            for one in described["profiles"]
+        }
+        default = next(one["name"] for one in described["profiles"] if one["default"])
+        return Vocabulary(tuple(one["name"] for one in described["criteria"]), profiles, default)
+
+    async def criteria(self) -> dict[str, Any]:
+        """The criteria and the profiles, which never change while the service runs."""
+        if self.desk.criteria is None:
+            self.desk.criteria = await self.api.get_criteria()
+        return self.desk.criteria
+
+    async def page(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
+        """A whole page, with the visitor's name in its head."""
+        if self.signed is not None and self.user is None and not self.ended:
+            self.user = await self.api.get_me()
+        return self.part(template, status=status, user=self.user, **context)
+
+    def part(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
+        """A template filled for this visitor."""
+        common = {"here": self.here, "path": self.request.url.path, "theme": session.theme_of(self.request)}
+        html = self.desk.pages.render(template, self.locale, **common, **context)
+        return HTMLResponse(html, status_code=status)
+
+    def go(self, path: str, **query: Any) -> Response:
+        """Send the browser on to another page."""
+        return RedirectResponse(address(path, **query), status_code=SEE_OTHER)
+
+    def sign_out(self) -> None:
+        """Forget who is signed in, in this visit and in the browser."""
+        self.ended, self.user, self.renewed = True, None, None
+
+    def settle(self, response: Response) -> Response:
+        """Write the cookies that have changed."""
+        if self.renewed is not None:
+            session.keep(response, self.request, self.renewed, days=self.desk.settings.refresh_token_days)
+        elif self.ended:
+            session.forget(response)
+        # What one person saw must not come out of a shared computer's cache after signing out.
+        response.headers.setdefault("cache-control", "no-store")
+        return response
+
+
+def page(handler: Handler, *, everyone: bool = False) -> Endpoint:
+    """An endpoint that answers with a page; unless it is for everyone, one has to sign in first."""
+
+    async def endpoint(request: Request) -> Response:
+        visit = Visit.begin(request, request.app.state.desk)
+        try:
+            response = await _answered(visit, handler, everyone)
+        except TouchstoneError as problem:
+            response = await refused(visit, problem)
+        except ServiceError as problem:
+            response = await refused(visit, _as_refusal(visit, problem))
+        return visit.settle(response)
+
+    return endpoint
+
+
+async def _answered(visit: Visit, handler: Handler, everyone: bool) -> Response:
+    if not session.from_our_pages(visit.request):
+        raise TouchstoneError(Forbidden.status, "forbidden", visit.speech.text("page_other_site"))
+    if visit.signed is None and not everyone:
+        return to_sign_in(visit)
+    return await handler(visit)
+
+
+def to_sign_in(visit: Visit) -> Response:
+    """Send the visitor to sign in, and then back."""
+    back = visit.here if visit.request.method == "GET" else None
+    return visit.go(SIGN_IN, next=None if back in (None, session.HOME) else back)
+
+
+async def refused(visit: Visit, problem: TouchstoneError) -> Response:
+    """The page that says what the API refused and what to do next."""
+    if problem.status == Unauthorized.status and visit.signed is not None:
+        visit.sign_out()
+        return to_sign_in(visit)
+    status = problem.status or BackendUnavailable.status
+    try:
+        return await visit.page("error.html", status=status, problem=problem)
+    except TouchstoneError:
+        visit.sign_out()
+        return visit.part("error.html", status=status, problem=problem, user=None)
+
+
+def _as_refusal(visit: Visit, problem: ServiceError) -> TouchstoneError:
+    return TouchstoneError(problem.status, problem.code, problem.detail(visit.locale))
+
+
+async def broken(request: Request, error: Exception) -> Response:
+    """The page for a defect of ours; the edge writes it to the log."""
+    visit = Visit.begin(request, request.app.state.desk)
+    problem = _as_refusal(visit, InternalError())
+    return visit.settle(visit.part("error.html", status=problem.status, problem=problem, user=None))
+
+
+async def missing(request: Request, error: Exception) -> Response:
+    """The page for an address that does not exist."""
+    assert isinstance(error, HTTPException)
+    visit = Visit.begin(request, request.app.state.desk)
+    code = "not_found" if error.status_code == NotFound.status else "method_not_allowed"
+    problem = TouchstoneError(error.status_code, code, visit.speech.text(code))
+    return visit.settle(await refused(visit, problem))

@@ -1,0 +1,85 @@
+"""What the product is for, through the public door, on every database and topology."""
+
+from tests.serving import Service
+
+CREATE = {"name": "Cohorte été", "description": "d", "file_path": "none.csv", "file_type": "csv"}
+
+
+async def test_from_a_need_to_a_kept_choice(service: Service) -> None:
+    """Register, describe, rank by one's own weights, keep the choice in a project, and read it again."""
+    user = await service.register("ada@example.org")
+    wanted = {**CREATE, "domain": ["health"], "year": 2020, "informed_consent": True, "anonymization_applied": True}
+    made = await user.post("/api/v1/datasets/", json=wanted)
+    assert made.status_code == 201, made.text
+    await user.post("/api/v1/datasets/", json={**CREATE, "name": "Autre", "domain": ["health"]})
+    weights = [{"criterion_name": "ethical_score", "weight": 0.6}, {"criterion_name": "year", "weight": 0.4}]
+    ranked = await user.post("/api/v1/datasets/score", json={"filters": {"domain": ["HEALTH"]}, "weights": weights})
+    assert [row["dataset_name"] for row in ranked.json()] == ["Cohorte été", "Autre"]
+    assert ranked.json()[0]["score"] == (0.6 * 0.2 + 0.4 * (20 / 24)) / 1.0
+    project = await user.post(
+        "/projects",
+        json={
+            "name": "Étude",
+            "criteria": {"domain": ["health"]},
+            "weights": weights,
+            "chosen_dataset_id": made.json()["id"],
+            "choice_reason": "consent is documented",
+        },
+    )
+    assert project.status_code == 201, project.text
+    found = await user.get(f"/api/v1/projects/{project.json()['id']}/recommendations")
+    assert found.json()["total_count"] == 2
+    assert found.json()["datasets"][0]["id"] == made.json()["id"]
+
+
+async def test_a_private_record_is_seen_by_its_owner_alone(service: Service) -> None:
+    """A private record is in no list, count, facet, search or score of anybody else, and its id is unknown to them."""
+    owner, other = await service.register("o@example.org"), await service.register("p@example.org")
+    made = (await owner.post("/api/v1/datasets/", json={**CREATE, "visibility": "private", "domain": ["rare"]})).json()
+    for user, count in ((owner, 1), (other, 0)):
+        page = (await user.get("/api/v1/datasets/?page=1")).json()
+        assert (page["total_count"], len(page["datasets"])) == (count, count)
+        assert len((await user.post("/api/v1/datasets/score", json={})).json()) == count
+        assert len((await user.post("/api/v1/datasets/search", json={"name_contains": "ete"})).json()) == count
+        assert ("rare" in (await user.get("/api/v1/datasets/facets")).text) is bool(count)
+        assert (await user.get(f"/api/v1/datasets/{made['id']}")).status_code == (200 if count else 404)
+        assert (await user.get(f"/api/v1/datasets/{made['dataset_id']}")).status_code == (200 if count else 404)
+        assert (await user.patch(f"/api/v1/datasets/{made['id']}", json={"year": 2000})).status_code == (
+            200 if count else 404
+        )
+
+
+async def test_the_fixed_sentences_are_exact(service: Service) -> None:
+    """The texts that the interface fixes are French whatever language is asked for."""
+    english = {"Accept-Language": "en"}
+    async with service.client(**english) as guest:
+        refused = await guest.get("/api/v1/datasets/")
+        assert (refused.status_code, refused.json()["detail"]) == (401, "Non autorisé")
+        assert refused.headers["WWW-Authenticate"] == "Bearer"
+        assert (await guest.get("/api/v1/nowhere")).status_code == 401
+    user = await service.register("ada@example.org")
+    missing = await user.get("/projects/11111111-2222-4333-8444-555555555555", headers=english)
+    assert (missing.status_code, missing.json()["detail"]) == (404, "Projet non trouvé")
+    assert (await user.get("/api/v1/datasets/999999")).json()["detail"] == "Jeu de données non trouvé"
+    assert (await user.get("/api/v1/datasets/999999", headers=english)).json()["detail"] == "Dataset not found"
+    assert (await user.get("/api/v1/nowhere")).status_code == 404
+
+
+async def test_both_slash_forms_are_one_route(service: Service) -> None:
+    """No redirect, which would make a client drop its token or its body."""
+    user = await service.register("ada@example.org")
+    for path in ("/api/v1/datasets", "/projects", "/api/v1/projects", "/users/me", "/api/v1/users/me"):
+        assert [(await user.get(path + end)).status_code for end in ("", "/")] == [200, 200], path
+    for path in ("/api/v1/datasets/score", "/api/v1/datasets/search"):
+        assert [(await user.post(path + end, json={})).status_code for end in ("", "/")] == [200, 200], path
+    assert [(await user.post("/api/v1/datasets" + end, json=CREATE)).status_code for end in ("", "/")] == [201, 201]
+
+
+async def test_identity_headers_of_a_client_change_nothing(service: Service) -> None:
+    """Whatever a client says about who it is, it is the user of its token."""
+    owner, other = await service.register("o@example.org"), await service.register("p@example.org")
+    owner_id = (await owner.get("/users/me")).json()["id"]
+    await owner.post("/projects", json={"name": "secret"})
+    for name in ("X-User-ID", "x-user-id", "X_User_ID", "X.User.ID", "X-User-Id "[:-1]):
+        assert (await other.get("/projects", headers={name: owner_id})).json() == [], name
+    assert (await other.get("/projects", headers={"Connection": "X-User-ID", "X-User-ID": owner_id})).json() == []

@@ -1,0 +1,23 @@
+"""Running one command of the command line in this process."""
+
+import json
+from typing import Any
+
+from click.testing import Result
+from typer.testing import CliRunner
+
+from touchstone.cli.main import application
+
+PASSWORD = "correct horse battery"
+
+
+def run(*arguments: str, text: str | None = None) -> Result:
+    """One command, as `touchstone` with these arguments."""
+    return CliRunner().invoke(application(arguments), list(arguments), prog_name="touchstone", input=text)
+
+
+def answer(*arguments: str, text: str | None = None) -> Any:
+    """What a command that succeeds prints for a program."""
+    result = run(*arguments, text=text)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout) if result.stdout else None

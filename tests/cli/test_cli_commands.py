@@ -1,0 +1,205 @@
+"""The command line against a served product."""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import PASSWORD, answer, run
+from tests.cli.served import served
+from touchstone.cli.sessions import Saved
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("served")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def me(address: str) -> str:
+    """Someone with an account, signed in at the server."""
+    assert run("user", "create", "me@example.org", "--password", PASSWORD, "--pseudo", "Me").exit_code == 0
+    answer("login", "--url", address, "--email", "me@example.org", "--password", PASSWORD)
+    return "me@example.org"
+
+
+def test_signing_in_is_kept_for_its_owner_alone(me: str, address: str) -> None:
+    """The tokens are in a file that nobody else can read, and later commands need no address."""
+    assert stat.S_IMODE(Saved.path().stat().st_mode) == 0o600
+    assert Saved.load().url == address
+    assert answer("project", "list")["total_count"] == 0
+
+
+def test_every_command_explains_itself(me: str) -> None:
+    """Each command of each group has a help text with a sentence for each option."""
+    for first in ("", "rank", "catalog", "project", "jobs", "user", "db", "train", "explain", "serve"):
+        result = run(*filter(None, (first, "--help")))
+        assert result.exit_code == 0, result.output
+        assert "Show this message" in result.output
+
+
+def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
+    """What is exported as CSV or JSON Lines is imported again with the same values."""
+    for record in (["A, b", "--description", "=1+1"], ["C"]):
+        answer("catalog", "add", *record, "--visibility", "private")
+    for kind in ("csv", "jsonl"):
+        file = tmp_path / f"catalog.{kind}"
+        assert answer("catalog", "export", str(file), "--visibility", "private")["exported"] >= 2
+        before = file.read_text()
+        ids = [one["id"] for one in answer("catalog", "list", "--visibility", "private")["datasets"]]
+        for dataset in ids:
+            answer("catalog", "delete", str(dataset))
+        assert answer("catalog", "import", str(file), "--check") == {"records": 2, "made": 0, "refused": []}
+        assert answer("catalog", "import", str(file)) == {"records": 2, "made": 2, "refused": []}
+        assert run("catalog", "export", "-", "--format", kind, "--visibility", "private").stdout == before
+
+
+def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_path: Path) -> None:
+    """An import goes on after a refusal, reports it, and its exit status says so."""
+    file = tmp_path / "records.jsonl"
+    file.write_text('{"name": "good", "objective": "kept"}\n{"name": "bad", "year": -5}\n')
+    result = run("catalog", "import", str(file))
+    assert result.exit_code == 1
+    assert [one["name"] for one in json.loads(result.stdout)["refused"]] == ["bad"]
+    assert answer("catalog", "list", "--objective", "kept")["total_count"] == 1
+
+
+def test_ranking_takes_filters_and_weights(me: str) -> None:
+    """Filters are options, weights are pairs, and the answer is the service's ranking."""
+    table = "name,objective,year,is_split,domain\nold,weighed,2000,true,law\nnew,weighed,2024,false,law\n"
+    answer("catalog", "import", "-", "--format", "csv", text=table)
+    found = answer("rank", "--objective", "weighed", "--domain", "law", "--weight", "year=1", "--explain")
+    assert [one["dataset_name"] for one in found["datasets"]] == ["new", "old"]
+    assert found["datasets"][0]["points"] == {"year": 1.0}
+    assert [one["dataset_name"] for one in answer("rank", "--objective", "weighed", "--is-split")["datasets"]] == [
+        "old"
+    ]
+    assert [one["dataset_name"] for one in answer("rank", "--objective", "weighed", "--no-is-split")["datasets"]] == [
+        "new"
+    ]
+
+
+def test_tables_show_texts_as_they_are(me: str) -> None:
+    """Markup, control characters and what nobody has assessed are shown, not obeyed."""
+    name = "[red]x[/red] \x1b[31mred"
+    answer("catalog", "add", name, "--description", "shown")
+    shown = run("catalog", "list", "--name", "[red]", "--table").stdout
+    assert "[red]x[/red] \ufffd[31mred" in shown
+    assert "\x1b" not in shown
+    dataset = str(answer("catalog", "list", "--name", "[red]")["datasets"][0]["id"])
+    assert "Transparency" in run("catalog", "show", dataset, "--table").stdout
+
+
+def test_a_project_keeps_the_choice(me: str) -> None:
+    """From a need to a kept choice, on the command line alone."""
+    dataset = answer("catalog", "add", "chosen", "--description", "d")["id"]
+    made = answer("project", "create", "Need", "--description", "why", "--name", "chosen", "--profile", "ethical")
+    assert made["criteria"] == {"dataset_name": "chosen"}
+    assert {one["criterion_name"]: one["weight"] for one in made["weights"]}["ethical_score"] == 0.7
+    assert [one["id"] for one in answer("project", "recommend", made["id"])["datasets"]] == [dataset]
+    answer("project", "choose", made["id"], str(dataset), "--reason", "documented")
+    assert answer("project", "show", made["id"])["choice_reason"] == "documented"
+    assert "documented" in run("project", "show", made["id"], "--table").stdout
+    assert answer("project", "delete", made["id"]) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["rank", "--weight", "yeer=1"], 1, "yeer"),
+        (["rank", "--weight", "year"], 2, "criterion=value"),
+        (["rank", "--weight", "year=much"], 2, "a weight is a number"),
+        (["rank", "--weight", "year=1", "--profile", "ethical"], 2, "either --profile or --weight"),
+        (["catalog", "show", "999999"], 1, "touchstone: "),
+        (["catalog", "import", "/no/such/file.csv"], 2, "No such file"),
+        (["catalog", "export", "catalog.xls"], 2, "csv, jsonl"),
+        (["catalog", "export", "/no/such/folder/x.csv"], 2, "No such file"),
+        (["catalog", "add", "x", "--file", "/no/such/table.csv"], 2, "No such file"),
+        (["project", "create", "x", "--profile", "none"], 2, "not a profile"),
+        (["project", "show", "nonsense"], 1, "Projet non trouvé"),
+        (["project", "list", "--url", "http://127.0.0.1:9"], 4, "cannot be reached"),
+        (["user", "deactivate", "nobody@example.org"], 1, "touchstone: "),
+        (["user", "create", "short@example.org", "--password", "x"], 1, "touchstone: "),
+        (["explain", "--dataset", "1", "--values", "nonsense"], 2, "takes a JSON object"),
+    ],
+)
+def test_what_goes_wrong_is_said_once_with_its_status(me: str, arguments: list[str], status: int, message: str) -> None:
+    """A refusal is one line on the error stream, never a traceback, and the exit status tells its kind."""
+    result = run(*arguments)
+    assert result.exit_code == status, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_stranger_is_asked_to_sign_in(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a sign-in the command says how to get one, with a status of its own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    result = run("rank", "--url", address)
+    assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
+    assert "touchstone login" in result.stderr
+
+
+def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
+    """Made, listed, shut out, let in and given a reset token without a server in between."""
+    made = run("user", "create", "other@example.org", "--admin")
+    assert "Password" in made.stdout
+    accounts = {one["email"]: one for one in answer("user", "list", "--json")}
+    assert accounts["other@example.org"]["is_superuser"]
+    assert run("user", "deactivate", "OTHER@example.org").exit_code == 0
+    assert {one["email"]: one["is_active"] for one in answer("user", "list", "--json")}["other@example.org"] is False
+    assert run("user", "activate", "other@example.org").exit_code == 0
+    assert "Token" in run("user", "reset", "other@example.org").stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("TOUCHSTONE_PROT", "1", "did you mean TOUCHSTONE_PORT?"),
+        ("TOUCHSTONE_PORT", "many", "TOUCHSTONE_PORT: "),
+    ],
+)
+def test_a_wrong_setting_is_one_line(variable: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A misspelled or bad setting is named, and nothing starts."""
+    monkeypatch.setenv(variable, value)
+    result = run("serve")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert message in result.stderr
+
+
+def test_the_schema_is_brought_up_once(me: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`db upgrade` makes the schema of an empty database, and then finds nothing to do."""
+    monkeypatch.setenv("TOUCHSTONE_DATABASE_URL", f"sqlite:///{tmp_path / 'fresh.db'}")
+    assert "From an empty database to" in run("db", "upgrade").stdout
+    assert "Already at" in run("db", "upgrade").stdout
+
+
+def test_the_document_is_printed(me: str) -> None:
+    """`openapi` prints the public document, without a server."""
+    assert "/api/v1/datasets/" in answer("openapi")["paths"]
+
+
+def test_signing_out_forgets_the_tokens(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After signing out there is nothing left here or on the server; a session that is over is forgotten too."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    run("user", "create", "leaving@example.org", "--password", PASSWORD)
+    for _ in range(2):
+        answer("login", "--url", address, "--email", "leaving@example.org", "--password", PASSWORD)
+        kept = Saved.load()
+        assert kept.sign_ins
+        assert answer("logout") is None
+        assert Saved.load().sign_ins == {}
+        kept.save()
+        assert run("project", "list").exit_code == 3
+        assert run("logout").exit_code == 0
+
+
+def test_benchmarks_are_run_from_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`bench` hands its arguments to the benchmarks of the folder, and says so where there are none."""
+    monkeypatch.chdir(tmp_path)
+    assert "source tree" in run("bench").stderr
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__main__.py").write_text("import sys\nsys.exit(40 + len(sys.argv))\n")
+    assert run("bench", "ranking").exit_code == 42

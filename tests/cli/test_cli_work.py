@@ -1,0 +1,114 @@
+"""Long work on the command line: a table is brought, trained on and explained."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from tests.cli.running import PASSWORD, answer, run
+from tests.cli.served import served
+from touchstone.cli.sessions import Session
+from touchstone.cli.work import follow
+from touchstone.client import Touchstone
+
+CSV = "hours,group,passed\n" + "".join(f"{n % 13},{'ab'[n % 2]},{int(n % 13 > 6)}\n" for n in range(80))
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("served")) as found:
+        run("user", "create", "me@example.org", "--password", PASSWORD)
+        answer("login", "--url", found, "--email", "me@example.org", "--password", PASSWORD)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def exam(address: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The id of a dataset that was brought with its table."""
+    file = tmp_path_factory.mktemp("table") / "exam.csv"
+    file.write_text(CSV)
+    made = answer("catalog", "add", "Exam", "--file", str(file), "--visibility", "private")
+    assert (made["file_type"], made["instances_number"]) == ("csv", 80)
+    return str(made["id"])
+
+
+@pytest.fixture(scope="module")
+def trained(exam: str) -> dict[str, Any]:
+    job: dict[str, Any] = answer(
+        "train", exam, "--target", "passed", "--sensitive", "group", "--algorithm", "linear", "--trials", "1"
+    )
+    return job
+
+
+def test_a_training_is_waited_for_and_shown(trained: dict[str, Any]) -> None:
+    """The result is the job for a program, and for a person the metrics beside the baseline and the files."""
+    assert (trained["status"], trained["request"]["budget"]["max_trials"]) == ("succeeded", 1)
+    shown = run("jobs", "show", "train", trained["id"], "--table").stdout
+    assert "balanced_accuracy" in shown
+    assert "Baseline" in shown
+    assert "model.skops" in shown
+    assert trained["id"] in run("jobs", "list", "train", "--table").stdout
+
+
+def test_options_become_the_order(exam: str) -> None:
+    """Options stand where the service looks for them; folds and a time column say how to split."""
+    job = answer(
+        *("train", exam, "--target", "passed", "--exclude", "group", "--folds", "3", "--trials", "1", "--no-wait")
+    )
+    assert job["request"]["features"]["exclude"] == ["group"]
+    assert (job["request"]["split"]["strategy"], job["request"]["split"]["folds"]) == ("kfold", 3)
+    assert answer("jobs", "cancel", "train", job["id"])["id"] == job["id"]
+    assert run("jobs", "watch", "train", job["id"]).exit_code in (0, 1)
+    assert run("jobs", "delete", "train", job["id"]).exit_code == 0
+    refused = run("train", exam, "--target", "passed", "--time-column", "nowhere")
+    assert (refused.exit_code, "nowhere" in refused.stderr) == (1, True)
+
+
+def test_a_prediction_is_explained(trained: dict[str, Any]) -> None:
+    """Rows are explained by number or by value, as tables and a text; a dataset is explained without a model."""
+    shown = run("explain", "--job", trained["id"], "--row", "3", "--table")
+    assert shown.exit_code == 0, shown.output
+    assert "Row 3" in shown.stdout
+    assert "hours" in shown.stdout
+    values = json.dumps({"hours": 12, "group": "a"})
+    assert answer("explain", "--job", trained["id"], "--values", values, "--scope", "local")["result"]["local"]
+    dataset = str(trained["request"]["dataset_id"])
+    assert answer("explain", "--dataset", dataset, "--target", "passed")["result"]["narrative"]["en"]
+
+
+def test_files_are_downloaded(trained: dict[str, Any], tmp_path: Path) -> None:
+    """A file that a job made is written where one wants it; a place that cannot be written is named."""
+    into = tmp_path / "card.md"
+    done = answer("jobs", "download", "train", trained["id"], "model_card.md", "--to", str(into))
+    assert done["bytes"] == into.stat().st_size > 0
+    failed = run("jobs", "download", "train", trained["id"], "model_card.md", "--to", str(tmp_path))
+    assert (failed.exit_code, str(tmp_path) in failed.stderr) == (2, True)
+
+
+def test_a_job_that_fails_says_why(exam: str) -> None:
+    """A job that was cancelled or failed leaves the status of a refusal."""
+    job = answer("train", exam, "--target", "passed", "--trials", "200", "--no-wait")
+    answer("jobs", "cancel", "train", job["id"])
+    watched = run("jobs", "watch", "train", job["id"], "--table")
+    assert (watched.exit_code, "cancelled" in watched.stdout) == (1, True)
+
+
+def test_leaving_early_leaves_the_job_alone(exam: str, address: str) -> None:
+    """Ctrl-C while waiting says how to look again; the job goes on."""
+    job = answer("train", exam, "--target", "passed", "--trials", "50", "--no-wait")
+
+    class Impatient(Touchstone):
+        def wait(self, *_: Any, **__: Any) -> Any:
+            raise KeyboardInterrupt
+
+    with Impatient(address) as client:
+        client.login("me@example.org", PASSWORD)
+        found = client.get_job("train", job["id"])
+        with pytest.raises(typer.Exit) as left:
+            follow(Session(address, as_json=True, client=client), found)
+    assert left.value.exit_code == 1
+    assert answer("jobs", "show", "train", job["id"])["status"] in ("queued", "running")
+    answer("jobs", "cancel", "train", job["id"])

@@ -1,0 +1,68 @@
+"""A server with a script: answers in turn, and remembers what it was asked. Serves both kinds of client."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+
+from touchstone.client import AsyncTouchstone, Touchstone
+
+Answer = httpx2.Response | Exception | Callable[[httpx2.Request], httpx2.Response]
+KINDS = ("sync", "async")
+
+
+class Script:
+    """Answers each request with the next entry."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+        self.requests: list[httpx2.Request] = []
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(request) if callable(answer) else answer
+
+    @property
+    def asked(self) -> list[str]:
+        return [f"{request.method} {request.url.path}" for request in self.requests]
+
+
+class Caller:
+    """One way of calling both kinds of client, so that each test holds for both."""
+
+    def __init__(self, kind: str, script: Script, **options: Any) -> None:
+        transport = httpx2.MockTransport(script)
+        kinds: dict[str, Any] = {"sync": Touchstone, "async": AsyncTouchstone}
+        self.client = kinds[kind]("http://localhost", transport=transport, **options)
+
+    def __call__(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        result = getattr(self.client, name)(*args, **kwargs)
+        if inspect.isawaitable(result):
+            return asyncio.run(_awaited(result))
+        if inspect.isasyncgen(result):
+            return asyncio.run(_collected(result))
+        return list(result) if inspect.isgenerator(result) else result
+
+
+async def _awaited(result: Any) -> Any:
+    return await result
+
+
+async def _collected(result: Any) -> list[Any]:
+    return [item async for item in result]
+
+
+def ok(value: Any, status: int = 200, **headers: str) -> httpx2.Response:
+    """An answer with a JSON body."""
+    return httpx2.Response(status, json=value, headers=headers)
+
+
+def refusal(status: int, code: str, **headers: str) -> httpx2.Response:
+    """An answer in the shape of the service's refusals."""
+    body = {"detail": "No.", "code": code, "errors": [{"loc": ["body"], "msg": "why", "type": code}]}
+    return httpx2.Response(status, json=body, headers=headers)

@@ -1,0 +1,92 @@
+"""Long work through the synchronous client, against a served product: files, trainings, explanations, events."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.served import served
+from touchstone.client import Dataset, Job, Touchstone, TouchstoneError
+
+CSV = "hours,group,passed\n" + "".join(f"{n % 13},{'ab'[n % 2]},{int(n % 13 > 6)}\n" for n in range(80))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Touchstone]:
+    with served(tmp_path_factory.mktemp("served")) as address, Touchstone(address, locale="en") as found:
+        found.register("me@example.org", "correct horse battery")
+        found.login("me@example.org", "correct horse battery")
+        yield found
+
+
+@pytest.fixture(scope="module")
+def exam(client: Touchstone) -> Dataset:
+    stored = client.upload_file(io.BytesIO(CSV.encode()), "exam.csv")
+    return client.create_dataset("Exam", file_path=stored.file_path, file_type="csv", visibility="private")
+
+
+@pytest.fixture(scope="module")
+def trained(client: Touchstone, exam: Dataset) -> Job:
+    job = client.train(exam.id, "passed", budget={"max_trials": 1}, algorithms=["linear"], idempotency_key="one")
+    seen: list[str] = []
+    done = client.wait(job, report=lambda look: seen.append(look.status))
+    assert (done.status, seen[-1]) == ("succeeded", "succeeded"), done.error
+    return done
+
+
+def test_an_upload_is_measured(exam: Dataset) -> None:
+    """A file object is sent whole, and the record shows what is in it."""
+    assert (exam.instances_number, exam.missing_values_percentage) == (80, 0)
+
+
+def test_a_training_gives_a_model_that_predicts(client: Touchstone, trained: Job) -> None:
+    """Its result, its files and its predictions are there; the same key starts nothing new."""
+    assert trained.result is not None
+    into = io.BytesIO()
+    [model] = [one for one in trained.artifacts if one.name.endswith(".skops")]
+    assert client.download(trained, model.name, into) == model.bytes
+    assert client.get_artifact("train", trained.id, model.name) == into.getvalue()
+    assert client.predict(trained.id, [{"hours": 12, "group": "a"}])
+    request = {"budget": {"max_trials": 1}, "algorithms": ["linear"]}
+    again = client.train(int(trained.request["dataset_id"]), "passed", idempotency_key="one", **request)  # type: ignore[arg-type]
+    assert again.id == trained.id
+
+
+def test_events_tell_the_whole_story_and_go_on_from_anywhere(client: Touchstone, trained: Job) -> None:
+    """The stream ends with the job's end, progress never goes back, and a later start leaves out what was heard."""
+    events = list(client.events(trained))
+    assert events[-1].data["status"] == "succeeded"
+    percents = [one.data["progress"]["percent"] for one in events if one.event == "progress"]
+    assert percents == sorted(percents)
+    assert list(client.events(trained, after=events[-2].id)) == events[-1:]
+
+
+def test_an_explanation_adds_up(client: Touchstone, trained: Job) -> None:
+    """Attributions of a row and its base value add up to the prediction; the training is its parent."""
+    job = client.wait(client.explain(job_id=str(trained.id), instances={"rows": [3]}, scope="local"))
+    assert job.result is not None, job.error
+    [local] = job.result["local"]
+    assert local["base_value"] + sum(local["attributions"].values()) == pytest.approx(local["prediction"], abs=1e-3)
+    assert job.parent_job_id == trained.id
+    assert [one.id for one in client.iterate_jobs("explain")] == [job.id]
+
+
+def test_jobs_are_listed_cancelled_and_deleted(client: Touchstone, exam: Dataset) -> None:
+    """A job is listed in its project; once cancelled it is listed under that state, and can be deleted."""
+    project = client.create_project("Exams")
+    job = client.train(exam.id, "passed", budget={"max_trials": 200}, name="long", project_id=project.id)
+    assert [one.id for one in client.page_project_jobs(project.id).jobs] == [job.id]
+    done = client.wait(client.cancel_job("train", job.id))
+    assert done.status == "cancelled"
+    assert [one.id for one in client.page_jobs("train", status="cancelled").jobs] == [job.id]
+    client.delete_job("train", job.id)
+    with pytest.raises(TouchstoneError) as problem:
+        client.get_job("train", job.id)
+    assert problem.value.code == "job_not_found"
+
+
+def test_what_cannot_start_is_refused_at_once(client: Touchstone, exam: Dataset) -> None:
+    """A column that is not in the file is refused before there is a job."""
+    with pytest.raises(TouchstoneError) as problem:
+        client.train(exam.id, "no such column")
+    assert problem.value.status == 422

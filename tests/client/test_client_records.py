@@ -1,0 +1,99 @@
+"""Records in files come back as they were written."""
+
+import io
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touchstone.client import Dataset, RecordError, record_of
+from touchstone.client.fields import DatasetAttributes, DatasetFields
+from touchstone.client.records import COLUMNS, READERS, WRITERS
+from touchstone.core.attributes import ATTRIBUTES, Kind
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+by_kind = {
+    Kind.TEXT: texts,
+    Kind.WORDS: st.lists(texts, max_size=4),
+    Kind.INTEGER: st.integers(0, 2**53 - 1),
+    Kind.PERCENTAGE: st.floats(0, 100),
+    Kind.FLAG: st.booleans(),
+}
+fields = {
+    **{one.name: st.none() | by_kind[one.kind] for one in ATTRIBUTES if one.name != "dataset_name"},
+    "metadata": st.none() | st.dictionaries(texts, json_values, max_size=3),
+    **dict.fromkeys(("description", "file_path", "file_type"), texts),
+    "visibility": st.sampled_from(["public", "private"]),
+    "name": texts.filter(bool),
+}
+
+
+def dataset(**values: object) -> Dataset:
+    now = datetime.now(UTC)
+    name = str(values.get("name", "n"))
+    given = {"id": 1, "dataset_id": uuid4(), "dataset_name": name, "created_at": now, "updated_at": now, **values}
+    return Dataset(**{"name": name, **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@given(found=st.lists(st.fixed_dictionaries(fields), max_size=4))
+def test_what_is_written_is_read_again(kind: str, found: list[dict[str, object]]) -> None:
+    """Texts of any kind, empty and missing values, lists, three-valued flags and metadata survive both formats."""
+    datasets = [dataset(**values) for values in found]
+    file = io.StringIO(newline="")
+    assert WRITERS[kind](datasets, file) == len(datasets)
+    file.seek(0)
+    assert (
+        list(READERS[kind](file))
+        == [record_of(one) for one in datasets]
+        == [{name: values[name] for name in COLUMNS} for values in found]
+    )
+
+
+def test_the_columns_are_the_fields_that_a_creator_may_write() -> None:
+    """Files, the client's fields and the attribute table name the same fields."""
+    written = {*DatasetFields.__annotations__, *DatasetAttributes.__annotations__}
+    assert written == set(COLUMNS)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_cell_is_a_formula(text: str) -> None:
+    """A spreadsheet that opens an export never computes what somebody wrote into a name."""
+    file = io.StringIO(newline="")
+    WRITERS["csv"]([dataset(name=text)], file)
+    assert file.getvalue().splitlines()[1].startswith('"""')
+
+
+def test_people_may_write_lists_with_commas() -> None:
+    """A table from a spreadsheet needs no JSON, and columns that the service fills are passed over."""
+    file = io.StringIO('\ufeffname,domain,is_split,year,id\n"A, b","health, law",TRUE,2020,7\n\n', newline="")
+    assert list(READERS["csv"](file)) == [{"name": "A, b", "domain": ["health", "law"], "is_split": True, "year": 2020}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("csv", "name,yeer\nA,2\n", "line 1: 'yeer' is unknown; did you mean year"),
+        ("csv", "name,year\nA,2\nB,two\n", "line 3, column year: 'two' does not fit (a whole number)"),
+        ("csv", "name,is_split\nA,yes\n", "true, false or nothing"),
+        ("csv", "name,year\nA\n", "1 cells under 2 columns"),
+        ("csv", "name,year\n,2020\n", "line 2: a record has a name"),
+        ("csv", 'name\n"A', "line 2: unexpected end of data"),
+        ("jsonl", '{"name": "A"}\n[1]\n', "line 2"),
+        ("jsonl", '{"name": "A", "dommain": []}\n', "did you mean domain"),
+        ("jsonl", "{}\n", "line 1: a record has a name"),
+        ("jsonl", '{"name": "A", "year": NaN}\n', "line 1"),
+    ],
+)
+def test_a_file_that_does_not_fit_says_where(kind: str, text: str, message: str) -> None:
+    """The line, the column and what was expected are named."""
+    with pytest.raises(RecordError) as problem:
+        list(READERS[kind](io.StringIO(text, newline="")))
+    assert message in str(problem.value)

@@ -1,0 +1,274 @@
+"""The client against the whole service: what it describes is what the service understands."""
+
+import contextlib
+import io
+from collections.abc import AsyncIterator
+from typing import Any, get_args, get_type_hints
+from uuid import uuid4
+
+import pytest
+from PIL import Image
+
+from tests.serving import Service
+from touchstone.client import AsyncTouchstone, InProcess, TouchstoneError, accounts, catalog, record_of, work
+from touchstone.client.fields import Filters
+from touchstone.core.db import Database
+from touchstone.gateway.accounts import create_user
+from touchstone.gateway.table import PUBLIC_ROUTES
+
+pytestmark = pytest.mark.anyio
+PASSWORD = "correct horse battery"
+CSV = b"age,city,income\n" + b"".join(b"%d,%s,%d\n" % (20 + n % 40, b"ab"[n % 2 : n % 2 + 1], n % 2) for n in range(60))
+
+
+@pytest.fixture
+async def guest(service: Service) -> AsyncIterator[AsyncTouchstone]:
+    async with AsyncTouchstone("http://touchstone", transport=InProcess(service.app), locale="en") as client:
+        yield client
+
+
+async def signed_in(guest: AsyncTouchstone) -> AsyncTouchstone:
+    email = f"{uuid4().hex}@example.org"
+    await guest.register(email, PASSWORD, pseudo="p")
+    client = guest.with_token(None, locale="en")
+    await client.login(email, PASSWORD)
+    return client
+
+
+@pytest.fixture
+async def client(guest: AsyncTouchstone) -> AsyncTouchstone:
+    return await signed_in(guest)
+
+
+async def test_a_record_lives_through_its_whole_life(client: AsyncTouchstone) -> None:
+    """Created, found in every way, changed only from the version that was read, and deleted."""
+    made = await client.create_dataset("Écoles", "Open data", year=2020, domain=["a,b", "c"], is_split=False)
+    assert (made.name, made.is_split, made.transparency, made.domain) == ("Écoles", False, None, ["a,b", "c"])
+    for found in (
+        await client.list_datasets(dataset_name="ecoles", domain=["a,b"], year_min=2020),
+        (await client.page_datasets(page_size=1, is_split=False, dataset_name="ecoles")).datasets,
+        await client.search_datasets(name_contains="ECOLES"),
+        [one async for one in client.iterate_datasets(dataset_name="ecoles", page_size=1)],
+    ):
+        assert [one.id for one in found] == [made.id]
+    read = await client.get_dataset(made.dataset_id)
+    changed = await client.update_dataset(made.id, etag=read.etag, transparency=True, year=None)
+    assert (changed.transparency, changed.year) == (True, None)
+    with pytest.raises(TouchstoneError) as problem:
+        await client.update_dataset(made.id, etag=read.etag, year=1999)
+    assert problem.value.code == "precondition_failed"
+    await client.delete_dataset(made.id)
+    with pytest.raises(TouchstoneError) as problem:
+        await client.get_dataset(made.id)
+    assert (problem.value.status, problem.value.code) == (404, "dataset_not_found")
+
+
+async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
+    """Points add up to the score, weights to one, and a profile is known by its name."""
+    for name, year in (("old", 2000), ("new", 2024)):
+        await client.create_dataset(name, objective="ranked", year=year, transparency=True)
+    ranking = await client.score_datasets({"objective": "ranked"}, weights={"year": 3, "transparency": 1}, explain=True)
+    assert [one.dataset_name for one in ranking.datasets] == ["new", "old"]
+    assert [one.rank for one in ranking.datasets] == [1, 2]
+    assert sum(one.weight for one in ranking.effective_weights) == pytest.approx(1)
+    first = ranking.datasets[0]
+    assert first.points is not None
+    assert sum(first.points.values()) == pytest.approx(first.score)
+    assert (await client.score_datasets(weights="ethical", limit=1)).profile == "ethical"
+    with pytest.raises(TouchstoneError) as problem:
+        await client.score_datasets(weights={"yeer": 1})
+    assert problem.value.status == 422
+
+
+async def test_every_filter_of_the_client_is_one_of_the_service(client: AsyncTouchstone) -> None:
+    """No filter that the client offers is refused, and none of the service is missing from it."""
+    values: dict[Any, Any] = {int: 1, float: 1.0, bool: True, str: "x"}
+    filters = {name: next(values[k] for k in get_args(hint) if k in values) for name, hint in hints().items()}
+    await client.list_datasets(**filters)
+    await client.get_facets(**filters)
+    await client.score_datasets(filters)  # type: ignore[arg-type]
+    with pytest.raises(TouchstoneError) as problem:
+        await client.list_datasets(**{"no such filter": 1})  # type: ignore[arg-type]
+    assert problem.value.code == "unknown_name"
+
+
+def hints() -> dict[str, Any]:
+    return {name: hint for name, hint in get_type_hints(Filters).items() if name != "visibility"}
+
+
+async def test_facets_and_criteria_are_tables(client: AsyncTouchstone) -> None:
+    """Facets count under the filters; the criteria come with the profiles and the sort keys."""
+    await client.create_dataset("x", objective="faceted", domain=["law"])
+    facets = await client.get_facets(objective="faceted")
+    assert facets["values"]["domain"] == [{"value": "law", "count": 1}]
+    tables = await client.get_criteria()
+    assert len(tables["criteria"]) == 12
+    assert {"profiles", "sort_keys"} <= set(tables)
+
+
+async def test_projects_keep_a_choice(client: AsyncTouchstone) -> None:
+    """A project takes criteria and weights, recommends, and keeps the choice with its reason."""
+    dataset = await client.create_dataset("chosen", objective="for a project", transparency=True)
+    made = await client.create_project(
+        "Need", description="why", criteria={"objective": "for a project"}, weights={"transparency": 1}
+    )
+    found = await client.get_recommendations(made.id, limit=1)
+    assert (found.project.id, found.total_count, found.datasets[0].id) == (made.id, 1, dataset.id)
+    kept = await client.update_project(
+        made.id, etag=(await client.get_project(made.id)).etag, chosen_dataset_id=dataset.id, choice_reason="documented"
+    )
+    assert (kept.chosen_dataset_id, kept.choice_reason, kept.description) == (dataset.id, "documented", "why")
+    assert [one.id for one in await client.list_projects()] == [made.id]
+    assert (await client.page_projects()).total_count == 1
+    await client.delete_project(made.id)
+    with pytest.raises(TouchstoneError) as problem:
+        await client.get_project(made.id)
+    assert problem.value.detail == "Projet non trouvé"
+
+
+async def test_files_are_uploaded_for_a_record(client: AsyncTouchstone) -> None:
+    """An uploaded table is measured when a record names it."""
+    stored = await client.upload_file(CSV, "people.csv")
+    assert (stored.file_type, stored.bytes) == ("csv", len(CSV))
+    made = await client.create_dataset("mine", file_path=stored.file_path, file_type="csv", visibility="private")
+    assert (made.instances_number, made.visibility) == (60, "private")
+
+
+async def test_an_account_is_its_owners(client: AsyncTouchstone, guest: AsyncTouchstone) -> None:
+    """Profile, picture, sessions and password; a change of password ends every session."""
+    me = await client.update_me(given_name="Ada", locale="en")
+    assert (me.given_name, me.locale, me.pseudo) == ("Ada", "en", "p")
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8), "teal").save(picture, "PNG")
+    await client.set_picture(picture.getvalue())
+    assert (await client.get_me()).picture is not None
+    assert len(await client.get_picture()) > 0
+    await client.delete_picture()
+    other = guest.with_token(None)
+    await other.login(me.email, PASSWORD)
+    sessions = await client.list_sessions()
+    assert sorted(one.current for one in sessions) == [False, True]
+    await client.delete_session(next(one.id for one in sessions if not one.current))
+    with pytest.raises(TouchstoneError, match="401"):
+        await other.get_me()
+    await client.change_password(PASSWORD, PASSWORD + "!")
+    with pytest.raises(TouchstoneError, match="401"):
+        await client.get_me()
+
+
+async def test_tokens_are_renewed_by_themselves(client: AsyncTouchstone) -> None:
+    """A call with an expired token succeeds after renewal; after signing out there is none to renew."""
+    client.identity.token = "expired"
+    me = await client.get_me()
+    assert client.identity.token not in (None, "expired")
+    again = client.with_token(client.identity.token)
+    await client.logout()
+    for over in (client, again):
+        with pytest.raises(TouchstoneError) as problem:
+            await over.get_me()
+        assert (problem.value.status, problem.value.code) == (401, "unauthorized")
+    assert me.pseudo == "p"
+
+
+async def test_administrators_see_to_accounts(
+    client: AsyncTouchstone, guest: AsyncTouchstone, service: Service
+) -> None:
+    """An administrator lists people, shuts one out, and issues a token for a new password."""
+    async with opened(service) as database:
+        await create_user(database, email="root@example.org", password=PASSWORD, is_superuser=True)
+    admin = guest.with_token(None)
+    await admin.login("root@example.org", PASSWORD)
+    me = await client.get_me()
+    assert me.id in {one.id for one in (await admin.page_users(page_size=100)).users}
+    token = (await admin.reset_user(me.id)).token
+    await guest.reset_password(token, PASSWORD + "?")
+    await client.login(me.email, PASSWORD + "?")
+    assert not (await admin.update_user(me.id, is_active=False)).is_active
+    with pytest.raises(TouchstoneError, match="401"):
+        await client.get_me()
+
+
+@contextlib.asynccontextmanager
+async def opened(service: Service) -> AsyncIterator[Any]:
+    database = Database(service.settings.effective_database_url)
+    yield database
+    await database.close()
+
+
+async def test_records_move_between_catalogs(client: AsyncTouchstone) -> None:
+    """What one catalog exports another takes, with every value that its creator wrote."""
+    made = await client.create_dataset(
+        "moved", "d", objective="=1+1", domain=["a"], year=2001, transparency=False, metadata={"tags": ["x"]}
+    )
+    record = {name: value for name, value in record_of(made).items() if value is not None}
+    again = await client.create_dataset(**record)
+    assert record_of(again) == record_of(made)
+
+
+async def test_the_client_reaches_every_public_route() -> None:
+    """Every documented route of the public table has a call, but the one that only orchestrators ask."""
+    described = {(call.method, call.path) for call in every_call()}
+    routes = {
+        (r.method, r.path.format_map(Placeholders())) for r in PUBLIC_ROUTES if r.is_documented and "live" not in r.path
+    }
+    assert routes - described == set()
+
+
+class Placeholders(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "x"
+
+
+def every_call() -> list[Any]:
+    return [
+        *job_calls("train"),
+        *job_calls("explain"),
+        work.train(1, "t"),
+        work.explain(),
+        work.predict("x", []),
+        work.page_project_jobs("x"),
+        accounts.sign_in("e", "p"),
+        accounts.renew("r"),
+        accounts.revoke("r"),
+        accounts.register("e", "p"),
+        accounts.reset_password("t", "p"),
+        accounts.get_me(),
+        accounts.update_me(),
+        accounts.change_password("a", "b"),
+        accounts.get_picture(),
+        accounts.set_picture(b""),
+        accounts.delete_picture(),
+        accounts.list_sessions(),
+        accounts.delete_session("x"),
+        accounts.page_users(),
+        accounts.update_user("x"),
+        accounts.reset_user("x"),
+        accounts.get_health(),
+        catalog.list_datasets(),
+        catalog.create_dataset("n"),
+        catalog.search_datasets(),
+        catalog.score_datasets(),
+        catalog.get_facets(),
+        catalog.get_criteria(),
+        catalog.get_dataset("x"),
+        catalog.update_dataset("x"),
+        catalog.delete_dataset("x"),
+        catalog.upload_file(b"", "n"),
+        catalog.list_projects(),
+        catalog.create_project("n"),
+        catalog.get_project("x"),
+        catalog.update_project("x"),
+        catalog.delete_project("x"),
+        catalog.get_recommendations("x"),
+    ]
+
+
+def job_calls(kind: Any) -> list[Any]:
+    return [
+        work.page_jobs(kind),
+        work.get_job(kind, "x"),
+        work.delete_job(kind, "x"),
+        work.cancel_job(kind, "x"),
+        work.follow_job(kind, "x"),
+        work.get_artifact(kind, "x", "x"),
+    ]

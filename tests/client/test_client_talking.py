@@ -1,0 +1,215 @@
+"""How calls are carried out: renewal, retries, refusals, paging, waiting and following, by both kinds of client."""
+
+import inspect
+import io
+
+import httpx2
+import msgspec
+import pytest
+
+from tests.client.scripted import KINDS, Caller, Script, ok, refusal
+from touchstone.client import AsyncTouchstone, Job, Touchstone, TouchstoneError
+
+TOKENS = {"access_token": "new", "token_type": "bearer", "expires_in": 60, "refresh_token": "next"}
+ME = {"id": "1b4e28ba-2fa1-41d2-883f-0016d3cca427", "email": "a@b.org"}
+JOB = {
+    "id": "6ba7b810-9dad-41d1-80b4-00c04fd430c8",
+    "kind": "train",
+    "status": "queued",
+    "done": False,
+    "created_at": "2026-01-01T00:00:00Z",
+}
+DATASET = {"dataset_id": "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "name": "x", "dataset_name": "x"}
+
+both = pytest.mark.parametrize("kind", KINDS)
+
+
+def job(**changes: object) -> dict[str, object]:
+    return {**JOB, **changes}
+
+
+def typed(value: dict[str, object]) -> Job:
+    return msgspec.convert(value, Job)
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    """What one kind of client can do, the other can too, with the same parameters."""
+    for name, method in inspect.getmembers(Touchstone, inspect.isfunction):
+        if not name.startswith("_"):
+            other = getattr(AsyncTouchstone, name)
+            assert list(inspect.signature(method).parameters) == list(inspect.signature(other).parameters), name
+
+
+@both
+def test_an_expired_token_is_renewed_once_and_kept(kind: str) -> None:
+    """After a 401 the refresh token is exchanged, its holder is told, and the call is sent again with the new token."""
+    script = Script(refusal(401, "unauthorized"), ok(TOKENS), ok(ME))
+    kept: list[str] = []
+    call = Caller(kind, script, token="old", refresh_token="r", on_tokens=lambda new: kept.append(new.access_token))
+    assert call("get_me").email == "a@b.org"
+    assert script.asked == ["GET /api/v1/users/me", "POST /api/v1/auth/refresh", "GET /api/v1/users/me"]
+    assert [r.headers.get("authorization") for r in script.requests] == ["Bearer old", None, "Bearer new"]
+    assert kept == ["new"]
+    assert call.client.identity.refresh_token == "next"
+
+
+@both
+def test_a_session_that_is_over_stays_over(kind: str) -> None:
+    """When renewing fails too, the first refusal is what the caller learns, and nothing is asked a third time."""
+    script = Script(refusal(401, "unauthorized"), refusal(401, "invalid_refresh_token"))
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, script, token="old", refresh_token="r")("get_me")
+    assert (problem.value.status, problem.value.code) == (401, "unauthorized")
+    assert len(script.requests) == 2
+
+
+@both
+def test_readings_are_tried_again_and_writings_never(kind: str) -> None:
+    """A call that changes nothing survives a broken connection and a busy service; one that writes is sent once."""
+    script = Script(httpx2.ConnectError("gone"), refusal(503, "unavailable", **{"Retry-After": "0"}), ok(ME))
+    assert Caller(kind, script)("get_me").email == "a@b.org"
+    script = Script(refusal(503, "unavailable", **{"Retry-After": "0"}))
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, script)("create_project", "p")
+    assert (problem.value.status, problem.value.retry_after, len(script.requests)) == (503, 0.0, 1)
+
+
+@both
+def test_a_long_retry_after_is_left_to_the_caller(kind: str) -> None:
+    """A service that asks for a minute is not waited for: the caller is told at once, with the seconds."""
+    script = Script(refusal(503, "unavailable", **{"Retry-After": "60"}))
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, script)("get_me")
+    assert problem.value.retry_after == 60
+
+
+@both
+def test_no_answer_is_one_clear_error(kind: str) -> None:
+    """A server that cannot be reached is reported with its address, after the last attempt."""
+    script = Script(*(httpx2.ConnectError("refused") for _ in range(3)))
+    with pytest.raises(TouchstoneError, match="http://localhost cannot be reached: refused") as problem:
+        Caller(kind, script)("get_me")
+    assert (problem.value.status, problem.value.code) == (0, "unreachable")
+
+
+@both
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(200, "<html>"), (502, "<html>"), (200, '{"id": 5}')],
+    ids=["html", "proxy error", "other shape"],
+)
+def test_answers_of_something_else_are_unreadable(kind: str, status: int, text: str) -> None:
+    """A proxy's page or another service's JSON is an error of its own, never a half-filled object."""
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, Script(*(httpx2.Response(status, text=text) for _ in range(3))))("get_me")
+    assert problem.value.code == "unreadable"
+
+
+@both
+def test_refusals_carry_what_the_service_said(kind: str) -> None:
+    """Status, code, sentence and the single errors reach the caller."""
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, Script(refusal(422, "invalid_weights")))("score_datasets", weights={"year": -1})
+    assert str(problem.value) == "No. (422 invalid_weights)"
+    assert problem.value.errors[0]["type"] == "invalid_weights"
+
+
+@both
+def test_queries_are_written_as_the_contract_reads_them(kind: str) -> None:
+    """Lists are repeated, booleans are in lower case, and what is None is left out."""
+    script = Script(ok([]))
+    Caller(kind, script, locale="en")("list_datasets", domain=["a,b", "c"], is_split=False, year_min=None)
+    assert script.requests[0].url.query == b"skip=0&limit=100&domain=a%2Cb&domain=c&is_split=false"
+    assert script.requests[0].headers["accept-language"] == "en"
+
+
+@both
+def test_ids_never_become_paths(kind: str) -> None:
+    """Whatever is in an id stays within its segment of the path."""
+    script = Script(refusal(404, "project_not_found"))
+    with pytest.raises(TouchstoneError):
+        Caller(kind, script)("get_project", "../users/me?x=1#y")
+    assert script.requests[0].url.raw_path == b"/api/v1/projects/..%2Fusers%2Fme%3Fx%3D1%23y"
+
+
+@both
+def test_iterating_goes_through_every_page(kind: str) -> None:
+    """Records come one after the other, page after page, with the same filters."""
+
+    def page(request: httpx2.Request) -> httpx2.Response:
+        number = int(request.url.params["page"])
+        found = [{"id": 2 * number - 1, **DATASET}, {"id": 2 * number, **DATASET}][: 2 if number < 3 else 1]
+        return ok({"datasets": found, "total_count": 5, "page": number, "page_size": 2, "total_pages": 3})
+
+    script = Script(page, page, page)
+    found = Caller(kind, script)("iterate_datasets", page_size=2, sort_by="year", domain="x")
+    assert [one.id for one in found] == [1, 2, 3, 4, 5]
+    assert {r.url.params["domain"] for r in script.requests} == {"x"}
+
+
+@both
+def test_waiting_reports_every_look_and_ends_with_the_job(kind: str) -> None:
+    """`wait` looks again until the job is done, whatever its end."""
+    script = Script(ok(job(status="running")), ok(job(status="failed", done=True)))
+    seen: list[str] = []
+    done = Caller(kind, script)("wait", typed(JOB), report=lambda one: seen.append(one.status))
+    assert done.status == "failed"
+    assert seen == ["running", "failed"]
+
+
+def stream(*events: str) -> httpx2.Response:
+    return httpx2.Response(200, headers={"content-type": "text/event-stream"}, text="".join(f"{e}\n\n" for e in events))
+
+
+@both
+def test_events_go_on_where_a_connection_broke(kind: str) -> None:
+    """A broken event stream is taken up after the last event, and ends with the job."""
+    script = Script(
+        stream("retry: 10", ': hello\nid: 7\nevent: progress\ndata: {"percent": 5}'),
+        httpx2.ReadError("broken"),
+        stream('id: 8\nevent: state\ndata: {"status": "succeeded", "done": true}'),
+    )
+    found = Caller(kind, script)("events", typed(JOB))
+    assert [(one.id, one.event) for one in found] == [("7", "progress"), ("8", "state")]
+    assert [r.headers.get("last-event-id") for r in script.requests] == [None, "7", "7"]
+
+
+@both
+def test_a_job_that_cannot_be_followed_is_an_error(kind: str) -> None:
+    """An event stream that is refused raises what the service said."""
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, Script(refusal(404, "job_not_found")))("events", typed(JOB))
+    assert problem.value.code == "job_not_found"
+
+
+@both
+def test_artifacts_are_written_as_they_come(kind: str) -> None:
+    """A download fills the open file and says how many bytes there were."""
+    script = Script(httpx2.Response(200, content=b"x" * 100_000))
+    into = io.BytesIO()
+    assert Caller(kind, script)("download", typed(JOB), "model.skops", into) == 100_000
+    assert into.getvalue() == b"x" * 100_000
+
+
+@both
+def test_light_clients_share_connections_and_nothing_else(kind: str) -> None:
+    """A client made for another token calls as that one, while the first stays who it was."""
+    script = Script(ok(ME), ok(ME))
+    caller = Caller(kind, script, token="first")
+    first, caller.client = caller.client, caller.client.with_token("second", locale="en", user_agent="Browser")
+    caller("get_me")
+    assert first.identity.token == "first"
+    assert script.requests[0].headers["authorization"] == "Bearer second"
+    assert script.requests[0].headers["user-agent"] == "Browser"
+
+
+@both
+def test_signing_in_and_out_keeps_and_forgets_the_tokens(kind: str) -> None:
+    """The tokens of a sign-in are used by later calls, and are gone after signing out."""
+    script = Script(ok(TOKENS), ok(ME), httpx2.Response(204))
+    call = Caller(kind, script)
+    call("login", "a@b.org", "secret")
+    call("get_me")
+    call("logout")
+    assert script.requests[1].headers["authorization"] == "Bearer new"
+    assert (call.client.identity.token, call.client.identity.refresh_token) == (None, None)

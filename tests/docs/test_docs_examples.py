@@ -1,0 +1,71 @@
+"""Every example of the tutorial and the how-tos runs, in the order of its page, as its reader would run it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.served import served
+from touchstone.client import Touchstone
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ADDRESS, EMAIL, PASSWORD = "http://127.0.0.1:8000", "ada@example.org", "seven green herons"
+START = "make serve\n"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("docs"), demo=True) as found:
+        yield found
+
+
+def script(page: Path, folder: Path) -> str:
+    """The page as one script: shell as it stands, Python as one program that grows from block to block."""
+    steps, program = ["set -euo pipefail"], ""
+    for number, (language, block) in enumerate(FENCE.findall(page.read_text())):
+        if language == "sh":
+            steps.append(block)
+        elif language == "python":
+            program += block
+            (folder / f"program{number}.py").write_text(program)
+            steps = [step for step in steps if not step.startswith("python program")]
+            steps.append(f"python program{number}.py")
+        else:
+            assert (language, block) == ("text", START), f"{page.name}: {language!r} examples are not run"
+    return "\n".join(steps)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_example_runs(page: Path, address: str, tmp_path: Path) -> None:
+    """A reader who copies the examples of a page, one after the other, gets through it."""
+    email = f"{page.stem}@example.org"
+    text = script(page, tmp_path)
+    if page.stem != "tutorial":  # the tutorial makes its account itself; the others suppose one
+        with Touchstone(address) as client:
+            client.register(email, PASSWORD)
+    for file in (tmp_path / "script.sh", *tmp_path.glob("program*.py")):
+        before = text if file.suffix == ".sh" else file.read_text()
+        file.write_text(before.replace(ADDRESS, address).replace(EMAIL, email))
+    variables = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+    }
+    ran = subprocess.run(
+        ["bash", "script.sh"], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, f"{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}"
+
+
+def test_the_pages_lead_to_one_another() -> None:
+    """Every relative link of these pages goes somewhere."""
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,0 +1,68 @@
+"""The product as its own process, the way a person starts it: killed, stopped and started again by tests."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+START_SECONDS = 60
+
+
+class ServingProcess:
+    """`touchstone serve [part]` on a free port of loopback."""
+
+    def __init__(self, folder: Path, part: str | None = None, /, **variables: str) -> None:
+        self.folder = folder
+        self.part = part
+        self.variables = variables
+        self.process: subprocess.Popen[str] | None = None
+        self.address = ""
+        self.said: list[str] = []
+
+    def environment(self) -> Mapping[str, str]:
+        """What the process is started with: nothing of ours but its settings."""
+        own = {k: v for k, v in os.environ.items() if not k.startswith("TOUCHSTONE_")}
+        defaults = {"TOUCHSTONE_PORT": "0", "TOUCHSTONE_DATA_DIR": str(self.folder), "TOUCHSTONE_METRICS_PORT": "0"}
+        return own | defaults | self.variables
+
+    def start(self, *prefix: str) -> "ServingProcess":
+        """Start it, under `prefix` (a tracer, say), and wait until it says where it answers."""
+        command = [*prefix, sys.executable, "-m", "touchstone", "serve", *([self.part] if self.part else [])]
+        log_path = self.folder.parent / f"{self.folder.name}.log"
+        with log_path.open("a") as log:
+            self.process = subprocess.Popen(
+                command, env=self.environment(), stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
+            )
+        assert self.process.stdout is not None
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            line = self.process.stdout.readline()
+            if not line and self.process.poll() is not None:
+                break
+            self.said.append(line.rstrip())
+            if found := re.search(r"answers at (http://\S+)", line):
+                self.address = found.group(1)
+                return self
+        raise AssertionError(f"it did not start: {self.said} {log_path.read_text()[-2000:]}")
+
+    def kill(self) -> None:
+        """`kill -9` of the process and all that it started, as a power cut would."""
+        self._signal(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """SIGTERM, and wait for the end."""
+        self._signal(signal.SIGTERM)
+
+    def _signal(self, number: int) -> None:
+        if self.process is not None and self.process.poll() is None:
+            if number == signal.SIGKILL:
+                os.killpg(self.process.pid, number)
+            else:
+                self.process.send_signal(number)
+            self.process.wait(60)
+        if self.process is not None and self.process.stdout is not None:
+            self.process.stdout.close()

@@ -1,0 +1,141 @@
+"""What was acknowledged survives `kill -9`, and an fsync stands before every acknowledgement."""
+
+import random
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.conftest import missing
+from tests.durability.serving_process import ServingProcess
+
+WRITERS = 8
+PASSWORD = "correct horse battery"
+RECORD = {"description": "d", "file_path": "none.csv", "file_type": "csv"}
+
+
+@pytest.fixture
+def server(tmp_path: Path, database_url: str) -> Iterator[ServingProcess]:
+    """A product on the database under test, without the demo catalog."""
+    made = ServingProcess(tmp_path / "data", TOUCHSTONE_DATABASE_URL=database_url, TOUCHSTONE_DEMO="false")
+    yield made
+    made.kill()
+
+
+def sign_in(address: str) -> dict[str, str]:
+    """The headers of a user of this test, who is registered at first."""
+    account = {"email": "writer@example.org", "password": PASSWORD}
+    with httpx2.Client(base_url=address, timeout=30) as client:
+        client.post("/api/v1/auth/register", json=account)
+        answer = client.post("/api/v1/auth/login", data={"username": account["email"], "password": PASSWORD})
+    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
+
+
+class Writers:
+    """Eight clients that create records and projects and remember what was acknowledged."""
+
+    def __init__(self) -> None:
+        self.datasets: set[str] = set()
+        self.projects: set[str] = set()
+        self.sent = 0
+
+    def write(self, address: str, headers: dict[str, str], ends: threading.Event) -> None:
+        """Write until the server is gone."""
+        with httpx2.Client(base_url=address, headers=headers, timeout=30) as client:
+            while not ends.is_set():
+                self.sent += 1
+                name = f"n{self.sent}-{random.getrandbits(48):x}"
+                try:
+                    if random.random() < 0.7:
+                        if client.post("/api/v1/datasets/", json={"name": name, **RECORD}).status_code == 201:
+                            self.datasets.add(name)
+                    elif client.post("/api/v1/projects", json={"name": name}).status_code == 201:
+                        self.projects.add(name)
+                except httpx2.HTTPError:
+                    return
+
+
+def wait_for_writes(written: Writers, more: int) -> None:
+    """Return at a moment of its own after `more` further writes were acknowledged, in the middle of others."""
+    goal = len(written.datasets) + len(written.projects) + more
+    deadline = time.monotonic() + 60
+    while len(written.datasets) + len(written.projects) < goal and time.monotonic() < deadline:
+        time.sleep(0.001)
+    time.sleep(random.uniform(0, 0.01))
+
+
+def kept(address: str, headers: dict[str, str]) -> tuple[list[str], list[str]]:
+    """The names of all records and projects that the service knows."""
+    with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
+        names: list[str] = []
+        while page := client.get("/api/v1/datasets/", params={"limit": 1000, "skip": len(names)}).json():
+            names += [row["name"] for row in page]
+        projects: list[str] = []
+        while page := client.get("/api/v1/projects", params={"limit": 1000, "skip": len(projects)}).json():
+            projects += [row["name"] for row in page]
+    return names, projects
+
+
+@pytest.mark.timeout(3600)
+def test_no_acknowledged_write_is_lost(server: ServingProcess, request: pytest.FixtureRequest) -> None:
+    """After every kill, each record and project that was answered with 201 is there once."""
+    cycles = 100 if request.config.getoption("--long") else 4
+    written = Writers()
+    for _ in range(cycles):
+        server.start()
+        headers = sign_in(server.address)
+        ends = threading.Event()
+        threads = [threading.Thread(target=written.write, args=(server.address, headers, ends)) for _ in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        wait_for_writes(written, random.randrange(3, 40))
+        server.kill()
+        ends.set()
+        for thread in threads:
+            thread.join()
+    server.start()
+    datasets, projects = kept(server.address, sign_in(server.address))
+    assert len(written.datasets) > cycles
+    assert written.datasets - set(datasets) == set()
+    assert written.projects - set(projects) == set()
+    assert len(datasets) == len(set(datasets))
+    assert len(projects) == len(set(projects))
+    print(f"{cycles} kills, {len(written.datasets) + len(written.projects)} acknowledged writes, none lost")  # noqa: T201
+
+
+def test_an_fsync_precedes_each_acknowledgement(tmp_path: Path) -> None:
+    """Between the arrival of a write and its 201, the database's log is synced to the disk."""
+    if not shutil.which("strace"):
+        missing("strace")
+    trace = tmp_path / "trace"
+    server = ServingProcess(tmp_path / "data", TOUCHSTONE_DEMO="false")
+    server.start(
+        "strace",
+        "-f",
+        "-qq",
+        "-s",
+        "80",
+        "-e",
+        "trace=fsync,fdatasync,sendto,write,writev,sendmsg,recvfrom,read",
+        "-o",
+        str(trace),
+    )
+    try:
+        headers = sign_in(server.address)
+        with httpx2.Client(base_url=server.address, headers=headers, timeout=60) as client:
+            for number in range(5):
+                answer = client.post("/api/v1/datasets/", json={"name": f"n{number}", **RECORD})
+                assert answer.status_code == 201
+    finally:
+        server.kill()
+    lines = trace.read_text(errors="replace").splitlines()
+    arrived = [i for i, line in enumerate(lines) if "POST /api/v1/datasets/" in line]
+    answered = [i for i, line in enumerate(lines) if "HTTP/1.1 201" in line and i > arrived[0]]
+    assert len(arrived) == len(answered) == 5
+    for begin, end in zip(arrived, answered, strict=True):
+        assert any(re.search(r"\bf(data)?sync\(", line) for line in lines[begin:end]), lines[begin:end]

@@ -1,0 +1,304 @@
+"""What reaches a backend, and what does not get past the gate."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from tests.gateway.standing import Recorder, Standing, ask, recorders
+from tests.listening import listening
+from touchstone.core.db import Database
+from touchstone.core.guard import CALLER
+from touchstone.core.identity import InternalTokens
+from touchstone.core.settings import Settings
+from touchstone.core.upstream import Absent, InProcess, Remote, Upstream
+from touchstone.gateway import accounts
+from touchstone.gateway.app import Gateway
+from touchstone.gateway.matching import Matcher, filled, public_addresses
+from touchstone.gateway.table import LARGE_BODIES, PUBLIC_ROUTES
+
+UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
+PROJECT_MISSING = {"detail": "Projet non trouvé", "code": "project_not_found", "errors": []}
+KEY = "k" * 32
+
+
+def addresses(*, are_open: bool) -> Iterator[tuple[str, str]]:
+    """Method and a concrete path for every address of the table."""
+    for route in PUBLIC_ROUTES:
+        for address in route.addresses:
+            if route.is_open is are_open:
+                yield route.method, address.replace("{", "").replace("}", "")
+
+
+@pytest.fixture
+async def apart(settings: Settings, database: Database) -> AsyncIterator[Standing]:
+    """The gateway with every backend behind a real HTTP hop."""
+    backends = recorders()
+    tokens = InternalTokens(KEY)
+    async with AsyncExitStack() as stack:
+        upstreams: dict[str, Upstream] = {}
+        for name, backend in backends.items():
+            remote = Remote(name, await stack.enter_async_context(listening(backend)), timeout=5)
+            stack.push_async_callback(remote.close)
+            upstreams[name] = remote
+        gateway = await Gateway.open(settings, database, tokens, upstreams)
+        stack.push_async_callback(gateway.close)
+        yield Standing(gateway, settings, database, backends)
+
+
+async def test_every_route_but_the_open_ones_asks_for_a_token(standing: Standing) -> None:
+    """Each address of the table that is not marked open answers the interface's 401, and no backend hears of it."""
+    async with standing.client(accept_language="en") as guest:
+        for method, path in addresses(are_open=False):
+            for form in (path, path.rstrip("/"), path.rstrip("/") + "/"):
+                answer = await guest.request(method, form)
+                assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED), path
+                assert answer.headers["www-authenticate"] == "Bearer"
+    assert [backend.scopes for backend in standing.backends.values()] == [[], [], []]
+
+
+async def test_open_routes_answer_without_a_token(standing: Standing) -> None:
+    """Each address marked open is answered by its owner, even beside a token that is worth nothing."""
+    async with standing.client("worthless") as guest:
+        for method, path in addresses(are_open=True):
+            answer = await guest.request(method, path)
+            assert answer.status_code != 405, path
+            assert answer.json() != UNAUTHORIZED if "json" in answer.headers["content-type"] else True, path
+
+
+async def test_the_open_routes_are_these(standing: Standing) -> None:
+    """Opening a route is a decision: the list stands here once more."""
+    own = {path for method, path in addresses(are_open=True) if "docs" not in path and "openapi" not in path}
+    assert own == {
+        "/api/v1/auth/register",
+        "/api/v1/auth/login",
+        "/api/v1/auth/refresh",
+        "/api/v1/auth/reset-password",
+        "/health/live",
+        "/health/ready",
+    }
+
+
+async def test_every_address_leads_to_its_own_row() -> None:
+    """No row of the table is hidden by another one."""
+    matcher = Matcher(public_addresses(PUBLIC_ROUTES))
+    for route in PUBLIC_ROUTES:
+        for address in route.addresses:
+            match = matcher.find_path(address.replace("{", "").replace("}", ""))
+            assert match is not None
+            assert match.routes[route.method] is route
+            assert filled(route.target, match.values) == route.target.replace("{", "").replace("}", "")
+
+
+UNKNOWN_PATHS = (
+    b"/api/v1/nothing",
+    b"/nothing",
+    b"/",
+    b"",
+    b"//api/v1/datasets/",
+    b"/api/v1//datasets/",
+    b"/api/v1/datasets//",
+    b"/api/v1/datasets/1/2/3",
+    b"/api%2Fv1%2Fauth%2Flogin",
+    b"/health%2flive",
+    b"/api/v1/datasets/%2e%2e/auth/login",
+    b"/docs/../api/v1/datasets/",
+    b"/docs;/api/v1/datasets/",
+    b"http://gateway.test/docs/x",
+)
+
+
+async def test_unknown_paths_look_like_protected_ones(standing: Standing) -> None:
+    """Without a token an unknown path answers as a protected one does; with a token it is not found."""
+    ada = await standing.user()
+    signed_in = [(b"authorization", ada.headers["authorization"].encode())]
+    for raw_path in UNKNOWN_PATHS:
+        guest = await ask(standing.app, "GET", raw_path, [])
+        assert (guest.status, guest.json()) == (401, UNAUTHORIZED), raw_path
+        known = await ask(standing.app, "GET", raw_path, signed_in)
+        assert (known.status, known.json()["code"]) == (404, "not_found"), raw_path
+    assert not any(backend.scopes for backend in standing.backends.values())
+
+
+async def test_static_files_stay_in_their_folder(standing: Standing) -> None:
+    """The open assets of the documentation cannot be used to walk out of their folder."""
+    for name in (b"..", b"%2e%2e", b"..%2f..%2fsigning.key", b"%2fetc%2fpasswd", b"..%5c..%5csigning.key"):
+        answer = await ask(standing.app, "GET", b"/docs/static/" + name, [])
+        assert (answer.status, answer.json()["code"]) == (404, "not_found")
+    async with standing.client() as guest:
+        assert (await guest.get("/docs/static/swagger-ui.css")).status_code == 200
+
+
+async def test_a_crafted_host_opens_nothing(standing: Standing) -> None:
+    """Only the path decides what is open: a Host with an open path in it changes nothing."""
+    for host in (b"gateway.test/docs?", b"gateway.test/health/live#", b"x/openapi.json", b""):
+        answer = await ask(standing.app, "GET", b"/api/v1/datasets/", [(b"host", host)])
+        assert (answer.status, answer.json()) == (401, UNAUTHORIZED)
+
+
+async def test_a_wrong_method_names_the_right_ones(standing: Standing) -> None:
+    """With a token, and on open addresses without one, a wrong method is 405 with Allow."""
+    async with await standing.user() as ada:
+        answer = await ada.delete("/api/v1/datasets/")
+        assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+    async with standing.client() as guest:
+        assert (await guest.delete("/api/v1/datasets/")).status_code == 401
+        answer = await guest.get("/api/v1/auth/login")
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+LEADS_TO = (
+    ("GET", "/api/v1/datasets", "selection", "/datasets/"),
+    ("GET", "/api/v1/datasets/", "selection", "/datasets/"),
+    ("GET", "/api/v1/datasets/7", "selection", "/datasets/7"),
+    ("GET", "/api/v1/datasets/7/", "selection", "/datasets/7"),
+    ("POST", "/api/v1/datasets/score/", "selection", "/datasets/score"),
+    ("GET", "/projects", "selection", "/projects"),
+    ("GET", "/api/v1/projects/", "selection", "/projects"),
+    ("GET", "/projects/abc/recommendations", "selection", "/projects/abc/recommendations"),
+    ("GET", "/api/v1/projects/a%20b%3Fc", "selection", "/projects/a b?c"),
+    ("GET", "/projects/p/jobs/", "training", "/projects/p/jobs"),
+    ("POST", "/api/v1/ml/train", "training", "/train"),
+    ("POST", "/api/v1/ml/jobs/j/predict", "training", "/jobs/j/predict"),
+    ("POST", "/api/v1/xai/explain", "explanation", "/explain"),
+    ("GET", "/api/v1/xai/jobs/j/artifacts/roc.svg", "explanation", "/jobs/j/artifacts/roc.svg"),
+    ("GET", "/training/openapi.json", "training", "/openapi.json"),
+)
+
+
+async def test_requests_reach_their_backend(standing: Standing) -> None:
+    """Both slash forms and every alias of a route are the same path at the backend, without the gateway's prefix."""
+    async with await standing.user() as ada:
+        for method, path, backend, target in LEADS_TO:
+            answer = await ada.request(method, path)
+            assert (answer.status_code, standing.backends[backend].last()["path"]) == (200, target)
+
+
+async def test_an_impossible_project_id_is_a_missing_project(standing: Standing) -> None:
+    """A value that cannot be an id never becomes a path: it is answered as a missing project, in French, at once."""
+    ada = await standing.user()
+    headers = [(b"authorization", ada.headers["authorization"].encode()), (b"accept-language", b"en")]
+    for value in (b"a%2Fb", b"%2e%2e", b".", b"a%00b", b"%0d%0a", b"x" * 300, b"..%2Fdatasets%2F1"):
+        for prefix in (b"/projects/", b"/api/v1/projects/"):
+            answer = await ask(standing.app, "GET", prefix + value, headers)
+            assert (answer.status, answer.json()) == (404, PROJECT_MISSING), value
+    assert standing.backends["selection"].scopes == []
+
+
+async def test_what_was_made_has_a_public_address(standing: Standing) -> None:
+    """A Location that names a backend's own path comes out as the canonical public one; others stay as they are."""
+    expected = {
+        "/datasets/7": "/api/v1/datasets/7",
+        "/projects/a%20b": "/api/v1/projects/a%20b",
+        "/api/v1/ml/jobs/j": "/api/v1/ml/jobs/j",
+        "https://elsewhere.example.org/datasets/7": "https://elsewhere.example.org/datasets/7",
+    }
+    async with await standing.user() as ada:
+        for given, public in expected.items():
+            standing.backends["selection"].location = given
+            assert (await ada.post("/projects", json={})).headers["location"] == public
+        standing.backends["training"].location = "/jobs/j"
+        assert (await ada.post("/api/v1/ml/train", json={})).headers["location"] == "/api/v1/ml/jobs/j"
+
+
+def signed_in_as(token: str, *more: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    """Headers of a request with a token."""
+    return [(b"authorization", b"Bearer " + token.encode()), *more]
+
+
+SPOOFS = (
+    (b"x-user-id", b"00000000-0000-0000-0000-000000000001"),
+    (b"x_user_id", b"00000000-0000-0000-0000-000000000002"),
+    (b"x.user.id", b"00000000-0000-0000-0000-000000000003"),
+    (b"X-User-ID", b"00000000-0000-0000-0000-000000000004"),
+    (b"x-user-email", b"root@example.org"),
+    (b"x_user_email", b"root@example.org"),
+    (b"x-touchstone-internal", b"forged"),
+    (b"connection", b"X-User-ID, x-request-id"),
+    (b"x-forwarded-for", b"127.0.0.1"),
+    (b"x-forwarded-user", b"root"),
+    (b"cookie", b"session=1"),
+    (b"touchstone.caller", b"root"),
+)
+
+
+async def test_identity_is_rebuilt_and_never_passed_on(standing: Standing) -> None:
+    """Whatever a client writes about who it is stays behind; the backend sees the user of the token alone."""
+    user = await accounts.create_user(standing.database, email="ada@example.org", password="correct horse battery")
+    token = (await standing.sign_in())["access_token"]
+    passed = ((b"content-type", b"application/json"), (b"if-match", b'"1"'), (b"x-request-id", b"12345678"))
+    for extra in ((), SPOOFS, SPOOFS[::-1]):
+        answer = await ask(standing.app, "GET", b"/projects", signed_in_as(token, *extra, *passed))
+        assert answer.status == 200
+        recorder = standing.backends["selection"]
+        assert sorted(recorder.last()["headers"]) == sorted(
+            [*passed, (b"x-user-id", str(user.id).encode()), (b"x-user-email", b"ada@example.org")]
+        )
+        assert recorder.last()[CALLER].id == user.id
+        assert recorder.last()[CALLER].is_admin is False
+
+
+async def test_an_open_route_is_forwarded_without_any_identity(standing: Standing) -> None:
+    """Backend documents are open: what reaches the backend names nobody."""
+    answer = await ask(standing.app, "GET", b"/selection/openapi.json", list(SPOOFS))
+    assert answer.status == 200
+    recorder = standing.backends["selection"]
+    assert (recorder.last()["headers"], recorder.last()[CALLER]) == ([], None)
+
+
+async def test_the_hop_carries_the_same_and_proves_it(apart: Standing) -> None:
+    """Between processes the backend gets the same headers over HTTP, and the gateway's signed token beside them."""
+    user = await accounts.create_user(
+        apart.database, email="adà@example.org", password="correct horse battery", is_superuser=True
+    )
+    token = (await apart.sign_in("adà@example.org"))["access_token"]
+    async with apart.client(token, x_user_id="forged", x_touchstone_internal="forged", idempotency_key="k1") as ada:
+        answer = await ada.post("/api/v1/datasets/score/?limit=2&a=%C3%A9", json={"weights": []})
+    assert answer.json() == {"backend": "selection", "path": "/datasets/score"}
+    assert answer.headers["x-total-count"] == "7"
+    recorder = apart.backends["selection"]
+    assert (recorder.bodies, recorder.last()["query_string"]) == ([b'{"weights":[]}'], b"limit=2&a=%C3%A9")
+    assert recorder.header(b"x-user-id") == [str(user.id).encode()]
+    assert recorder.header(b"x-user-email") == [b"ad%C3%A0@example.org"]
+    assert recorder.header(b"idempotency-key") == [b"k1"]
+    assert recorder.header(b"authorization") == []
+    caller = InternalTokens(KEY).verify(recorder.last()["headers"])
+    assert caller is not None
+    assert (caller.id, caller.email, caller.is_admin) == (user.id, "adà@example.org", True)
+
+
+async def test_a_hostile_value_stays_a_value_over_the_hop(apart: Standing) -> None:
+    """Characters with a meaning in addresses reach a remote backend as part of the value, on the backend's host."""
+    await accounts.create_user(apart.database, email="ada@example.org", password="correct horse battery")
+    token = (await apart.sign_in())["access_token"]
+    answer = await ask(
+        apart.app, "GET", b"/projects/@evil.test:80%3Fa=1%23b%5C%25", signed_in_as(token), query=b'q=\xe9 #<>"\\'
+    )
+    assert answer.status == 200
+    recorder = apart.backends["selection"]
+    assert recorder.last()["path"] == "/projects/@evil.test:80?a=1#b\\%"
+    assert recorder.last()["query_string"] == b"q=%E9%20%23%3C%3E%22%5C"
+
+
+async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: Database) -> None:
+    """An absent backend and a closed port answer 503 with Retry-After; readiness lists the second alone, as down."""
+    nobody = Remote("training", "http://127.0.0.1:1", timeout=2)
+    upstreams: dict[str, Upstream] = {"selection": InProcess(Recorder("selection")), "training": nobody}
+    gateway = await Gateway.open(settings, database, None, {**upstreams, "explanation": Absent("explanation")})
+    standing = Standing(gateway, settings, database, {})
+    async with await standing.user() as ada:
+        for path in ("/api/v1/ml/train", "/api/v1/xai/explain"):
+            answer = await ada.post(path, json={})
+            assert (answer.status_code, answer.json()["code"]) == (503, "backend_unavailable")
+            assert int(answer.headers["retry-after"]) > 0
+        assert (await ada.get("/projects")).status_code == 200
+        ready = await ada.get("/health/ready")
+    assert ready.status_code == 503
+    assert ready.json()["resources"] == {"database": "ok", "selection": "ok", "training": "down"}
+    await nobody.close()
+    await gateway.close()
+
+
+def test_uploads_alone_may_be_large() -> None:
+    """The addresses whose bodies may be as large as an upload are the upload's."""
+    assert {"/api/v1/files", "/files"} == LARGE_BODIES

@@ -1,0 +1,245 @@
+"""One's own account: the profile, the password, the picture. And what administrators do to others'."""
+
+import io
+import struct
+import zlib
+
+import pytest
+from PIL import Image
+
+from tests.gateway.standing import PASSWORD, Standing
+from touchstone.core.errors import UserNotFound
+from touchstone.gateway import accounts, passwords
+
+ME = "/api/v1/users/me"
+NEW = "another good phrase"
+
+
+async def test_the_profile_changes_what_is_given(standing: Standing) -> None:
+    """A field left out stays, null clears, and the answer is the updated user, at both addresses."""
+    async with await standing.user() as ada:
+        before = (await ada.get("/users/me")).json()
+        changed = await ada.patch("/users/me", json={"pseudo": " ada ", "given_name": "Ada", "locale": "en"})
+        assert changed.status_code == 200
+        assert changed.json() == before | {"pseudo": "ada", "given_name": "Ada", "locale": "en"}
+        assert (await ada.patch(ME, json={"pseudo": None})).json()["pseudo"] is None
+        assert (await ada.patch(ME, json={})).json() == changed.json() | {"pseudo": None}
+        assert (await ada.get(ME)).json()["given_name"] == "Ada"
+
+
+async def test_nothing_else_of_the_account_can_be_changed(standing: Standing) -> None:
+    """Any field but the four is refused, and then not even the allowed ones change."""
+    async with await standing.user() as ada:
+        before = (await ada.get(ME)).json()
+        for name in (
+            "email",
+            "is_superuser",
+            "is_active",
+            "is_verified",
+            "id",
+            "picture",
+            "password",
+            "oauth_accounts",
+        ):
+            answer = await ada.patch(ME, json={"pseudo": "changed", name: before.get(name)})
+            assert (answer.status_code, answer.json()["code"]) == (422, "unknown_name"), name
+        for change in ({"locale": "de"}, {"locale": None}, {"pseudo": ""}, {"pseudo": "x" * 256}, {"pseudo": 1}, []):
+            answer = await ada.patch(ME, json=change)
+            assert (answer.status_code, answer.json()["code"]) == (422, "validation_error"), change
+        assert (await ada.patch(ME, content=b'{"pseudo": "\\ud800"}')).status_code == 400
+        assert (await ada.patch(ME, content=b"{")).json()["code"] == "not_json"
+        assert (await ada.get(ME)).json() == before
+
+
+async def test_a_new_password_signs_everybody_out(standing: Standing) -> None:
+    """Changing the password answers 204 and ends every session, this one included; only the new one signs in."""
+    async with await standing.user() as ada:
+        other = await standing.sign_in()
+        wrong = await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "wrong_password")
+        weak = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": "password1"})
+        assert (weak.status_code, weak.json()["code"]) == (422, "weak_password")
+        done = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW})
+        assert (done.status_code, done.content) == (204, b"")
+        assert (await ada.get(ME)).status_code == 401
+    async with standing.client(other["access_token"]) as there, standing.client() as guest:
+        assert (await there.get(ME)).status_code == 401
+        refused = await guest.post("/api/v1/auth/refresh", json={"refresh_token": other["refresh_token"]})
+        assert refused.status_code == 401
+        old = await guest.post("/api/v1/auth/login", json={"username": "ada@example.org", "password": PASSWORD})
+        assert old.status_code == 401
+    await standing.sign_in(password=NEW)
+
+
+async def test_a_stolen_token_cannot_guess_the_password(standing: Standing) -> None:
+    """Wrong current passwords count as failed sign-ins do."""
+    async with await standing.user() as ada:
+        for _ in range(10):
+            await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
+        answer = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW})
+        assert (answer.status_code, answer.json()["code"]) == (429, "too_many_attempts")
+
+
+async def test_two_spellings_of_one_password_are_the_same() -> None:
+    """A letter typed as one code point or as two is the same letter."""
+    known = await passwords.hashed("caf\u00e9 crème brûlée")
+    assert await passwords.matches("cafe\u0301 crème brûlée", known)
+    assert not await passwords.matches("cafe crème brûlée", known)
+    assert known.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+
+
+async def test_without_a_hash_nothing_matches() -> None:
+    """A user without a password, or nobody at all, is never matched, not even by an empty password."""
+    for password in ("", "password", PASSWORD):
+        assert not await passwords.matches(password, None)
+
+
+def image(kind: str, size: tuple[int, int] = (900, 600), mode: str = "RGB", **options: object) -> bytes:
+    """A picture of a kind."""
+    out = io.BytesIO()
+    Image.new(mode, size, "teal").save(out, kind, **options)
+    return out.getvalue()
+
+
+async def test_a_picture_is_kept_small_and_bare(standing: Standing) -> None:
+    """PNG, JPEG and WebP come back as WebP of at most 512 pixels a side, without what the camera wrote into them."""
+    exif = Image.Exif()
+    exif[0x010F] = "SecretCamera"
+    exif[0x0112] = 6  # lies on its side
+    async with await standing.user() as ada:
+        assert (await ada.get(f"{ME}/picture")).json()["detail"] == "Pas de photo de profil"
+        for kind, options in (("PNG", {}), ("WEBP", {}), ("JPEG", {"exif": exif, "comment": b"SecretPlace"})):
+            put = await ada.put(f"{ME}/picture", content=image(kind, **options))
+            assert put.status_code == 204
+            got = await ada.get(f"{ME}/picture")
+            assert (got.headers["content-type"], got.headers["etag"]) == ("image/webp", put.headers["etag"])
+            with Image.open(io.BytesIO(got.content)) as stored:
+                assert (stored.format, max(stored.size)) == ("WEBP", 512)
+                assert (stored.width < stored.height) is (kind == "JPEG")
+            assert b"Secret" not in got.content
+        assert (await ada.get(ME)).json()["picture"] == f"{ME}/picture"
+        unchanged = await ada.get(f"{ME}/picture", headers={"If-None-Match": got.headers["etag"]})
+        assert (unchanged.status_code, unchanged.content) == (304, b"")
+        assert (await ada.delete(f"{ME}/picture")).status_code == 204
+        assert (await ada.get(f"{ME}/picture")).status_code == 404
+        assert (await ada.get(ME)).json()["picture"] is None
+
+
+def bomb() -> bytes:
+    """A PNG of a few bytes that claims 65 000 by 65 000 pixels."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", 65_000, 65_000, 8, 2, 0, 0, 0)
+    data = b"IDAT" + zlib.compress(b"\x00" * 1000)
+    chunks = [struct.pack(">I", len(c) - 4) + c + struct.pack(">I", zlib.crc32(c)) for c in (header, data, b"IEND")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+async def test_what_is_no_picture_is_refused(standing: Standing) -> None:
+    """Other formats, broken and empty files, bombs and too large bodies are refused; the old picture stays."""
+    async with await standing.user() as ada:
+        await ada.put(f"{ME}/picture", content=image("PNG", (10, 10), "RGBA"))
+        kept = (await ada.get(f"{ME}/picture")).content
+        broken = image("JPEG")[:300]
+        huge = image("PNG", (6000, 5000))
+        for body in (b"", b"text", b"<svg/>", image("GIF"), image("BMP"), broken, bomb(), huge, image("PNG")[:40]):
+            answer = await ada.put(f"{ME}/picture", content=body, headers={"content-type": "image/png"})
+            assert (answer.status_code, answer.json()["code"]) == (422, "invalid_picture"), body[:20]
+        large = await ada.put(f"{ME}/picture", content=b"x" * (2 * 1024 * 1024 + 1))
+        assert (large.status_code, large.json()["code"]) == (413, "too_large")
+        assert (await ada.get(f"{ME}/picture")).content == kept
+
+
+async def test_administration_is_for_administrators(standing: Standing) -> None:
+    """Everybody else gets 403 whether or not the user exists, and whatever the body or the query."""
+    async with await standing.user() as ada:
+        own = (await ada.get(ME)).json()["id"]
+        for method, path in (
+            ("GET", ""),
+            ("PATCH", f"/{own}"),
+            ("PATCH", "/nobody"),
+            ("POST", f"/{own}/reset-token"),
+        ):
+            answer = await ada.request(method, f"/api/v1/admin/users{path}", json={"is_active": True})
+            assert (answer.status_code, answer.json()["code"]) == (403, "administrators_only")
+        for method, path in (("GET", "?page=0"), ("PATCH", f"/{own}")):
+            answer = await ada.request(method, f"/api/v1/admin/users{path}", json={"is_active": "maybe"})
+            assert (answer.status_code, answer.json()["code"]) == (403, "administrators_only")
+
+
+async def test_a_deactivated_user_is_out_at_once(standing: Standing) -> None:
+    """Deactivation ends tokens and sessions before its answer; reactivation does not bring them back."""
+    async with await standing.user("root@example.org", is_superuser=True) as root, await standing.user() as ada:
+        user = (await ada.get(ME)).json()
+        refresh = (await standing.sign_in())["refresh_token"]
+        out = await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": False})
+        assert (out.status_code, out.json()) == (200, user | {"is_active": False})
+        assert (await ada.get(ME)).status_code == 401
+        assert (await ada.get("/projects")).status_code == 401
+        async with standing.client() as guest:
+            assert (await guest.post("/api/v1/auth/refresh", json={"refresh_token": refresh})).status_code == 401
+            login = {"username": "ada@example.org", "password": PASSWORD}
+            assert (await guest.post("/api/v1/auth/login", json=login)).json()["detail"] == "Identifiants invalides"
+        await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": True})
+        assert (await ada.get(ME)).status_code == 401
+    await standing.sign_in()
+
+
+async def test_administrators_see_all_users(standing: Standing) -> None:
+    """The list comes in pages, oldest account first, and a missing user is not found."""
+    async with await standing.user("root@example.org", is_superuser=True) as root:
+        for number in range(3):
+            await accounts.create_user(standing.database, email=f"u{number}@example.org", password=PASSWORD)
+        page = (await root.get("/api/v1/admin/users/?page=2&page_size=3")).json()
+        assert {k: page[k] for k in ("total_count", "page", "page_size", "total_pages")} == {
+            "total_count": 4,
+            "page": 2,
+            "page_size": 3,
+            "total_pages": 2,
+        }
+        assert [user["email"] for user in page["users"]] == ["u2@example.org"]
+        assert (await root.get("/api/v1/admin/users?page=9")).json()["users"] == []
+        for query in ("page=0", "page_size=0", "page_size=1001", "page=x", "page=99999999999999999999"):
+            assert (await root.get(f"/api/v1/admin/users?{query}")).status_code == 422
+        for missing in ("00000000-0000-0000-0000-000000000000", "x"):
+            answer = await root.patch(f"/api/v1/admin/users/{missing}", json={"is_active": True})
+            assert (answer.status_code, answer.json()["detail"]) == (404, "Utilisateur non trouvé")
+        await root.patch(f"/api/v1/admin/users/{page['users'][0]['id']}", json={"is_active": False})
+        strange = await root.patch(f"/api/v1/admin/users/{page['users'][0]['id']}", json={"is_superuser": True})
+        assert strange.status_code == 422
+
+
+async def test_a_reset_token_works_once(standing: Standing) -> None:
+    """The token sets a new password once and ends every session; a newer token withdraws it; weak passwords do not."""
+    async with await standing.user("root@example.org", is_superuser=True) as root, await standing.user() as ada:
+        user = (await ada.get(ME)).json()
+        path = f"/api/v1/admin/users/{user['id']}/reset-token"
+        first, made = (await root.post(path)).json()["token"], await root.post(path)
+        assert (made.status_code, set(made.json())) == (201, {"token", "expires_at"})
+        assert (await ada.get(ME)).status_code == 200
+        token = made.json()["token"]
+        async with standing.client() as guest:
+            tries = (
+                (first, NEW, 422),
+                (token, "password1", 422),
+                (token, NEW, 204),
+                (token, NEW, 422),
+                ("x", NEW, 422),
+            )
+            answers = [
+                await guest.post("/api/v1/auth/reset-password", json={"token": given, "password": password})
+                for given, password, _ in tries
+            ]
+        assert [answer.status_code for answer in answers] == [status for _, _, status in tries]
+        assert answers[1].json()["code"] == "weak_password"
+        assert answers[3].json()["detail"] == "Ce lien de réinitialisation n'est plus valable"
+        assert (await ada.get(ME)).status_code == 401
+    await standing.sign_in(password=NEW)
+
+
+async def test_the_command_line_finds_users_by_address(standing: Standing) -> None:
+    """What the command line does to a user starts with the address, in any case."""
+    made = await accounts.create_user(standing.database, email="Ada@example.org", password=PASSWORD, is_superuser=True)
+    assert made.is_superuser
+    assert await accounts.find_user(standing.database, " ADA@EXAMPLE.ORG ") == made
+    assert await accounts.list_users(standing.database) == (1, [made])
+    with pytest.raises(UserNotFound):
+        await accounts.find_user(standing.database, "nobody@example.org")

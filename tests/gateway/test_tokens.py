@@ -1,0 +1,183 @@
+"""Which tokens are believed, and where the key that signs them comes from."""
+
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey
+
+from tests.gateway.standing import Standing, ask
+from touchstone.core.errors import Unauthorized
+from touchstone.core.settings import Settings, SettingsError
+from touchstone.gateway.tokens import AccessTokens, authorization, bearer_token, signing_key
+
+KEY = b"0123456789abcdef0123456789abcdef"
+# Written out, so that every worker of a parallel run collects the same names.
+LONG_AGO, FAR_AHEAD = 1_600_000_000, 4_000_000_000
+UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
+
+
+def claims(**changes: Any) -> dict[str, Any]:
+    """Claims as the service writes them, with changes; None leaves one out."""
+    now = int(time.time())
+    usual = {"iss": "touchstone", "aud": "touchstone", "sub": str(uuid4()), "iat": now, "exp": now + 60}
+    changed = {**usual, "jti": f"{uuid4().hex}.x", **changes}
+    return {name: value for name, value in changed.items() if value is not None}
+
+
+def signed(values: dict[str, Any], *, algorithm: str = "HS256", key: bytes = KEY) -> str:
+    """A token with these claims."""
+    return jwt.encode({"alg": algorithm}, values, OctKey.import_key(key), algorithms=[algorithm])
+
+
+def test_a_token_comes_back_as_it_was_issued() -> None:
+    """What is issued for a session names its user, its session and its end."""
+    tokens, user, session = AccessTokens(KEY, 60), uuid4(), uuid4()
+    read = tokens.read(tokens.issue(user, session))
+    assert (read.user_id, read.session_id) == (user, session)
+    assert tokens.issue(user, session) != tokens.issue(user, session)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({name: None} for name in ("iss", "aud", "sub", "iat", "exp", "jti")),
+        {"iss": "someone"},
+        {"aud": "touchstone-backend"},
+        {"sub": "urn:uuid:12345678-1234-1234-1234-123456789012"},
+        {"sub": 7},
+        {"sub": ""},
+        {"jti": "x"},
+        {"jti": 7},
+        {"exp": LONG_AGO},
+        {"exp": "tomorrow"},
+        {"iat": FAR_AHEAD, "exp": FAR_AHEAD + 60},
+        {"iat": "yesterday"},
+    ],
+    ids=str,
+)
+def test_every_claim_is_required_and_checked(changes: dict[str, Any]) -> None:
+    """A token of ours with a claim missing, of another kind, or out of its time is not believed."""
+    tokens = AccessTokens(KEY, 60)
+    tokens.read(signed(claims()))
+    with pytest.raises(Unauthorized):
+        tokens.read(signed(claims(**changes)))
+
+
+def test_one_algorithm_and_one_key() -> None:
+    """No other algorithm, no unsigned token and no other key is believed."""
+    tokens = AccessTokens(KEY, 60)
+    good = signed(claims())
+    header, payload, signature = good.split(".")
+    unsigned = "eyJhbGciOiJub25lIn0"
+    for forged in (
+        signed(claims(), key=KEY[::-1]),
+        signed(claims(), algorithm="HS512", key=KEY * 2),
+        f"{unsigned}.{payload}.",
+        f"{unsigned}.{payload}.{signature}",
+        f"{header}.{payload}.",
+        f"{header}.{payload}.{signature[::-1]}",
+        "a.b.c",
+        "",
+    ):
+        with pytest.raises(Unauthorized):
+            tokens.read(forged)
+
+
+def test_a_token_has_one_spelling() -> None:
+    """The scheme in any case, one space, the token as issued: every other spelling is refused."""
+    token = signed(claims())
+    for good in (f"Bearer {token}", f"bearer {token}", f"BEARER {token}"):
+        assert bearer_token(good.encode()) == token
+    last = token[-1]
+    twin = chr(ord(last) + 1)  # the same 256 bits, decoded leniently
+    for bad in (
+        token,
+        f"Bearer  {token}",
+        f"Bearer\t{token}",
+        f" Bearer {token}",
+        f"Bearer {token} ",
+        f"Bearer {token}=",
+        f"Bearer {token}\n",
+        f"Bearer {token[:-1]}{twin}",
+        f"Bearer {token}, Bearer {token}",
+        f"Bearer {token}.x",
+        f"Basic {token}",
+        f'Bearer "{token}"',
+        f"Bearer {token[:-1]}é",
+        "Bearer",
+        "Bearer ",
+        "Bearer " + "a" * 5000,
+    ):
+        with pytest.raises(Unauthorized):
+            bearer_token(bad.encode("utf-8"))
+
+
+def test_there_is_one_authorization_header() -> None:
+    """Two headers, even with the same good token, are refused: proxies and backends would disagree about them."""
+    header = (b"authorization", b"Bearer x")
+    assert authorization([(b"accept", b"*/*"), header]) == b"Bearer x"
+    for headers in ([], [header, header], [(b"proxy-authorization", b"Bearer x")]):
+        with pytest.raises(Unauthorized):
+            authorization(headers)
+
+
+async def test_a_good_token_of_nobody_is_refused(standing: Standing) -> None:
+    """A signature is not enough: the user and the session must exist, belong together, and be alive."""
+    async with await standing.user() as ada:
+        me = (await ada.get("/users/me")).json()
+        session = (await ada.get("/users/me/sessions")).json()[0]
+    key = signing_key(standing.settings)
+    for changes, status in (
+        ({"sub": me["id"], "jti": f"{session['id'].replace('-', '')}.x"}, 200),
+        ({"sub": me["id"]}, 401),
+        ({"jti": f"{session['id'].replace('-', '')}.x"}, 401),
+        ({}, 401),
+    ):
+        value = b"Bearer " + signed(claims(**changes), key=key).encode()
+        answer = await ask(standing.app, "GET", b"/users/me", [(b"authorization", value)])
+        assert answer.status == status
+        if status != 200:
+            assert answer.json() == UNAUTHORIZED
+
+
+def configured(folder: Path, **values: str) -> Settings:
+    """Settings with this data folder."""
+    return Settings.load({"TOUCHSTONE_DATA_DIR": str(folder), **values})
+
+
+def test_the_key_is_made_once_and_kept_from_others(tmp_path: Path) -> None:
+    """The first start makes a key that only its owner can read; later starts use the same."""
+    settings = configured(tmp_path / "new" / "data")
+    key = signing_key(settings)
+    file = settings.data_dir / "signing.key"
+    assert len(key) == 32
+    assert key != signing_key(configured(tmp_path / "other"))
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert signing_key(settings) == key
+    assert [path.name for path in settings.data_dir.iterdir()] == ["signing.key"]
+
+
+def test_a_key_from_the_settings_makes_no_file(tmp_path: Path) -> None:
+    """A configured key is used as it stands."""
+    settings = configured(tmp_path / "data", TOUCHSTONE_SIGNING_KEY="k" * 40)
+    assert signing_key(settings) == b"k" * 40
+    assert not settings.data_dir.exists()
+
+
+def test_a_key_that_cannot_be_trusted_stops_the_start(tmp_path: Path) -> None:
+    """A key file that others can read, or that is too short, refuses to start with one line that says why."""
+    settings = configured(tmp_path)
+    file = tmp_path / "signing.key"
+    file.write_bytes(b"x" * 32)
+    file.chmod(0o640)
+    with pytest.raises(SettingsError, match="read by others"):
+        signing_key(settings)
+    file.chmod(0o600)
+    assert signing_key(settings) == b"x" * 32
+    file.write_bytes(b"x" * 31)
+    with pytest.raises(SettingsError, match="shorter than 32"):
+        signing_key(settings)

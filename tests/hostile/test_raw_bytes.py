@@ -1,0 +1,72 @@
+"""Bytes that no client library would send get a clear refusal, and the next request is answered."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.hostile.corpus import corpus
+from tests.listening import listening
+from tests.serving import Service, running
+from touchstone.core.settings import Settings
+
+SECONDS = 20
+
+
+async def exchange(address: str, raw: bytes) -> bytes:
+    """What the server answers to these bytes, up to its closing the connection."""
+    host, port = address.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        writer.write(raw)
+        await writer.drain()
+        return await asyncio.wait_for(reader.read(), SECONDS)
+    except (ConnectionResetError, BrokenPipeError):
+        return b""
+    finally:
+        writer.close()
+
+
+def status_of(answer: bytes) -> int:
+    """The status of an answer; 400 for a connection that was closed without one."""
+    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 400
+
+
+def problem_with(answer: bytes) -> str | None:
+    """What is wrong with a refusal's shape, if anything; refusals by the HTTP parser itself have no JSON."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if status_of(answer) >= 500:
+        return f"{status_of(answer)}: {body[:200]!r}"
+    if status_of(answer) < 400 or b"application/json" not in head or not body:
+        return None
+    found = json.loads(body)
+    if not isinstance(found["detail"], str) or not found["code"] or not isinstance(found["errors"], list):
+        return f"shape: {body[:200]!r}"
+    return f"trace: {body[:300]!r}" if b"Traceback" in body or b"sqlite" in body.lower() else None
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+async def test_no_bytes_bring_the_service_to_a_server_error(kind: str, tmp_path: Path) -> None:
+    """Every request of the corpus is answered below 500, in the error shape, and the service goes on."""
+    settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_DEMO": "false"})
+    async with running(settings, "embedded") as service, listening(service.app) as address:
+        token = (await signed_in(service)).encode()
+        rows = list(corpus(token))
+        assert len(rows) >= 300
+        wrong = {}
+        for name, raw in rows:
+            if found := problem_with(await exchange(address, raw)):
+                wrong[name] = found
+        assert wrong == {}
+        async with httpx2.AsyncClient() as client:
+            assert (await client.get(f"{address}/health/ready")).status_code == 200
+
+
+async def signed_in(service: Service) -> str:
+    """The access token of a new user."""
+    client = await service.register("hostile@example.org")
+    token: str = client.headers["Authorization"].removeprefix("Bearer ")
+    await client.aclose()
+    return token

@@ -1,0 +1,56 @@
+"""Requests generated from the published document, valid and not, in sequence and alone: no finding."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.durability.serving_process import ServingProcess
+
+FOLDER = Path(__file__).parent
+# What would sign the generated requests' own user out, or shut the way back in.
+SIGNING_OUT = "/auth/logout|/users/me/sessions|/users/me/password|/auth/reset-password"
+
+
+def token_of(address: str, email: str) -> str:
+    """The access token of a new user."""
+    account = {"email": email, "password": "correct horse battery"}
+    httpx2.post(f"{address}/api/v1/auth/register", json=account, timeout=30).raise_for_status()
+    answer = httpx2.post(
+        f"{address}/api/v1/auth/login", data={"username": email, "password": account["password"]}, timeout=30
+    )
+    token: str = answer.raise_for_status().json()["access_token"]
+    return token
+
+
+@pytest.mark.timeout(3600)
+def test_no_generated_request_finds_a_fault(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """All checks, two users at the same data, stateful phases included."""
+    examples = "200" if request.config.getoption("--long") else "4"
+    server = ServingProcess(tmp_path / "data", TOUCHSTONE_ACCESS_TOKEN_SECONDS="7200").start()
+    command = [str(Path(sys.executable).with_name("st")), "--config-file", str(FOLDER / "schemathesis.toml"), "run"]
+    options = ["--checks", "all", "--max-examples", examples, "--no-color", "--seed", "7", "--generation-deterministic"]
+    options += ["--exclude-path-regex", SIGNING_OUT]
+    try:
+        for email in ("first@example.org", "second@example.org"):
+            header = f"Authorization: Bearer {token_of(server.address, email)}"
+            run = subprocess.run(
+                [
+                    *command,
+                    f"{server.address}/openapi.json",
+                    "-H",
+                    header,
+                    *options,
+                    "--exclude-path-regex",
+                    SIGNING_OUT,
+                ],
+                capture_output=True,
+                text=True,
+                cwd=tmp_path,
+                check=False,
+            )
+            assert run.returncode == 0, run.stdout[-12_000:]
+    finally:
+        server.kill()

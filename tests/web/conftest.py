@@ -1,0 +1,116 @@
+"""A served product and a real browser for the tests of the pages."""
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.conftest import missing
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PASSWORD = "une phrase assez longue"
+_numbers = itertools.count()
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the whole product, served by its own command with the demo catalog."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
+    environment |= {"TOUCHSTONE_PORT": "0", "TOUCHSTONE_DATA_DIR": str(tmp_path_factory.mktemp("web"))}
+    command = [sys.executable, "-u", "-m", "touchstone", "serve"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                yield found[0]
+                break
+        process.terminate()
+        process.stdout.read()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, closed with each module: while it is open its event loop runs, and no other can."""
+    if not CHROMIUM.exists():
+        missing("Chromium (Debian's package chromium)")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def email() -> str:
+    """An address that nobody else has."""
+    return f"someone{next(_numbers)}-{os.getpid()}@example.org"
+
+
+@pytest.fixture
+def signed_in(server: str, email: str) -> dict[str, str]:
+    """The cookies of a new user."""
+    with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
+        form = {"email": email, "password": PASSWORD, "pseudo": "Ada"}
+        answer = client.post("/app/register", data=form)
+        assert answer.status_code == 303, answer.text
+        return dict(client.cookies)
+
+
+@pytest.fixture
+def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[Visit]:
+    """Opens pages as a signed-in user; a message on the console of any of them fails the test."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    def opened(
+        path: str, *, width: int = 1440, theme: str = "light", language: str = "fr", scripts: bool = True
+    ) -> Page:
+        context = browser.new_context(
+            base_url=server, viewport={"width": width, "height": 900}, java_script_enabled=scripts, locale="fr-FR"
+        )
+        contexts.append(context)
+        chosen = signed_in | {"touchstone_theme": theme, "touchstone_language": language}
+        context.add_cookies([{"name": name, "value": value, "url": f"{server}/app/"} for name, value in chosen.items()])
+        context.set_default_timeout(15_000)
+        page = context.new_page()
+        page.on("console", listen)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def api(server: str, email: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
+    """The API as the same user."""
+    with httpx2.Client(base_url=server, timeout=30) as client:
+        tokens = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
+        client.headers["Authorization"] = f"Bearer {tokens['access_token']}"
+        yield client

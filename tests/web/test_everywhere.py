@@ -1,0 +1,201 @@
+"""What holds on every page: accessible, complete, within its width, light, and safe against what others write."""
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.conftest import missing
+from tests.web.conftest import Visit
+
+try:
+    AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
+except ModuleNotFoundError:
+    AXE = ""
+HOSTILE = "<img src=x onerror=alert(1)><script>document.title='owned'</script>"
+PAGES = {
+    "rank": "/app/",
+    "bars": "/app/?view=bars&w.ethical_score=30&w.citations=20&w.year=50",
+    "table": "/app/?view=table&page=3",
+    "nothing found": "/app/?dataset_name=zzzzzz",
+    "compare": "/app/compare?pin=1&pin=2&pin=3",
+    "dataset": "/app/datasets/1",
+    "dataset with a table": "/app/datasets/{table}",
+    "add": "/app/datasets/new",
+    "projects": "/app/projects",
+    "project": "/app/projects/{project}",
+    "keep": "/app/projects/new?w.year=30&w.citations=60",
+    "jobs": "/app/jobs",
+    "train": "/app/jobs/train?dataset_id={table}",
+    "explain": "/app/jobs/explain",
+    "account": "/app/account",
+}
+OUTSIDE = {"sign in": "/app/sign-in", "register": "/app/register", "reset": "/app/reset-password"}
+
+
+@pytest.fixture
+def places(api: httpx2.Client) -> dict[str, Any]:
+    """Something to look at: a project with a choice, and a record with a table."""
+    found = api.get("/api/v1/datasets/", params={"dataset_name": "German Credit", "file_type": "parquet"}).json()
+    table = found[0]["id"]
+    body = {"name": "A need", "chosen_dataset_id": table, "choice_reason": "Because.", "criteria": {"year_min": 1990}}
+    return {"table": table, "project": api.post("/api/v1/projects", json=body).json()["id"]}
+
+
+def violations(page: Page) -> list[str]:
+    """What the accessibility checker finds wrong."""
+    if not AXE:
+        missing("axe-core (package axe-playwright-python)")
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
+        for one in found["violations"]
+        for node in one["nodes"]
+    ]
+
+
+def overflow(page: Page) -> int:
+    """Pixels by which the page is wider than the window."""
+    found: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, places: dict[str, Any], name: str) -> None:
+    """No violation in light or dark, at phone, tablet and desk; nothing hangs over the edge; no word is missing."""
+    path = PAGES[name].format(**places)
+    for theme, language, width in (("light", "fr", 1440), ("dark", "en", 360), ("auto", "fr", 768)):
+        page = visit(path, theme=theme, language=language, width=width)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        assert overflow(page) <= 0, (theme, width)
+        assert theme == "auto" or violations(page) == [], (theme, width)
+        page.context.close()
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_the_pages_outside_are_accessible_too(browser: Browser, server: str, name: str) -> None:
+    """Whoever has not signed in yet finds the same care."""
+    for scheme, width in (("light", 1440), ("dark", 360)):
+        page = browser.new_page(base_url=server, color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[arg-type]
+        page.goto(OUTSIDE[name])
+        assert violations(page) == [], (scheme, width)
+        assert overflow(page) <= 0
+        page.close()
+
+
+def test_a_missing_page_is_accessible_and_leads_home(browser: Browser, server: str, signed_in: dict[str, str]) -> None:
+    """It says that nothing is there, in the reader's language, and how to go on."""
+    context = browser.new_context(base_url=server)
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    page = context.new_page()
+    answer = page.goto("/app/nowhere")
+    assert answer is not None
+    assert answer.status == 404
+    assert violations(page) == []
+    page.locator("main a.button").click()
+    expect(page).to_have_url(f"{server}/app/")
+    context.close()
+
+
+@pytest.fixture
+def measured(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[tuple[Page, list[int]]]:
+    """A page, and the bytes that came over the wire for it."""
+    context = browser.new_context(base_url=server)
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    page = context.new_page()
+    sizes: list[int] = []
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    yield page, sizes
+    context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_light(measured: tuple[Page, list[int]], places: dict[str, Any], name: str) -> None:
+    """A page without charts takes at most 150 kB over the wire, its files included, on the very first visit."""
+    page, sizes = measured
+    page.goto(PAGES[name].format(**places))
+    page.wait_for_load_state("networkidle")
+    assert 0 < sum(sizes) <= 150_000
+
+
+def test_an_injected_script_does_not_run(browser: Browser, server: str) -> None:
+    """Even written into the page, a script, a handler and a foreign file stay dead: the policy blocks them."""
+    page = browser.new_page(base_url=server)
+    page.goto("/app/sign-in")
+    blocked = page.evaluate(
+        """async () => {
+          const found = [];
+          document.addEventListener("securitypolicyviolation", (event) => found.push(event.effectiveDirective));
+          const script = document.createElement("script");
+          script.textContent = "window.owned = true";
+          document.body.append(script);
+          document.body.insertAdjacentHTML("beforeend", "<img src=/nothing onerror='window.owned = true'>");
+          const foreign = document.createElement("script");
+          foreign.src = "http://127.0.0.1:1/evil.js";
+          document.body.append(foreign);
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          return found;
+        }"""
+    )
+    assert page.evaluate("window.owned") is None
+    assert {"script-src-elem", "script-src-attr"} <= set(blocked)
+    page.close()
+
+
+def test_hostile_names_show_as_text(visit: Visit, api: httpx2.Client) -> None:
+    """A name that is markup is shown letter by letter, wherever it appears."""
+    body = {
+        "name": HOSTILE,
+        "description": HOSTILE,
+        "file_path": "",
+        "file_type": HOSTILE[:200],
+        "objective": HOSTILE,
+        "domain": [HOSTILE],
+        "task": [HOSTILE],
+        "transparency": True,
+        "metadata": {"evidence": {"transparency": HOSTILE}, "source": {"name": HOSTILE, "url": "javascript:alert(1)"}},
+    }
+    made = api.post("/api/v1/datasets/", json=body).json()
+    project = {"name": HOSTILE, "description": HOSTILE, "chosen_dataset_id": made["id"], "choice_reason": HOSTILE}
+    project_id = api.post("/api/v1/projects", json=project).json()["id"]
+    where = f"?dataset_name={HOSTILE[:20]}"
+    for path in (
+        f"/app/{where}",
+        f"/app/{where}&view=table",
+        f"/app/{where}&view=bars",
+        f"/app/datasets/{made['id']}",
+        f"/app/compare?pin={made['id']}&pin=1",
+        "/app/projects",
+        f"/app/projects/{project_id}",
+    ):
+        page = visit(path)
+        assert page.locator("main").inner_text().count("<img src=x") > 0, path
+        assert page.locator("main img[src=x]").count() == 0, path
+        assert page.locator("[href^=javascript]").count() == 0, path
+        assert "owned" not in page.title().replace(HOSTILE, "")
+        page.context.close()
+    api.delete(f"/api/v1/datasets/{made['id']}")
+
+
+def test_a_foreign_project_looks_missing(visit: Visit, server: str, email: str, browser: Browser) -> None:
+    """Someone else's project answers on the pages as one that does not exist."""
+    other = {"email": f"other-{email}", "password": "autre phrase bien longue"}
+    with httpx2.Client(base_url=server) as client:
+        client.post("/api/v1/auth/register", json=other)
+        form = {"username": other["email"], "password": other["password"]}
+        token = client.post("/api/v1/auth/login", json=form).json()["access_token"]
+        headers = {"Authorization": f"Bearer {token}"}
+        theirs = client.post("/api/v1/projects", json={"name": "secret"}, headers=headers).json()["id"]
+    page = visit("/app/projects")
+    for path in (f"/app/projects/{theirs}", "/app/projects/00000000-0000-0000-0000-000000000000"):
+        answer = page.request.get(path)
+        assert answer.status == 404
+        assert "secret" not in answer.text()
+        assert re.search("Projet non trouvé", answer.text())

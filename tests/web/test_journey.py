@@ -1,0 +1,223 @@
+"""From the first visit to an explained model, as a person goes."""
+
+import io
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from tests.web.conftest import PASSWORD
+
+LONG = 180_000  # milliseconds that a training may take on a busy machine
+
+
+@pytest.fixture
+def own_table(tmp_path: Path) -> Path:
+    """A small table with something to learn and a column that is sensitive."""
+    rng = random.Random(7)
+    rows = ["income,years,city,approved"]
+    for _ in range(160):
+        income, years, city = rng.randint(10, 90), rng.randint(0, 30), rng.choice(["Lyon", "Brest", "Nice"])
+        rows.append(f"{income},{years},{city},{'yes' if income + 2 * years + rng.randint(-10, 10) > 70 else 'no'}")
+    path = tmp_path / "loans.csv"
+    path.write_text("\n".join(rows))
+    return path
+
+
+@pytest.fixture
+def person(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
+    """Opens a browser of someone who has never been here; complaints on the console fail the test."""
+    opened = []
+    complaints: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        # A form that was refused is answered with its status, which the browser notes.
+        if message.type in ("error", "warning") and "status of 422" not in message.text:
+            complaints.append(message.text)
+
+    def open_page(*, scripts: bool = True) -> Page:
+        context = browser.new_context(
+            base_url=server, locale="en-GB", java_script_enabled=scripts, viewport={"width": 1280, "height": 900}
+        )
+        opened.append(context)
+        context.set_default_timeout(20_000)
+        page = context.new_page()
+        page.on("console", listen)
+        return page
+
+    yield open_page
+    for context in opened:
+        context.close()
+    assert complaints == []
+
+
+def register(page: Page, email: str) -> None:
+    page.goto("/app/")
+    page.get_by_role("link", name="Create an account").click()
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Create an account").click()
+    expect(page.locator(".heat tbody tr")).to_have_count(20)
+
+
+def keep_in_project(page: Page) -> None:
+    page.locator("#export summary").click()
+    page.get_by_role("link", name="Keep in a project").click()
+    page.get_by_label("Name of the project").fill("Fair loans")
+    page.get_by_label("The need").fill("Decide about loans and answer for it.")
+    page.get_by_role("button", name="Create a project").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Fair loans")
+
+
+def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own_table: Path) -> None:
+    """Register, filter, weigh, compare, keep a project, bring a table, train on it, and have the model explained."""
+    page = person()
+    register(page, email)
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.locator('input[name="domain"]').first.check()
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.locator("#w-year").fill("60")
+    rows = page.locator("#results [data-id]")
+    for row in (0, 1):
+        with page.expect_response(re.compile("/app/parts/ranking")):
+            rows.nth(row).locator(".pin input").check()
+    page.get_by_role("link", name="Compare").click()
+    expect(page.locator(".compare thead th")).to_have_count(2)
+    page.get_by_role("link", name="Back to the ranking").click()
+    keep_in_project(page)
+    page.get_by_role("radio").first.check()
+    page.get_by_label("Why this one?").fill("The most recent one.")
+    page.get_by_role("button", name="Keep this choice").click()
+    expect(page.locator(".kept blockquote")).to_have_text("The most recent one.")
+    bring(page, own_table)
+    train(page)
+    explain(page)
+    page.get_by_role("link", name="Project", exact=True).click()
+    expect(page.locator(".timeline")).to_contain_text("Training asked for: Predict approved")
+    expect(page.locator(".timeline")).to_contain_text("Explanation asked for:")
+
+
+def bring(page: Page, table: Path) -> None:
+    page.get_by_role("link", name="Add data").click()
+    page.get_by_label("File").set_input_files(table)
+    page.get_by_label("Column to predict").fill("approved")
+    page.get_by_label("Sensitive columns").fill("city")
+    page.get_by_role("button", name="Add data").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("loans")
+    expect(page.locator(".columns-table tbody tr")).to_have_count(4)
+    expect(page.locator(".badge", has_text="private")).to_be_visible()
+
+
+def train(page: Page) -> None:
+    page.get_by_role("link", name="Train a model").click()
+    expect(page.get_by_label("Column to predict")).to_have_value("approved")
+    expect(page.get_by_role("checkbox", name="Sensitive: city")).to_be_checked()
+    page.get_by_label("Trials").fill("2")
+    page.get_by_label("Project").select_option(label="Fair loans")
+    page.get_by_role("button", name="Start the training").click()
+    expect(page.locator("#quality")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("heading", name="Quality by group of city")).to_be_visible()
+    chart = page.locator("figure.chart").first
+    chart.scroll_into_view_if_needed()
+    expect(chart.locator("canvas")).to_be_visible(timeout=LONG)
+
+
+def explain(page: Page) -> None:
+    page.get_by_role("link", name="Explain a model").click()
+    page.get_by_label("Rows to explain").fill("0, 5")
+    page.get_by_role("button", name="Start the explanation").click()
+    expect(page.locator("#story")).to_be_visible(timeout=LONG)
+    expect(page.locator(".fall tbody tr")).to_have_count(3)
+    page.locator("#row nav a").nth(1).click()
+    expect(page.locator("#waterfall")).to_contain_text("Row 5")
+    page.get_by_role("textbox", name="income").fill("5")
+    page.get_by_role("button", name="Ask the model").click()
+    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers no")
+
+
+def test_a_project_by_keyboard_alone(person: Callable[..., Page], email: str) -> None:
+    """Registering, weighing and keeping a choice need no mouse: Tab, arrows, Space and Enter are enough."""
+    page = person()
+    page.goto("/app/register")
+    reach(page, "[name=email]")
+    page.keyboard.type(email)
+    reach(page, "[name=password]")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator(".heat tbody tr")).to_have_count(20)
+    reach(page, "#w-citations")
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.keyboard.press("PageUp")
+    page.goto("/app/projects/new" + page.url.partition("/app/")[2])
+    reach(page, "main [name=name]")
+    page.keyboard.type("By hand")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("By hand")
+    reach(page, "[name=dataset]")
+    page.keyboard.press("Space")
+    reach(page, "[name=reason]")
+    page.keyboard.type("Reached without a mouse.")
+    reach(page, "main form button")
+    page.keyboard.press("Enter")
+    expect(page.locator(".kept blockquote")).to_have_text("Reached without a mouse.")
+
+
+def reach(page: Page, selector: str) -> None:
+    """Press Tab until the first element of the selector has the focus."""
+    wanted = page.locator(selector).first
+    for _ in range(250):
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{selector} cannot be reached by Tab")
+
+
+def test_the_account_without_scripts(person: Callable[..., Page], email: str, tmp_path: Path) -> None:
+    """Profile, picture, language, sessions and password are plain forms."""
+    page = person(scripts=False)
+    register(page, email)
+    page.goto("/app/account")
+    page.get_by_label("Display name").fill("Ada")
+    page.get_by_label("Language").select_option("fr")
+    page.get_by_role("button", name="Save").first.click()
+    expect(page.get_by_role("status")).to_have_text("Le profil est enregistré.")
+    expect(page.locator(".me")).to_contain_text("Ada")
+    page.locator("[name=picture]").set_input_files({"name": "me.png", "mimeType": "image/png", "buffer": png()})
+    page.locator("#picture ~ form button").first.click()
+    expect(page.locator("img.portrait")).to_be_visible()
+    assert page.locator("img.portrait").evaluate("image => image.naturalWidth") > 0
+    page.locator("[name=current_password]").fill("not this one")
+    page.locator("[name=new_password]").fill("une autre phrase encore")
+    page.get_by_role("button", name="Changer le mot de passe").click()
+    expect(page.get_by_role("alert")).to_have_text("Le mot de passe actuel ne convient pas")
+    page.locator("[name=current_password]").fill(PASSWORD)
+    page.locator("[name=new_password]").fill("une autre phrase encore")
+    page.get_by_role("button", name="Changer le mot de passe").click()
+    expect(page.get_by_role("heading", name="Se connecter")).to_be_visible()
+    page.get_by_label("Adresse e-mail").fill(email)
+    page.get_by_label("Mot de passe").fill("une autre phrase encore")
+    page.locator("main form button").click()
+    expect(page.locator(".heat tbody tr")).to_have_count(20)
+
+
+def test_a_table_larger_than_other_bodies_is_taken(server: str, signed_in: dict[str, str]) -> None:
+    """The page takes what the API takes for a file, not only what it takes for a form."""
+    table = b"a,b\n" + b"1234567,7654321\n" * 400_000
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=120) as client:
+        answer = client.post(
+            "/app/datasets/new", data={"name": "large"}, files={"file": ("large.csv", table, "text/csv")}
+        )
+        assert answer.status_code == 303, answer.text
+        assert "400\u202f000" in client.get(answer.headers["location"]).text
+
+
+def png() -> bytes:
+    """A small picture."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 40), (210, 160, 40)).save(buffer, "PNG")
+    return buffer.getvalue()

@@ -1,0 +1,307 @@
+"""The rank page in a real browser: playing with weights, and trusting what comes back."""
+
+import csv
+import io
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.web.conftest import Visit
+
+BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
+
+
+# Forty moves of two sliders within half a second, as dragging makes them.
+BURST = """async () => {
+  for (let value = 1; value <= 40; value++) {
+    for (const [id, position] of [["w-year", value], ["w-citations", 2 * value]]) {
+      const slider = document.getElementById(id);
+      slider.value = position;
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 12));
+  }
+}"""
+
+
+def live(request: Request) -> bool:
+    return "/app/parts/ranking" in request.url
+
+
+def move(page: Page, criterion: str, value: int) -> None:
+    """Move a slider as a hand does: the value changes and the page is told."""
+    page.locator(f"#w-{criterion}").evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input', {bubbles: true})) }", value
+    )
+
+
+def settled(page: Page, criterion: str, value: int) -> None:
+    """Move a slider and wait for the new picture."""
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        move(page, criterion, value)
+    expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
+
+
+def scored(api: httpx2.Client, weights: dict[str, float], **filters: object) -> list[dict[str, object]]:
+    body = {"filters": filters, "weights": [{"criterion_name": n, "weight": w} for n, w in weights.items()]}
+    answer = api.post("/api/v1/datasets/score", params={"limit": 20, "explain": True}, json=body)
+    found: list[dict[str, object]] = answer.json()
+    return found
+
+
+def shown_ids(page: Page) -> list[int]:
+    return [int(row.get_attribute("data-id") or 0) for row in page.locator("#results [data-id]").all()]
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ".").strip())
+
+
+def test_the_heat_map_shows_what_the_api_answers(visit: Visit, api: httpx2.Client) -> None:
+    """Order, scores and cells equal the API's figures; what is unknown is hatched and never a number."""
+    page = visit("/app/?w.ethical_score=40&w.data_quality=30&w.citations=30")
+    expected = scored(api, {"ethical_score": 0.4, "data_quality": 0.3, "citations": 0.3})
+    rows = page.locator(".heat tbody tr")
+    assert shown_ids(page) == [one["id"] for one in expected]
+    for row, one in zip(rows.all(), expected, strict=True):
+        assert number(row.locator(".score").inner_text()) == pytest.approx(one["score"], abs=5.1e-4)
+        cells = row.locator(".cell").all()
+        for cell, name in zip(cells, ("ethical_score", "data_quality", "citations"), strict=True):
+            unknown = name in one["unknown"]
+            assert ("hatched" in (cell.get_attribute("class") or "")) == unknown
+            text = cell.locator("span").first.inner_text()
+            assert text == "?" if unknown else number(text) == pytest.approx(one["criterion_scores"][name], abs=5.1e-3)
+    assert any(one["unknown"] for one in expected), "the demo catalog has unknowns to show"
+
+
+def test_columns_are_as_wide_as_their_weight(visit: Visit) -> None:
+    """A criterion with twice the weight gets twice the width."""
+    page = visit("/app/?w.ethical_score=50&w.technical_score=25&w.year=25")
+    widths = [column.bounding_box()["width"] for column in page.locator(".heat th.criterion").all()]  # type: ignore[index]
+    assert widths[0] / widths[1] == pytest.approx(2, rel=0.03)
+    assert widths[1] / widths[2] == pytest.approx(1, rel=0.03)
+
+
+@pytest.mark.parametrize("view", ["heat", "bars", "table"])
+def test_never_more_than_twenty(visit: Visit, view: str) -> None:
+    """No picture holds more than twenty datasets, however many match."""
+    page = visit(f"/app/?view={view}")
+    assert len(shown_ids(page)) == 20
+
+
+def test_points_in_the_bars_add_up(visit: Visit) -> None:
+    """The parts written under a bar sum to the score beside it, to the digits shown."""
+    page = visit("/app/?view=bars&w.ethical_score=40&w.technical_score=35&w.year=25", language="en")
+    for row in page.locator(".bars li").all():
+        parts, total = row.locator(".sum").inner_text().split("=")
+        points = [float(found) for found in re.findall(r"\d\.\d{3}", parts)]
+        assert sum(points) == pytest.approx(float(total), abs=0.0016)
+
+
+def test_a_burst_of_moves_is_one_request(visit: Visit) -> None:
+    """Moving sliders quickly asks once, 300 ms after the last move, with the last values."""
+    page = visit("/app/")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if live(request) else None)
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.evaluate(BURST)
+    page.wait_for_timeout(600)
+    assert len(asked) == 1
+    query = dict(parse_qsl(urlsplit(asked[0]).query))
+    assert (query["w.year"], query["w.citations"]) == ("40", "80")
+
+
+def test_an_old_answer_never_overwrites_a_new_one(visit: Visit, api: httpx2.Client) -> None:
+    """When the first answer arrives after the second, the page keeps the second."""
+    page = visit("/app/")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(re.compile("/app/parts/ranking"), hold)
+    with page.expect_request(re.compile("/app/parts/ranking")):
+        move(page, "year", 100)
+    settled(page, "citations", 100)
+    held[0].continue_()
+    page.wait_for_timeout(400)
+    weights = {**BALANCED, "citations": 1.0, "year": 1.0}
+    assert shown_ids(page) == [one["id"] for one in scored(api, weights)]
+
+
+def test_the_address_holds_everything(visit: Visit) -> None:
+    """Reloading shows the same; going back shows what was before."""
+    page = visit("/app/")
+    first = shown_ids(page)
+    settled(page, "year", 90)
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.locator("#f-dataset_name").fill("a")
+    expect(page).to_have_url(re.compile("dataset_name=a"))
+    second = shown_ids(page)
+    address = page.url
+    page.reload()
+    assert shown_ids(page) == second
+    assert page.url == address
+    assert page.locator("#w-year").input_value() == "90"
+    page.go_back()
+    expect(page.locator("#f-dataset_name")).to_have_value("")
+    page.go_back()
+    expect(page.locator("#w-year")).to_have_value("0")
+    expect(page.locator("#results [data-id]").first).to_have_attribute("data-id", str(first[0]))
+    assert shown_ids(page) == first
+
+
+def test_changes_of_rank_are_shown(visit: Visit) -> None:
+    """After a move each dataset says how far it went, or that it is new."""
+    page = visit("/app/")
+    before = shown_ids(page)
+    settled(page, "year", 30)
+    after = shown_ids(page)
+    for place, dataset in enumerate(after):
+        badge = page.locator(f'#results [data-id="{dataset}"] .moved')
+        if dataset not in before:
+            expect(badge).to_have_class(re.compile("new"))
+        elif before.index(dataset) != place:
+            assert int(re.findall(r"\d+", badge.inner_text())[0]) == abs(before.index(dataset) - place)
+
+
+def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
+    """Ticking a value narrows the ranking, and the counts beside the others follow."""
+    page = visit("/app/")
+    choice = page.locator('input[name="domain"]').first
+    word = choice.get_attribute("value")
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        choice.check()
+    facets = api.get("/api/v1/datasets/facets", params={"domain": word}).json()
+    expect(page.locator(".found strong")).to_have_text(str(facets["total_count"]))
+    expect(page.locator(".chip.set")).to_contain_text(word or "")
+    counts = {row["value"]: row["count"] for row in facets["values"]["task"]}
+    for label in page.locator('input[name="task"]').all()[:3]:
+        shown = label.locator("xpath=..").locator(".count").inner_text()
+        assert int(shown) == counts[label.get_attribute("value")]
+
+
+def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
+    """A profile's button sets its weights, and the ranking is the API's for that profile."""
+    page = visit("/app/")
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.locator("#profile-ethical").click()
+    expect(page.locator("#w-ethical_score")).to_have_value("70")
+    expect(page.locator("#profile-ethical")).to_have_attribute("aria-pressed", "true")
+    answer = api.post("/api/v1/datasets/score", params={"limit": 20}, json={"profile": "ethical"}).json()
+    assert shown_ids(page) == [one["id"] for one in answer]
+
+
+def test_pins_lead_to_a_comparison(visit: Visit) -> None:
+    """Two ticked datasets stand side by side with the same weights."""
+    page = visit("/app/", language="en")
+    first, second = shown_ids(page)[:2]
+    for pin in (first, second):
+        with page.expect_response(re.compile("/app/parts/ranking")):
+            page.locator(f"#pin-{pin}").check()
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
+    assert page.locator(".compare thead th").count() == 2
+
+
+def test_without_scripts_the_same_ranking_comes_by_form(visit: Visit, api: httpx2.Client) -> None:
+    """Sliders, filters, profiles, views and pins work by submitting the form."""
+    page = visit("/app/", scripts=False)
+    page.locator("#f-dataset_name").fill("data")
+    page.locator("#weights .actions button").click()
+    assert dict(parse_qsl(urlsplit(page.url).query))["dataset_name"] == "data"
+    assert shown_ids(page) == [one["id"] for one in scored(api, BALANCED, dataset_name="data")]
+    page.locator("#profile-popularity").click()
+    assert "profile=popularity" in page.url
+    assert page.locator(".moved").count() > 0
+    page.locator("a[data-view=bars]").click()
+    assert page.locator(".bars li").count() > 0
+    pins = shown_ids(page)[:2]
+    for pin in pins:
+        page.locator(f"#pin-{pin}").check()
+    page.locator("#weights .actions button").click()
+    page.locator(".tray a.button").click()
+    assert page.locator(".compare thead th").count() == 2
+
+
+def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
+    """Arrow keys move a focused slider, focus stays where it is, and the ranking follows."""
+    page = visit("/app/")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    slider = page.locator("#w-year")
+    slider.focus()
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.keyboard.press("End")
+    expect(slider).to_be_focused()
+    assert shown_ids(page) == [one["id"] for one in scored(api, {**BALANCED, "year": 1.0})]
+    choice = page.locator('input[name="task"]').first
+    value = choice.get_attribute("value")
+    choice.focus()
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.keyboard.press("Space")
+    focused = page.evaluate("document.activeElement.value")
+    assert focused == value
+
+
+def test_a_wrong_bound_is_said_beside_the_form(visit: Visit) -> None:
+    """What is not a number is named; nothing is lost."""
+    page = visit("/app/?year_min=abc", language="en")
+    expect(page.get_by_role("alert")).to_contain_text("Year: write a number")
+    assert page.locator("#f-year_min").input_value() == "abc"
+
+
+def test_no_match_says_what_to_do(visit: Visit) -> None:
+    """An empty ranking offers the way out."""
+    page = visit("/app/?dataset_name=zzzzzzzz", language="en")
+    expect(page.locator(".empty h2")).to_have_text("No dataset passes these filters")
+    page.locator(".empty a").first.click()
+    expect(page.locator("#results [data-id]").first).to_be_visible()
+    assert page.locator("#f-dataset_name").input_value() == ""
+
+
+def test_all_sliders_at_zero_is_explained(visit: Visit) -> None:
+    """Without any weight there is no ranking, and a way back to one."""
+    page = visit("/app/?profile=none", language="en")
+    expect(page.locator(".empty h2")).to_have_text("No criterion counts")
+
+
+def test_the_language_changes_in_place(visit: Visit) -> None:
+    """Switching the language keeps filters, weights and view."""
+    page = visit("/app/?year_min=1990&view=table&w.year=30&w.ethical_score=30")
+    address = page.url
+    page.locator("button[name=language]").click()
+    assert page.url == address
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.get_by_role("heading", name="Weights")).to_be_visible()
+
+
+def test_the_theme_is_kept(visit: Visit) -> None:
+    """The switch goes round system, dark and light, and stays."""
+    page = visit("/app/", theme="auto")
+    page.locator("button[name=theme]").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_exports_hold_the_ranking(server: str, signed_in: dict[str, str], api: httpx2.Client) -> None:
+    """CSV has every place with the API's figures, unknown left empty; the picture comes as SVG and PNG."""
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
+        table = client.get("/app/ranking.csv", params={"domain": "health"})
+        rows = list(csv.DictReader(io.StringIO(table.content.decode("utf-8-sig"))))
+        body = {"filters": {"domain": ["health"]}}
+        expected = api.post("/api/v1/datasets/score", params={"explain": True}, json=body).json()
+        assert [int(row["id"]) for row in rows] == [one["id"] for one in expected]
+        assert [float(row["score"]) for row in rows] == [one["score"] for one in expected]
+        for row, one in zip(rows, expected, strict=True):
+            assert (row["ethical_score"] == "") == ("ethical_score" in one["unknown"])
+        assert client.get("/app/ranking.svg").text.startswith("<svg")
+        assert client.get("/app/ranking.png").content.startswith(b"\x89PNG")
+        assert client.get("/app/ranking.exe").status_code == 404

@@ -1,0 +1,113 @@
+"""Who is signed in, and which requests may change anything."""
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+
+from tests.web.conftest import PASSWORD
+
+
+@pytest.fixture
+def stranger(server: str) -> Iterator[httpx2.Client]:
+    """A client without cookies."""
+    with httpx2.Client(base_url=server) as client:
+        yield client
+
+
+PROTECTED = ("/app/", "/app/projects", "/app/jobs", "/app/account", "/app/datasets/1", "/app/compare")
+
+
+@pytest.mark.parametrize("path", PROTECTED)
+def test_a_stranger_is_asked_to_sign_in_and_comes_back(stranger: httpx2.Client, path: str) -> None:
+    """A page asked for without a session leads to the sign-in, which remembers it."""
+    answer = stranger.get(path)
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/app/sign-in")
+    assert path == "/app/" or httpx2.QueryParams(answer.headers["location"].partition("?")[2])["next"] == path
+
+
+def test_the_session_cookies_are_out_of_reach(server: str, email: str) -> None:
+    """Scripts cannot read them and other sites cannot send them with a form."""
+    with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
+        answer = client.post("/app/register", data={"email": email, "password": PASSWORD})
+    cookies = [value for name, value in answer.headers.multi_items() if name == "set-cookie" and "=ey" in value]
+    assert cookies
+    for cookie in answer.headers.get_list("set-cookie"):
+        assert "HttpOnly" in cookie
+        assert "SameSite=lax" in cookie
+        assert "Path=/app/" in cookie
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_a_form_of_another_site_changes_nothing(
+    server: str, signed_in: dict[str, str], headers: dict[str, str]
+) -> None:
+    """A request that does not come from our own pages is refused, cookies or not."""
+    with httpx2.Client(base_url=server, cookies=signed_in, headers=headers) as client:
+        answer = client.post("/app/projects/new", data={"name": "forged"})
+        assert answer.status_code == 403
+        assert "forged" not in client.get("/app/projects").text
+
+
+@pytest.mark.parametrize(
+    "target", ["https://evil.example", "//evil.example", "/app/\\evil", "/api/v1/users/me", "app/"]
+)
+def test_signing_in_never_leads_off_the_pages(server: str, email: str, target: str) -> None:
+    """`next` leads to one of our own pages or to the start."""
+    with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
+        answer = client.post("/app/register", data={"email": email, "password": PASSWORD, "next": target})
+    assert answer.headers["location"] == "/app/"
+
+
+def test_an_expired_access_token_is_renewed_in_every_tab(server: str, signed_in: dict[str, str]) -> None:
+    """With the refresh token alone a page opens and gets new cookies; a second tab with the old ones opens too."""
+    old = {"touchstone_refresh": signed_in["touchstone_refresh"]}
+    for _ in range(2):
+        with httpx2.Client(base_url=server, cookies=old) as tab:
+            answer = tab.get("/app/account")
+            assert answer.status_code == 200
+            assert "touchstone_access=ey" in "".join(answer.headers.get_list("set-cookie"))
+
+
+def test_signing_out_ends_the_session(server: str, signed_in: dict[str, str]) -> None:
+    """Afterwards neither cookie opens anything."""
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+        assert client.post("/app/sign-out").status_code == 303
+    with httpx2.Client(base_url=server, cookies=signed_in) as again:
+        answer = again.get("/app/account")
+        assert answer.headers["location"].startswith("/app/sign-in")
+
+
+def test_a_wrong_password_says_so_on_the_page(stranger: httpx2.Client, server: str, email: str) -> None:
+    """The sign-in page keeps the address and shows the refusal."""
+    form = {"email": email, "password": "wrong wrong"}
+    answer = stranger.post("/app/sign-in", data=form, headers={"Origin": server, "Accept-Language": "en"})
+    assert answer.status_code == 401
+    assert "Invalid credentials" in answer.text
+    assert email in answer.text
+
+
+@pytest.mark.parametrize("path", ["/app/", "/app/sign-in", "/app/nowhere", "/app/static/rank.js", "/"])
+def test_every_answer_carries_the_protecting_headers(stranger: httpx2.Client, path: str) -> None:
+    """Pages, refusals and files alike say what a browser may do with them."""
+    headers = stranger.get(path).headers
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_pages_stay_out_of_shared_caches(server: str, signed_in: dict[str, str]) -> None:
+    """What one person saw is not shown to the next one at the same computer; static files are kept for ever."""
+    with httpx2.Client(base_url=server, cookies=signed_in) as client:
+        assert client.get("/app/account").headers["cache-control"] == "no-store"
+        assert "immutable" in client.get("/app/static/base.css").headers["cache-control"]

@@ -1,0 +1,99 @@
+"""The rank page's address: the whole state, and nothing lost on the way."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touchstone.web.state import FILTERS, VIEWS, FilterKind, NotANumber, RankState, Vocabulary, sliders_of, stored
+
+VOCABULARY = Vocabulary(
+    criteria=("ethical_score", "technical_score", "popularity_score", "year"),
+    profiles={
+        "ethical": {"ethical_score": 0.7, "year": 0.3},
+        "balanced": {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2},
+    },
+    default="balanced",
+)
+names = st.sampled_from([*FILTERS, "view", "page", "pin", "was", "profile", "nonsense"])
+names |= st.sampled_from(VOCABULARY.criteria).map("w.{}".format)
+values = st.sampled_from(["", "true", "12", "12.5", "-1", "nan", "1e999", "table", "ethical", "none", "3.4.5", "1.x"])
+pairs = st.lists(st.tuples(names, values | st.text(max_size=20)), max_size=12)
+
+
+def read(query: str) -> RankState:
+    return RankState.read(parse_qsl(query.removeprefix("?")), VOCABULARY)
+
+
+@given(pairs)
+def test_an_address_read_and_written_again_is_the_same(given_pairs: list[tuple[str, str]]) -> None:
+    """Whatever a form or a stranger's link holds, its state has one address, which leads to that very state."""
+    state = RankState.read(given_pairs, VOCABULARY)
+    assert read(state.query()) == state
+    assert read(state.query()).query() == state.query()
+
+
+@given(pairs)
+def test_shares_add_up_to_one(given_pairs: list[tuple[str, str]]) -> None:
+    """The shares of the criteria are the whole score, or nothing weighs anything."""
+    shares = RankState.read(given_pairs, VOCABULARY).shares
+    assert not shares or sum(shares.values()) == pytest.approx(1)
+
+
+def test_the_bare_address_is_the_balanced_profile_as_heat_map() -> None:
+    """Without a query the page shows what the API does without weights."""
+    state = read("")
+    assert (state.profile, state.view, state.query()) == ("balanced", VIEWS[0], "")
+    assert state.weight_body() == VOCABULARY.profiles["balanced"]
+
+
+def test_a_profile_wins_over_sliders() -> None:
+    """A profile's button sends the sliders too; they follow the profile."""
+    assert read("?profile=ethical&w.year=90").weights == {"ethical_score": 70, "year": 30}
+
+
+def test_no_weight_at_all_is_kept() -> None:
+    """All sliders at zero is a state of its own, not the default one."""
+    assert read("?w.year=0").weights == {}
+    assert read(read("?w.year=0").query()).weights == {}
+
+
+def test_bounds_are_read_as_people_write_them() -> None:
+    """Blanks between thousands and a decimal comma are numbers; words are not."""
+    state = read("?instances_number_min=1 000&missing_values_percentage_max=2,5")
+    assert state.filter_body() == {"instances_number_min": 1000, "missing_values_percentage_max": 2.5}
+    with pytest.raises(NotANumber):
+        read("?year_min=abc").filter_body()
+
+
+@pytest.mark.parametrize("name", [name for name, kind in FILTERS.items() if kind is FilterKind.FLAG])
+def test_flags_are_true_or_false(name: str) -> None:
+    """A flag in the address becomes the API's boolean."""
+    assert read(f"?{name}=true").filter_body() == {name: True}
+    assert read(f"?{name}=false").filter_body() == {name: False}
+
+
+def test_removing_a_filter_leaves_the_others() -> None:
+    """Taking one value of a list away keeps its other values."""
+    assert read("?domain=a&domain=b").without("domain", "a").filters == {"domain": ("b",)}
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ({"a": 0.35, "b": 0.65}, {"a": 35, "b": 65}),
+        ({"a": 40, "b": 0}, {"a": 40}),
+        ({"a": 500, "b": 250}, {"a": 100, "b": 50}),
+    ],
+)
+def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], expected: dict[str, float]) -> None:
+    """Weights keep their proportions on sliders that end at 100."""
+    assert sliders_of(weights) == expected
+
+
+def test_stored_filters_are_shown_under_their_own_names() -> None:
+    """A project stored with other names of the filters opens as the same filters."""
+    state = stored({"instances_min": 100, "split": False, "domain": "a,b", "task": None}, {"year": 1}, VOCABULARY)
+    assert state.filter_body() == {"instances_number_min": 100, "is_split": False, "domain": ["a", "b"]}
+    assert state.weights == {"year": 100}
