@@ -1,0 +1,282 @@
+"""Jobs: from accepted to done, the price of a job over the bare function, cancels, and kills at random moments.
+
+`python -m benchmarks.jobs [--kills 200] [--cancels 20] [--database URL]`. Kills hit the dispatching process, the
+nursery or a worker; then every job must have exactly one final state, and every artefact of a success be whole.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import hashlib
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import sqlalchemy as sa
+import structlog
+
+from touchstone.core.db import Database
+from touchstone.core.migrations import prepare
+from touchstone.core.settings import Settings
+from touchstone.core.tables import job_artifacts, job_events
+from touchstone.core.tables import jobs as job_rows
+from touchstone.jobs import store
+from touchstone.jobs.artifacts import Shelf
+from touchstone.jobs.dispatching import Dispatcher
+from touchstone.jobs.nursery import main as nurse
+from touchstone.jobs.processes import WORKER, ProcessExecutor
+from touchstone.jobs.states import FINAL
+from touchstone.jobs.store import NewJob
+from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
+
+TINY: Final = (sys.executable, "-m", "benchmarks.jobs", "--nursery")
+LEASE_SECONDS: Final = 3.0
+NOOPS: Final = 50
+ROWS: Final = 12_000
+
+
+def noop(_: Bench) -> Done:
+    return Done(result={})
+
+
+def write(bench: Bench) -> Done:
+    """Report, sleep and write for about half a second."""
+    for step in range(5):
+        bench.report(20 * step, f"step {step}", step=step, total_steps=5, message="searching_models")
+        time.sleep(0.1)
+    (bench.scratch / "result.bin").write_bytes(os.urandom(100_000))
+    return Done(result={"attempt": bench.scratch.name}, files=(Produced(name="result.bin", media_type="x/y"),))
+
+
+TASKS: Final = TaskSet(Task("noop", noop), Task("write", write))
+
+
+class Place:
+    """A database, a folder, and what runs on them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.database = Database(settings.effective_database_url)
+        self.shelf = Shelf(settings.artifacts_dir)
+
+    async def enqueue(self, kind: str, **changes: Any) -> UUID:
+        """A new job of somebody's."""
+        new = NewJob(**({"kind": kind, "owner": uuid4(), "request": {}, "digest": ""} | changes))
+        return (await store.enqueue(self.database, new))[0]
+
+    async def row(self, job_id: UUID) -> Any:
+        """A job's row."""
+        async with self.database.reading() as rows:
+            return await rows.first(sa.select(job_rows).where(job_rows.c.id == job_id))
+
+    async def until(self, job_id: UUID, *states: str) -> Any:
+        """A job's row once it is in one of these states."""
+        while (row := await self.row(job_id))["status"] not in states:
+            await asyncio.sleep(0.002)
+        return row
+
+    async def running(self) -> None:
+        """Return when any job runs."""
+        query = sa.select(job_rows.c.id).where(job_rows.c.status == "running")
+        while True:
+            async with self.database.reading() as rows:
+                if await rows.first(query):
+                    return
+            await asyncio.sleep(0.02)
+
+    @contextlib.asynccontextmanager
+    async def dispatching(self, command: tuple[str, ...] = TINY) -> AsyncIterator[Dispatcher]:
+        """A dispatcher at work, its nursery warm."""
+        executor = ProcessExecutor(command)
+        await executor.warm()
+        kinds = ("noop", "write", "train")
+        dispatcher = Dispatcher(self.database, executor, self.shelf, kinds=kinds, settings=self.settings)
+        dispatcher.start()
+        try:
+            yield dispatcher
+        finally:
+            await dispatcher.close()
+            await executor.close()
+
+
+async def latency(place: Place) -> None:
+    """From accepted to done, of a job that does nothing."""
+    taken = []
+    async with place.dispatching() as dispatcher:
+        for _ in range(NOOPS):
+            begun = time.perf_counter()
+            job = await place.enqueue("noop")
+            dispatcher.wake()
+            await place.until(job, *FINAL)
+            taken.append((time.perf_counter() - begun) * 1000)
+    taken.sort()
+    told("no-op job, accepted to done", f"{statistics.median(taken):.0f} ms", f"p95 {taken[-3]:.0f} ms", "<= 100 ms")
+
+
+async def overhead(place: Place) -> None:
+    """A training as a job, beside the bare function in a fresh process; both with their libraries loaded."""
+    table = place.settings.data_roots[0] / "table.csv"
+    draw = random.Random(0)
+    lines = [
+        "a,b,c,d,e,y",
+        *(",".join(f"{draw.gauss(n % 2, 2):.6f}" for _ in range(5)) + f",{n % 2}" for n in range(ROWS)),
+    ]
+    table.write_text("\n".join(lines))
+    pure, jobs = [], []
+    async with place.dispatching(WORKER) as dispatcher:
+        for _ in range(3):
+            ran = await asyncio.to_thread(
+                subprocess.run, [sys.executable, "-m", "benchmarks.bare_training", str(table)], capture_output=True
+            )
+            pure.append(float(ran.stdout))
+            source = {"file_path": "table.csv", "file_type": "csv", "declared": {}}
+            begun = time.perf_counter()
+            job = await place.enqueue("train", request={"dataset_id": 1, "target": "y"}, source=source)
+            dispatcher.wake()
+            row = await place.until(job, *FINAL)
+            assert row["status"] == "succeeded", row["error"]
+            jobs.append(time.perf_counter() - begun)
+    bare, whole = min(pure), min(jobs)
+    told("training as a job / bare function", f"{whole:.1f} s / {bare:.1f} s", f"{whole / bare - 1:+.0%}", "<= +10 %")
+
+
+async def cancels(place: Place, count: int) -> None:
+    """From asked to cancelled, at random moments of a job's life."""
+    taken, draw = [], random.Random(1)
+    async with place.dispatching() as dispatcher:
+        for _ in range(count):
+            job = await place.enqueue("write")
+            dispatcher.wake()
+            await asyncio.sleep(draw.random() * 0.4)
+            begun = time.perf_counter()
+            await store.cancel(place.database, job)  # without a word to the dispatcher: another process may run it
+            await place.until(job, *FINAL)
+            taken.append(time.perf_counter() - begun)
+    told(f"cancel, {count} times", f"{statistics.median(taken):.2f} s", f"worst {max(taken):.2f} s", "<= 2 s")
+
+
+async def kills(place: Place, count: int) -> None:
+    """Kill processes at random moments while jobs keep coming; then look at every job."""
+    draw, hits, made = random.Random(2), [], []
+    worker = _worker(place.settings)
+    for number in range(count):
+        made += [await place.enqueue("write") for _ in range(2 - number % 2)]
+        await place.running()
+        await asyncio.sleep(draw.random() * 0.5)
+        victim = draw.choice(_family(worker.pid)) if number % 2 else worker.pid
+        hits.append(datetime.now(UTC))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+        if victim == worker.pid:
+            worker.wait()
+            worker = _worker(place.settings)
+    await _pause(worker)
+    begun = time.perf_counter()
+    states = [(await place.until(job, *FINAL))["status"] for job in made]
+    drained = time.perf_counter() - begun
+    worker.terminate()
+    worker.wait()
+    counts = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
+    told(f"{count} kills, {len(made)} jobs", counts, f"all ended {drained:.0f} s later", "one final state each")
+    await _verify(place, made, hits)
+
+
+async def _pause(worker: "subprocess.Popen[bytes]") -> None:
+    """Stop a dispatcher for longer than its lease, and let it go on as if nothing had been."""
+    worker.send_signal(signal.SIGSTOP)
+    await asyncio.sleep(LEASE_SECONDS + 1)
+    worker.send_signal(signal.SIGCONT)
+
+
+async def _verify(place: Place, made: list[UUID], hits: list[datetime]) -> None:
+    wrong, late = 0, 0.0
+    async with place.database.reading() as rows:
+        for job in made:
+            events = await rows.all(sa.select(job_events).where(job_events.c.job_id == job).order_by(job_events.c.id))
+            wrong += sum(event["event"] in FINAL for event in events) != 1
+            again = [event["at"] for event in events if event["event"] == "queued" and event["attempt"] > 0]
+            late = max([late, *((at - max(h for h in hits if h < at)).total_seconds() for at in again)])
+        for file in await rows.all(sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(made))):
+            content = (place.shelf.folder / file["path"]).read_bytes()
+            wrong += hashlib.sha256(content).hexdigest() != file["sha256"]
+    told("jobs or artefacts that are wrong", str(wrong), "", "0")
+    told("re-queued after a kill, at the latest", f"{late:.1f} s", f"lease {LEASE_SECONDS:.0f} s", "<= 20 s")
+
+
+def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "benchmarks.jobs", "--work", str(settings.data_dir)]
+    return subprocess.Popen([*command, "--database", settings.effective_database_url])
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all its descendants."""
+    found = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = [tuple(map(int, line.split())) for line in found.splitlines()]
+    family = [pid]
+    for member in family:
+        family += [child for child, parent in pairs if parent == member]
+    return family
+
+
+async def work(place: Place) -> None:
+    """Dispatch until told to stop."""
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with place.dispatching():
+        await stop.wait()
+
+
+def told(what: str, found: str, more: str, goal: str) -> None:
+    print(f"| {what} | {found} | {more} | {goal} |", flush=True)
+
+
+async def everything(place: Place, asked: argparse.Namespace) -> None:
+    """The whole table."""
+    await prepare(place.database)
+    print("| | found | | to reach |\n|---|---|---|---|")
+    await latency(place)
+    await cancels(place, asked.cancels)
+    await kills(place, asked.kills)
+    if not asked.no_training:
+        await overhead(place)
+
+
+def main() -> None:
+    """Measure, or be one of the processes that are measured."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--cancels", type=int, default=20)
+    parser.add_argument("--database", help="URL; SQLite in a fresh folder by default")
+    parser.add_argument("--no-training", action="store_true", help="leave the overhead of a training out")
+    parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    if asked.work:
+        asyncio.run(work(_place(asked.work, asked.database)))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "tables").mkdir()
+            asyncio.run(everything(_place(Path(folder), asked.database), asked))
+
+
+def _place(folder: Path, database: str | None) -> Place:
+    values: dict[str, Any] = {"data_dir": folder, "database_url": database, "data_roots": (folder / "tables",)}
+    return Place(Settings(**values, job_lease_seconds=LEASE_SECONDS, job_workers=2))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--nursery"]:
+        sys.argv = sys.argv[1:]
+        nurse(TASKS)
+    else:
+        main()

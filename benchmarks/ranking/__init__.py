@@ -1,0 +1,190 @@
+"""Ranking against ready-made engines: `python -m benchmarks ranking [SIZE …]`, by default 10 000 to a million records.
+
+Every engine is asked the same questions in the same run. Prints tables, with what has been reached of each target, and
+writes a plot of cost against size.
+"""
+
+import gc
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+
+from benchmarks.ranking.engines import ENGINES, SMALL, Ask, table
+from benchmarks.ranking.generating import segment
+from benchmarks.ranking.plotting import plot
+from benchmarks.ranking.workloads import EVERYTHING, SIX, THREE, WORKLOADS, Workload
+from touchstone.ranking.building import build
+from touchstone.ranking.columns import Row
+from touchstone.ranking.criteria import CRITERION_NAMES, Ints
+from touchstone.ranking.index import Index
+from touchstone.ranking.predicates import Contains
+from touchstone.ranking.snapshot import load, save
+from touchstone.ranking.view import Catalog, View
+
+SIZES: Final = (10_000, 100_000, 1_000_000)
+REPEATS: Final = 15
+TARGETS: Final = {"W1": 100.0, "W2": 60.0, "W3": 40.0, "W4": 3.5, "W5": 12.0}
+"""How many times faster than the best engine each question is to be; the hostile ones are never to be slower."""
+_LARGEST_ORDERED: Final = 1_000_000  # all rows in order are asked for up to this size
+_PLOT: Final = Path("docs/pictures/ranking.svg")
+_KEPT: Final = Path("var/benchmarks/ranking.json")
+Figures = dict[str, dict[str, float]]
+
+
+def median_ms(action: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """The median wall time of an action in milliseconds, after one that does not count."""
+    action()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1000
+
+
+def answer(view: View, asked: Workload) -> Ints:
+    """The ids that the index answers with."""
+    if asked.weights is None:
+        found = view.ordered(asked.query, asked.sort, descending=True, skip=0, limit=asked.limit)
+        return view.ids(found.positions)
+    return view.ids(view.rank(asked.query, asked.weights, skip=0, limit=asked.limit).positions)
+
+
+def own_times(view: View, questions: tuple[Workload, ...]) -> dict[str, float]:
+    """What each question costs the index."""
+    return {asked.name: median_ms(lambda asked=asked: answer(view, asked)) for asked in questions}
+
+
+def engine_times(ask: Ask, view: View, questions: tuple[Workload, ...], repeats: int) -> dict[str, float]:
+    """What each question costs an engine; says so when its answer differs from the index's."""
+    times = {}
+    for asked in questions:
+        if list(ask(asked)) != answer(view, asked).tolist():
+            print(f"  (another answer to: {asked.name})")
+        times[asked.name] = median_ms(lambda asked=asked: ask(asked), repeats)
+    return times
+
+
+def made(size: int, folder: Path) -> tuple[Catalog, Any, dict[str, float]]:
+    """An indexed catalog, the same records as an Arrow table, and what making them took."""
+    records = segment(size)
+    data, start = table(records), time.perf_counter()
+    index = Index(*build(records, 16))
+    facts = {"built in s": time.perf_counter() - start}
+    del records
+    facts["bytes a record"] = sum(array.nbytes for array in index.arrays.values()) / size
+    save(folder / "index", index, 1)
+    start = time.perf_counter()
+    load(folder / "index")
+    facts["opened from snapshot in s"] = time.perf_counter() - start
+    catalog = Catalog.over(index)
+    start = time.perf_counter()
+    answer(catalog.view, WORKLOADS[0])
+    facts["first question in s"] = time.perf_counter() - start
+    return catalog, data, facts
+
+
+def with_tail(catalog: Catalog, name: str, facts: dict[str, float]) -> None:
+    """What ten thousand fresh records beside the index add to the first two questions; they stay afterwards."""
+    before = own_times(catalog.view, WORKLOADS[:2])
+    rng = np.random.default_rng(3)
+    fresh = [_fresh(10**9 + number, rng) for number in range(10_000)]
+    start = time.perf_counter()
+    catalog.apply(upserts=fresh[:1], deleted=())
+    facts["one insert, ms"] = (time.perf_counter() - start) * 1000
+    catalog.apply(upserts=fresh, deleted=())
+    after = own_times(catalog.view, WORKLOADS[:2])
+    for asked in after:
+        facts[f"{name}, {asked[:2]}, times"] = after[asked] / before[asked]
+
+
+def _fresh(id_: int, rng: np.random.Generator) -> Row:
+    flags = dict.fromkeys(("transparency", "informed_consent"), bool(rng.random() < 0.5))
+    year, citations = int(rng.integers(1990, 2025)), int(rng.integers(0, 50))
+    return Row(id=id_, dataset_id=UUID(int=id_), dataset_name=f"Fresh {id_}", year=year, citations=citations, **flags)
+
+
+def floors(data: Any) -> dict[str, float]:
+    """One pass over the float32 columns that the first two questions need: the least that a scan can cost."""
+    columns = {name: data[f"c_{name}"].to_numpy().astype(np.float32) for name in {*THREE, *SIX}}
+    return {
+        "W1 top 20": median_ms(lambda: [columns[name].max() for name in THREE]),
+        "W2 filters, top 20": median_ms(lambda: [columns[name].max() for name in SIX]),
+    }
+
+
+def hostile(view: View) -> dict[str, float]:
+    """24 random weightings, and a substring that does not occur against a scan of all names."""
+    rng = np.random.default_rng(5)
+    weightings = [dict(zip(CRITERION_NAMES, rng.random(12).tolist(), strict=True)) for _ in range(24)]
+    times = [median_ms(lambda w=w: view.rank((), w, skip=0, limit=20), 5) for w in weightings]
+    every = (Contains("dataset_name", "zq"),)  # two letters have no trigram: every name is looked at
+    return {
+        "24 weightings, median ms": statistics.median(times),
+        "24 weightings, worst ms": max(times),
+        "every name looked at, ms": median_ms(lambda: view.rank(every, THREE, skip=0, limit=20), 3),
+    }
+
+
+def measured(size: int) -> tuple[Figures, dict[str, float]]:
+    """All engines at one size."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        catalog, data, facts = made(size, folder)
+        questions = (*WORKLOADS, EVERYTHING) if size <= _LARGEST_ORDERED else WORKLOADS
+        figures = {"Touchstone": own_times(catalog.view, questions), "memory floor": floors(data)}
+        for engine, opened in ENGINES.items():
+            if engine in SMALL and size > 1_000_000:
+                continue
+            with opened(data, folder) as ask:
+                repeats = REPEATS if size < 1_000_000 or engine not in SMALL else 3
+                figures[engine] = engine_times(ask, catalog.view, questions, repeats)
+            gc.collect()
+            _show(engine, figures[engine])
+        facts |= hostile(catalog.view)
+        with_tail(catalog, "with 10 000 fresh", facts)
+    return figures, facts
+
+
+def _show(engine: str, times: dict[str, float]) -> None:
+    print(f"  {engine}: " + ", ".join(f"{name[:2]} {value:.2f}" for name, value in times.items()), flush=True)
+
+
+def report(size: int, figures: Figures, facts: dict[str, float]) -> None:
+    """The table of one size, in Markdown."""
+    names = list(figures)
+    print(f"\n## {size:,} records, median ms\n")
+    print("| question | " + " | ".join(names) + " | best engine ÷ Touchstone | wanted at ten million (W4: a million) |")
+    print("|---|" + "---:|" * (len(names) + 1) + "---|")
+    for question, own in figures["Touchstone"].items():
+        cells = [f"{figures[name][question]:.3f}" if question in figures[name] else "" for name in names]
+        best = min(times[question] for name, times in figures.items() if name in ENGINES)
+        wanted = TARGETS.get(question[:2], 1.0)
+        verdict = f"{wanted:g}, {'pass' if best / own >= wanted else 'missed'}"
+        print(f"| {question} | " + " | ".join(cells) + f" | {best / own:.1f} | {verdict} |")
+    print("\n" + "\n".join(f"- {name}: {value:.3g}" for name, value in facts.items()), flush=True)
+
+
+def main() -> None:
+    """Measure the sizes that are named, or the usual ones."""
+    sizes = [int(float(size)) for size in sys.argv[1:]] or list(SIZES)
+    for size in sizes:
+        figures, facts = measured(size)
+        report(size, figures, facts)
+        _keep(size, figures)
+    plot({int(size): figures for size, figures in json.loads(_KEPT.read_text()).items()}, _PLOT)
+
+
+def _keep(size: int, figures: Figures) -> None:
+    """Put the figures of one size beside those of earlier runs, so that sizes may be measured one at a time."""
+    _KEPT.parent.mkdir(parents=True, exist_ok=True)
+    known = json.loads(_KEPT.read_text()) if _KEPT.exists() else {}
+    _KEPT.write_text(json.dumps(dict(sorted((known | {str(size): figures}).items(), key=lambda entry: int(entry[0])))))

@@ -1,0 +1,5 @@
+"""`python -m benchmarks.ranking [SIZE …]`."""
+
+from benchmarks.ranking import main
+
+main()
