@@ -8,10 +8,14 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from touchstone.jobs.nursery import main
 from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
 from touchstone.learning.errors import LearningError
+from touchstone.learning.orders import ExplainOrder, TrainOrder, check, check_explanation
 
 
 def noop(bench: Bench) -> Done:
@@ -114,14 +118,27 @@ def predict(bench: Bench) -> Done:
     return Done(result={"predictions": [{"prediction": model} for _ in bench.order["rows"]], "classes": []})
 
 
-def inspect(bench: Bench) -> Done:
-    """Read a table of plain commas; a first column called `bomb` eats the memory, `crash` the process."""
+def preflight_train(bench: Bench) -> Done:
+    """Look at a table of plain commas; a first column called `bomb` eats the memory, `crash` the process."""
+    columns, rows, facts = look(bench)
+    {"bomb": eat_memory, "crash": segfault}.get(columns[0], noop)(bench)
+    order = msgspec.convert(bench.order, TrainOrder)
+    check(order, columns, rows=len(rows))
+    if len({row[columns.index(order.target)] for row in rows}) < 2:
+        raise LearningError("target_one_class", field="target", name=order.target)
+    return Done(result=facts)
+
+
+def preflight_explain(bench: Bench) -> Done:
+    columns, rows, facts = look(bench)
+    check_explanation(msgspec.convert(bench.order, ExplainOrder), columns, rows=len(rows))
+    return Done(result=facts)
+
+
+def look(bench: Bench) -> tuple[list[str], list[list[str]], dict[str, Any]]:
     raw = bench.files["data"].read()
     columns, *rows = [line.split(",") for line in raw.decode().splitlines()]
-    {"bomb": eat_memory, "crash": segfault}.get(columns[0], noop)(bench)
-    distinct = {name: len({row[place] for row in rows}) for place, name in enumerate(columns)}
-    digest = hashlib.sha256(raw).hexdigest()
-    return Done(result={"columns": columns, "rows": len(rows), "sha256": digest, "distinct": distinct})
+    return columns, rows, {"columns": len(columns), "rows": len(rows), "sha256": hashlib.sha256(raw).hexdigest()}
 
 
 def draw(bench: Bench) -> Done:
@@ -148,7 +165,8 @@ TASKS = TaskSet(
             train,
             explain,
             predict,
-            inspect,
+            preflight_train,
+            preflight_explain,
             draw,
         )
     )

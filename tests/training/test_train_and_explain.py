@@ -6,6 +6,18 @@ import pytest
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(280)]
 COLUMNS = ("size", "colour", "weight", "kind")
+# What only the table or the model can tell, and is told before there is a job.
+REFUSED_TRAININGS = (
+    ({"task": "regression"}, "target_not_numeric"),
+    ({"metric": "r2"}, "target_not_numeric"),
+    ({"target": "size", "task": "classification", "metric": "r2"}, "metric_task_mismatch"),
+)
+REFUSED_EXPLANATIONS = (
+    ({"instances": {"values": [{"size": 3}, {"sise": 3}]}}, "row_column_unknown"),
+    ({"instances": {"values": [{"size": "big"}]}}, "row_value_invalid"),
+    ({"instances": {"rows": [180]}}, "row_out_of_range"),
+    ({"target_class": "medium"}, "class_not_found"),
+)
 
 
 def table() -> str:
@@ -40,7 +52,8 @@ async def test_from_upload_to_explanation(service):
 
         predicted = await person.post(f"{address}/predict", json={"rows": [{"size": 3}, {"size": 58, "colour": "red"}]})
         assert [row["prediction"] for row in predicted.json()["predictions"]] == ["small", "large"], predicted.text
-        assert (await person.post(f"{address}/predict", json={"rows": [{"sise": 3}]})).status_code == 422
+        unknown = await person.post(f"{address}/predict", json={"rows": [{"sise": 3}]})
+        assert (unknown.status_code, unknown.json()["errors"][0]["loc"]) == (422, ["body", "rows", 0])
         svg = await person.get(f"{address}/artifacts/confusion.svg")
         assert svg.content.startswith(b"<svg"), svg.text
         png = await person.get(f"{address}/artifacts/confusion.png")
@@ -50,6 +63,10 @@ async def test_from_upload_to_explanation(service):
         assert again["result"] == job["result"]
         assert {file["sha256"] for file in again["artifacts"]} == {file["sha256"] for file in job["artifacts"]}
 
+        for change, reason in REFUSED_TRAININGS:
+            await refused(person, "/api/v1/ml/train", order | change, reason)
+        for change, reason in REFUSED_EXPLANATIONS:
+            await refused(person, "/api/v1/xai/explain", {"job_id": job["id"]} | change, reason)
         wanted = {"job_id": job["id"], "instances": {"rows": [0, 79]}, "method": "shap"}
         explained = await ended(person, await start(person, "/api/v1/xai/explain", wanted))
         assert explained["error"] is None
@@ -58,6 +75,11 @@ async def test_from_upload_to_explanation(service):
         assert [job["kind"] for job in listed] == ["explain", "train", "train"]
         assert (await other.get(f"/projects/{project}/jobs")).status_code == 404
         assert (await other.get(address)).status_code == 404
+
+
+async def refused(client, path, order, reason):
+    answer = await client.post(path, json=order)
+    assert (answer.status_code, answer.json()["errors"][0]["type"]) == (422, reason), answer.text
 
 
 async def start(client, path, order):

@@ -1,11 +1,12 @@
 """What every listener does before an application sees a request: identify, limit, admit, time out, log."""
 
 import asyncio
+import functools
+import os
 import re
 import time
 from collections.abc import Collection
 from typing import Any, Final
-from uuid import uuid4
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -99,7 +100,7 @@ class _Exchange:
         self.slot: asyncio.Semaphore | None = None
         self._send = send
         given = [value for name, value in scope["headers"] if name == REQUEST_ID]
-        self.id = (given[0] if given and _REQUEST_ID_FORM.fullmatch(given[0]) else uuid4().hex.encode()).decode()
+        self.id = (given[0] if given and _REQUEST_ID_FORM.fullmatch(given[0]) else os.urandom(16).hex().encode()).decode()
         headers = [(n, v) for n, v in scope["headers"] if n != REQUEST_ID]
         self.scope = {**scope, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
 
@@ -132,7 +133,7 @@ class _Exchange:
     def record(self) -> None:
         """Count and log the request; its path is logged without its query, which may hold personal data."""
         seconds = time.perf_counter() - self.started
-        REQUESTS.labels(self.scope["method"] if self.scope["method"] in _METHODS else "OTHER", self.status).inc()
+        _counter(self.scope["method"] if self.scope["method"] in _METHODS else "OTHER", self.status).inc()
         SECONDS.observe(seconds)
         log.info(
             "request",
@@ -145,6 +146,9 @@ class _Exchange:
 
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+_counter: Final = functools.cache(REQUESTS.labels)
 
 
 class _LimitedBody:
@@ -168,7 +172,8 @@ class _LimitedBody:
         if self.complete:
             return await self.receive()
         try:
-            message = await asyncio.wait_for(self.receive(), self.seconds)
+            async with asyncio.timeout(self.seconds):
+                message = await self.receive()
         except TimeoutError as problem:
             raise ReceiveTimeout(headers={"Connection": "close"}) from problem
         if message["type"] == "http.request":

@@ -271,7 +271,7 @@ class DataFileUnreadable(Invalid):
 
 
 class InvalidJobRequest(Invalid):
-    """A start of a job that cannot work.
+    """A job, or a prediction, that cannot work.
 
     `reason` is the key of the sentence that says why, `where` the place in the body, in dotted form.
     """

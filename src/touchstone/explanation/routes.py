@@ -9,14 +9,19 @@ from touchstone.core.shell import router
 from touchstone.explanation.schemas import ExplainWanted
 from touchstone.explanation.starting import start_explanation
 from touchstone.jobs.routes import accepted, desk_of, signed_in
-from touchstone.jobs.schemas import ACCEPTED, JobView
+from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobView
 from touchstone.jobs.starting import idempotency_key, starting_of
 
 explanation = router(tags=["explanation"], dependencies=[Depends(signed_in)])
 
 
 @explanation.post(
-    "/explain", status_code=202, summary="Start an explanation", response_model=JobView, responses=ACCEPTED
+    "/explain",
+    status_code=202,
+    summary="Start an explanation",
+    response_model=JobView,
+    responses=ACCEPTED,
+    openapi_extra=IDEMPOTENCY_KEY,
 )
 async def explain(request: Request, wanted: ExplainWanted) -> Response:
     """Of a training's model, or of a dataset alone; an `Idempotency-Key` never starts two."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from touchstone.core.wire import Wire
-from touchstone.jobs.schemas import Cell, CellRow, ColumnName, DatasetKey, Label, Seed, SensitiveColumns, UuidText
+from touchstone.jobs.schemas import Cell, CellRow, ColumnName, DatasetKey, ForeignKey, Label, Seed, SensitiveColumns
 from touchstone.learning.orders import MAX_INSTANCES
 
 RowNumber = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
@@ -27,7 +27,7 @@ class BackgroundWanted(Wire):
 class ExplainWanted(Wire):
     """An explanation of a training job's model (`job_id`), or of a dataset alone (`dataset_id`)."""
 
-    job_id: UuidText | None = None
+    job_id: ForeignKey | None = None
     dataset_id: DatasetKey | None = None
     scope: Literal["global", "local", "both"] = "both"
     method: Annotated[ColumnName, Field(max_length=100)] = "auto"
@@ -38,5 +38,5 @@ class ExplainWanted(Wire):
     target: ColumnName | None = None
     sensitive_features: SensitiveColumns = ()
     seed: Seed = 0
-    project_id: UuidText | None = None
+    project_id: ForeignKey | None = None
     name: Label | None = None

@@ -4,34 +4,21 @@ import asyncio
 import os
 import resource
 import tempfile
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, BinaryIO, Final, TypeVar
+from collections.abc import Mapping
+from typing import Any, BinaryIO, Final
 
 import structlog
-from msgspec import Struct
 
 from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded
 from touchstone.core.settings import Settings
-from touchstone.jobs.kinds import DRAW, INSPECT
+from touchstone.jobs.kinds import DRAW
 from touchstone.jobs.work import Died, Executor, Json, Limits, Progress, Refused, Work
 
 AT_ONCE: Final = 2
-WAITING: Final = 16
+WAITING: Final = 64
 SECONDS: Final = 25.0  # less than a gateway waits for a backend
 WORK_SECONDS: Final = 20.0
-KEPT: Final = 256
-T = TypeVar("T")
 log = structlog.get_logger("touchstone.jobs")
-
-
-class TableFacts(Struct, frozen=True):
-    """What a data file holds: column names, rows, digest, and the number of different values of each column."""
-
-    columns: list[str]
-    rows: int
-    sha256: str
-    distinct: dict[str, int]
 
 
 class Errands:
@@ -42,7 +29,6 @@ class Errands:
         self._memory_bytes = settings.job_memory_bytes
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
-        self._tables: Remembered[TableFacts] = Remembered()
 
     async def run(self, task: str, order: Json, *, source: Json, files: Mapping[str, BinaryIO]) -> Any:
         """Do an errand and return its result.
@@ -61,20 +47,6 @@ class Errands:
             raise Overloaded(retry_after=5) from problem
         finally:
             self._waiting -= 1
-
-    async def inspect(self, file: BinaryIO, file_type: str) -> TableFacts:
-        """What an opened data file holds; a file that has not changed is read once.
-
-        Raises:
-            InvalidJobRequest: it is not a table that can be learned from.
-        """
-        status = os.fstat(file.fileno())
-        known_as = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, file_type)
-
-        async def read() -> TableFacts:
-            return TableFacts(**await self.run(INSPECT, {}, source={"file_type": file_type}, files={"data": file}))
-
-        return await self._tables.get_or_make(known_as, read)
 
     async def _run(self, task: str, order: Json, source: Json, files: Mapping[str, BinaryIO]) -> Any:
         work = Work(
@@ -99,24 +71,6 @@ class Errands:
         memory = resource.RLIM_INFINITY if task == DRAW else self._memory_bytes
         cpu = int(WORK_SECONDS) * (os.cpu_count() or 1)
         return Limits(memory_bytes=memory, file_bytes=0, cpu_seconds=cpu)
-
-
-class Remembered(OrderedDict[Any, "asyncio.Future[T]"]):
-    """The latest answers by key; whoever asks while an answer is being made waits for that one."""
-
-    async def get_or_make(self, key: Any, make: Callable[[], Awaitable[T]]) -> T:
-        """The answer for `key`."""
-        if key not in self:
-            self[key] = asyncio.ensure_future(make())
-            while len(self) > KEPT:
-                self.popitem(last=False)
-        answer = self[key]
-        try:
-            return await asyncio.shield(answer)
-        except Exception:
-            # A refusal is cheap to find again, and may have had a cause that passes.
-            self.pop(key, None)
-            raise
 
 
 def _refusal(ending: Refused) -> InvalidJobRequest | InternalError:

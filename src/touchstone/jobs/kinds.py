@@ -7,5 +7,5 @@ EXPLAIN: Final = "explain"
 KINDS: Final = (TRAIN, EXPLAIN)
 
 PREDICT: Final = "predict"
-INSPECT: Final = "inspect"
+PREFLIGHT: Final = {TRAIN: "preflight_train", EXPLAIN: "preflight_explain"}  # what a start waits for
 DRAW: Final = "draw"

@@ -16,7 +16,7 @@ from touchstone.jobs import store
 from touchstone.jobs.events import HEADERS, last_event_id, stream
 from touchstone.jobs.kinds import DRAW
 from touchstone.jobs.room import Jobs
-from touchstone.jobs.schemas import JobPage, JobQuery, JobSummary, JobView
+from touchstone.jobs.schemas import LAST_EVENT_ID, JobPage, JobQuery, JobSummary, JobView, OwnJobQuery
 from touchstone.jobs.showing import shown
 from touchstone.jobs.states import FINAL, JobState
 from touchstone.jobs.store import Filter, Row
@@ -54,9 +54,10 @@ jobs = router(prefix="/jobs", tags=["jobs"], dependencies=[Depends(signed_in)])
     response_model=list[JobSummary] | JobPage,
     responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
 )
-async def list_jobs(request: Request, query: Annotated[JobQuery, Query()]) -> Response:
+async def list_jobs(request: Request, query: Annotated[OwnJobQuery, Query()]) -> Response:
     """Newest first, without results; a bare array, or an object when `page` or `page_size` is given."""
-    return await listed(request, (desk_of(request).kind,), query)
+    named = query.project or query.project_id
+    return await listed(request, (desk_of(request).kind,), query, UUID(named) if named else None)
 
 
 @jobs.get("/{job_id}", summary="Get a job", response_model=JobView)
@@ -91,6 +92,7 @@ async def cancel_job(request: Request, job_id: str) -> Response:
         200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
         204: {"description": "The job has ended and there is nothing after `Last-Event-ID`."},
     },
+    openapi_extra=LAST_EVENT_ID,
 )
 async def follow_job(request: Request, job_id: str) -> Response:
     """Server-sent events until the job has ended; `Last-Event-ID` goes on after that event."""
@@ -125,12 +127,10 @@ async def get_artifact(request: Request, job_id: str, name: str) -> Response:
     return FileResponse(path, media_type=file["media_type"], filename=name, headers=headers)
 
 
-async def listed(request: Request, kinds: tuple[str, ...], query: JobQuery, project_id: UUID | None = None) -> Response:
+async def listed(request: Request, kinds: tuple[str, ...], query: JobQuery, project_id: UUID | None) -> Response:
     """The answer of a list of the caller's jobs of some kinds."""
     owner, database = required_caller(request.scope).id, desk_of(request).jobs.database
-    named = query.project or query.project_id
-    project = project_id or (UUID(named) if named else None)
-    wanted = Filter(owner=owner, kinds=kinds, status=query.status, project_id=project)
+    wanted = Filter(owner=owner, kinds=kinds, status=query.status, project_id=project_id)
     skip, limit = query.window
     async with database.reading() as rows:
         total = await store.counted(rows, wanted)

@@ -4,7 +4,14 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.wire import Name, Wire, clean
@@ -23,6 +30,18 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def _one_error(kind: str, message: str) -> WrapValidator:
+    """One refusal for a value of several possible types, instead of one for each type."""
+
+    def check(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValidationError as problem:
+            raise PydanticCustomError(kind, message) from problem
+
+    return WrapValidator(check)
+
+
 Cell = Annotated[
     Annotated[bool, Field(strict=True)]
     | Annotated[int, Field(strict=True, ge=-(2**63), le=2**63 - 1)]
@@ -30,12 +49,21 @@ Cell = Annotated[
     | Annotated[str, Field(max_length=10_000), AfterValidator(clean)]
     | None,
     Field(union_mode="left_to_right"),
+    _one_error("cell", "a text, a finite number, true, false or null is expected"),
 ]
 CellRow = Annotated[dict[ColumnName, Cell], Field(max_length=MAX_NAMES)]
 UuidText = Annotated[
     str, Field(pattern=r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$", min_length=36, max_length=36)
 ]
-DatasetKey = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | UuidText
+DatasetKey = Annotated[
+    Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | UuidText,
+    _one_error("dataset_key", "the number or the UUID of a dataset is expected"),
+]
+ForeignKey = Annotated[
+    str,
+    Field(max_length=255, description="A UUID; a malformed one is answered like one that does not exist."),
+    AfterValidator(clean),
+]
 Label = Annotated[Name, Field(description="A name of one's own for the job.")]
 
 
@@ -43,8 +71,6 @@ class JobQuery(Wire):
     """How jobs are listed: `page` or `page_size` asks for the page form, else `skip` and `limit` for a bare array."""
 
     status: JobState | None = None
-    project: UuidText | None = None
-    project_id: Annotated[UuidText, Field(description="Another name of `project`.")] | None = None
     page: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     page_size: Annotated[int, Field(ge=1, le=1000)] | None = None
     skip: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
@@ -64,6 +90,13 @@ class JobQuery(Wire):
             return self.skip, self.limit
         size = self.page_size or self.DEFAULT_PAGE_SIZE
         return ((self.page or 1) - 1) * size, size
+
+
+class OwnJobQuery(JobQuery):
+    """How one's own jobs are listed: all of them, or those of one project."""
+
+    project: UuidText | None = None
+    project_id: Annotated[UuidText, Field(description="Another name of `project`.")] | None = None
 
 
 class ProgressView(BaseModel):
@@ -141,6 +174,26 @@ class JobPage(BaseModel):
     total_pages: int
 
 
+IDEMPOTENCY_KEY: Final = {
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "The same key and body answer the job that was started first.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+        }
+    ]
+}
+LAST_EVENT_ID: Final = {
+    "parameters": [
+        {
+            "name": "Last-Event-ID",
+            "in": "header",
+            "description": "Go on after this event; what is not a number is passed over.",
+            "schema": {"type": "string"},
+        }
+    ]
+}
 ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
     202: {
         "description": "Accepted.",

@@ -1,13 +1,13 @@
 """What every start of a job checks before it is accepted: the key, the dataset, its file, the project."""
 
 import asyncio
+import contextlib
 import hashlib
 import re
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
 from starlette.requests import Request
 
 from touchstone.core.asking import Asking
@@ -20,37 +20,15 @@ from touchstone.core.errors import (
     ProjectNotFound,
     Unavailable,
 )
-from touchstone.core.identity import Caller
-from touchstone.jobs.errands import TableFacts
+from touchstone.core.identity import Caller, strict_uuid
+from touchstone.jobs.kinds import PREFLIGHT
 from touchstone.jobs.room import Jobs
-from touchstone.jobs.store import Json
+from touchstone.jobs.store import Json, NewJob
 from touchstone.learning.errors import LearningError
 
 DECLARED: Final = ("instances_number", "features_number", "missing_values_percentage")
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 T = TypeVar("T")
-
-
-class Table(Struct, frozen=True):
-    """A dataset whose file has been opened and looked at."""
-
-    dataset_id: int
-    file_path: str
-    file_type: str
-    declared: Json
-    facts: TableFacts
-
-    @property
-    def inputs(self) -> Json:
-        """What the job's owner is told of it."""
-        shape = {"rows": self.facts.rows, "columns": len(self.facts.columns)}
-        return {"dataset_id": self.dataset_id, "sha256": self.facts.sha256, **shape}
-
-    @property
-    def source(self) -> Json:
-        """What the worker needs to know of it."""
-        file = {"file_path": self.file_path, "file_type": self.file_type, "sha256": self.facts.sha256}
-        return file | {"declared": self.declared}
 
 
 class Starting:
@@ -60,21 +38,26 @@ class Starting:
         self._jobs = jobs
         self._selection = selection
 
-    async def table(self, dataset_id: int | str, caller: Caller) -> Table:
-        """The dataset's table.
+    async def subject(self, new: NewJob, dataset_id: int | str, caller: Caller, *, model: Json) -> Json:
+        """What a job works on, as columns of its row, once a first look has found nothing to refuse.
+
+        `model` says where the model is that an explanation asks about; it is empty when there is none.
 
         Raises:
             DatasetNotFound: there is none that the caller may see.
             DataFileUnreadable: its file cannot be opened.
-            InvalidJobRequest: its file is not a table that can be learned from.
+            InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
         """
         refusals = {404: DatasetNotFound, 422: DataFileUnreadable}
         found = await self._asked(f"/datasets/{dataset_id}/source", caller, refusals)
-        file = await asyncio.to_thread(self._jobs.inputs.open_data, found["file_path"])
-        with file:
-            facts = await self._jobs.errands.inspect(file, found["file_type"])
         declared = {name: found["record"].get(name) for name in DECLARED}
-        return Table(found["dataset_id"], found["file_path"], found["file_type"], declared, facts)
+        source = {name: found[name] for name in ("file_path", "file_type")} | {"declared": declared} | model
+        with contextlib.ExitStack() as opened:
+            files = await asyncio.to_thread(opened.enter_context, self._jobs.inputs.opened(source))
+            facts = await self._jobs.errands.run(PREFLIGHT[new.kind], new.request, source=source, files=files)
+        source["sha256"] = facts["sha256"]
+        dataset = found["dataset_id"]
+        return {"dataset_id": dataset, "inputs": {"dataset_id": dataset, **facts}, "source": source}
 
     async def project(self, project_id: str | None, caller: Caller) -> UUID | None:
         """The project that the job belongs to.
@@ -84,8 +67,10 @@ class Starting:
         """
         if project_id is None:
             return None
-        await self._asked(f"/projects/{project_id}", caller, {404: ProjectNotFound})
-        return UUID(project_id)
+        if (known := strict_uuid(project_id)) is None:
+            raise ProjectNotFound
+        await self._asked(f"/projects/{known}", caller, {404: ProjectNotFound})
+        return known
 
     async def _asked(self, path: str, caller: Caller, refusals: dict[int, Any]) -> Any:
         answer = await self._selection.get(path, caller)
@@ -128,9 +113,4 @@ def ordered(request: Json, kind: type[T]) -> T:
     try:
         return msgspec.convert(request, kind)
     except LearningError as problem:
-        raise refused(problem) from problem
-
-
-def refused(problem: LearningError) -> InvalidJobRequest:
-    """The refusal of a request that the learning room cannot follow."""
-    return InvalidJobRequest(reason=problem.code, where=problem.field, **problem.facts)
+        raise InvalidJobRequest(reason=problem.code, where=problem.field, **problem.facts) from problem

@@ -7,42 +7,45 @@ from typing import BinaryIO, Final
 import msgspec
 
 from touchstone.jobs.inputs import DATA, MODEL
-from touchstone.jobs.kinds import DRAW, EXPLAIN, INSPECT, PREDICT, TRAIN
+from touchstone.jobs.kinds import DRAW, EXPLAIN, PREDICT, PREFLIGHT, TRAIN
 from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
+from touchstone.learning import training
 from touchstone.learning.charts.drawing import render_png, render_svg
-from touchstone.learning.data import read_table
 from touchstone.learning.errors import LearningError
-from touchstone.learning.explaining.running import run_explanation
+from touchstone.learning.explaining import running as explaining
 from touchstone.learning.orders import ExplainOrder, TrainOrder
 from touchstone.learning.ports import DataFile, ModelFile, Outcome
 from touchstone.learning.predicting import predict
-from touchstone.learning.training import run_training
 
 
 def train(bench: Bench) -> Done:
     """Train a model by a `TrainOrder`."""
     order = msgspec.convert(bench.order, TrainOrder)
-    return _done(run_training(order, _data(bench), scratch=bench.scratch, report=bench.report))
+    return _done(training.run_training(order, _data(bench), scratch=bench.scratch, report=bench.report))
 
 
 def explain(bench: Bench) -> Done:
     """Explain a model or a dataset by an `ExplainOrder`."""
     order = msgspec.convert(bench.order, ExplainOrder)
-    model = _model(bench) if MODEL in bench.files else None
-    return _done(run_explanation(order, _data(bench), model, scratch=bench.scratch, report=bench.report))
+    return _done(
+        explaining.run_explanation(order, _data(bench), _model(bench), scratch=bench.scratch, report=bench.report)
+    )
 
 
 def predict_rows(bench: Bench) -> Done:
     """Predict `rows` with a kept model."""
-    return Done(result=predict(_model(bench), bench.order["rows"]))
+    return Done(result=predict(ModelFile(bench.files[MODEL], bench.source["model_sha256"]), bench.order["rows"]))
 
 
-def inspect(bench: Bench) -> Done:
-    """Read a table as a training would, and say what it has: columns, rows, digest, different values of each column."""
-    table = read_table(_data(bench))
-    distinct = {name: column.distinct for name, column in table.columns.items()}  # a missing mark is no value
-    facts = {"columns": list(table.columns), "rows": len(table.frame), "sha256": table.sha256, "distinct": distinct}
-    return Done(result=facts)
+def preflight_train(bench: Bench) -> Done:
+    """Do what a training does before it learns, and say what the table holds."""
+    return Done(result=training.preflight(msgspec.convert(bench.order, TrainOrder), _data(bench)))
+
+
+def preflight_explain(bench: Bench) -> Done:
+    """Do what an explanation does before it computes, and say what the table holds."""
+    order = msgspec.convert(bench.order, ExplainOrder)
+    return Done(result=explaining.preflight(order, _data(bench), _model(bench)))
 
 
 def draw(bench: Bench) -> Done:
@@ -68,8 +71,8 @@ def _digest(stream: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def _model(bench: Bench) -> ModelFile:
-    return ModelFile(bench.files[MODEL], bench.source["model_sha256"])
+def _model(bench: Bench) -> ModelFile | None:
+    return ModelFile(bench.files[MODEL], bench.source["model_sha256"]) if MODEL in bench.files else None
 
 
 def _done(outcome: Outcome) -> Done:
@@ -81,6 +84,7 @@ TASKS: Final = TaskSet(
     Task(TRAIN, train),
     Task(EXPLAIN, explain),
     Task(PREDICT, predict_rows),
-    Task(INSPECT, inspect),
+    Task(PREFLIGHT[TRAIN], preflight_train),
+    Task(PREFLIGHT[EXPLAIN], preflight_explain),
     Task(DRAW, draw),
 )

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from touchstone.learning.columns import Column, Typed, from_booleans, from_dates, from_numbers, from_texts, unsupported
 from touchstone.learning.errors import LearningError
-from touchstone.learning.ports import DataFile
+from touchstone.learning.ports import DataFile, Json
 
 MAX_BYTES: Final = 2 * 2**30
 MAX_COLUMNS: Final = 5_000
@@ -39,6 +39,11 @@ class Table:
     columns: dict[str, Column]
     sha256: str
     renamed: dict[str, str]  # new name -> the name as written, which occurred twice or was empty
+
+    @property
+    def facts(self) -> Json:
+        """Rows, columns and digest, as a job's `inputs` tell them."""
+        return {"rows": len(self.frame), "columns": len(self.columns), "sha256": self.sha256}
 
 
 def read_table(file: DataFile) -> Table:

@@ -279,14 +279,8 @@ class ExplainOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return self.scope in (part, Scope.BOTH) and self.method in ("auto", *methods)
 
 
-def check(
-    order: TrainOrder, columns: Sequence[str], *, rows: int | None = None, distinct: Mapping[str, int] | None = None
-) -> None:
-    """Refuse a training order that the measured table already contradicts.
-
-    `columns` are the names in the data file, `rows` its number of rows, `distinct` the number of different values of
-    a column (missing ones not counted), where they are known. Raises `LearningError`.
-    """
+def check(order: TrainOrder, columns: Sequence[str], *, rows: int) -> None:
+    """Refuse a training order that the table's column names or number of rows contradict. Raises `LearningError`."""
     _present(order.target, columns, "target_not_found", "target")
     _all_present(order.features.include, columns, "features.include")
     _all_present(order.features.exclude, columns, "features.exclude")
@@ -295,20 +289,13 @@ def check(
         _present(order.split.time_column, columns, "column_not_found", "split.time_column")
     if not chosen_features(order, columns):
         raise LearningError("no_features", field="features")
-    if rows is not None:
-        _check_rows(order, rows)
-    values = (distinct or {}).get(order.target)
-    if values is not None and values < 2:
-        code = "target_one_class" if values else "target_all_missing"
-        raise LearningError(code, field="target", name=order.target)
+    _check_rows(order, rows)
 
 
-def check_explanation(
-    order: ExplainOrder, columns: Sequence[str], *, rows: int | None = None, classes: Iterable[Cell] = ()
-) -> None:
+def check_explanation(order: ExplainOrder, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] = ()) -> None:
     """Refuse an explanation order that the table, or the classes of the trained model, contradict."""
     for position, index in enumerate(order.instances.rows):
-        if rows is not None and index >= rows:
+        if index >= rows:
             raise LearningError("row_out_of_range", field=f"instances.rows.{position}", row=index, rows=rows)
     known = [str(name) for name in classes]
     if order.target_class is not UNSET and known and str(order.target_class) not in known:

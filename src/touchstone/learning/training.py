@@ -116,6 +116,17 @@ def run_training(order: TrainOrder, file: DataFile, *, scratch: Path, report: Re
         return _keep(study, result, _final(study, trials, findings), scratch)
 
 
+def preflight(order: TrainOrder, file: DataFile) -> Json:
+    """Do what a training does before it learns, so that what it would refuse is refused at once.
+
+    Answers `{rows, columns, sha256}` of the table. Raises `LearningError`.
+    """
+    with quiet():
+        table = read_table(file)
+        make_study(order, table)
+        return table.facts
+
+
 def make_study(order: TrainOrder, table: Table) -> Study:
     """Check the order against the table, and lay out what is learned from and measured on."""
     check(order, list(table.columns), rows=len(table.frame))

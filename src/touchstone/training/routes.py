@@ -1,22 +1,19 @@
 """The routes of the training backend that are not the same for every kind of job."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.core.errors import ProjectNotFound
 from touchstone.core.guard import required_caller
-from touchstone.core.identity import strict_uuid
 from touchstone.core.shell import Json, router
 from touchstone.jobs import store
 from touchstone.jobs.inputs import MODEL
 from touchstone.jobs.kinds import KINDS, PREDICT, TRAIN
 from touchstone.jobs.models import model_of
 from touchstone.jobs.routes import accepted, desk_of, listed, signed_in
-from touchstone.jobs.schemas import ACCEPTED, JobPage, JobQuery, JobSummary, JobView
+from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
 from touchstone.jobs.starting import idempotency_key, starting_of
 from touchstone.training.schemas import PredictionsView, PredictWanted, TrainWanted
 from touchstone.training.starting import start_training
@@ -24,7 +21,14 @@ from touchstone.training.starting import start_training
 training = router(tags=["training"], dependencies=[Depends(signed_in)])
 
 
-@training.post("/train", status_code=202, summary="Start a training", response_model=JobView, responses=ACCEPTED)
+@training.post(
+    "/train",
+    status_code=202,
+    summary="Start a training",
+    response_model=JobView,
+    responses=ACCEPTED,
+    openapi_extra=IDEMPOTENCY_KEY,
+)
 async def train(request: Request, wanted: TrainWanted) -> Response:
     """Everything that can be checked is checked before the answer; an `Idempotency-Key` never starts two."""
     jobs, caller = desk_of(request).jobs, required_caller(request.scope)
@@ -51,8 +55,5 @@ async def predict(request: Request, job_id: str, wanted: PredictWanted) -> Respo
 )
 async def list_project_jobs(request: Request, project_id: str, query: Annotated[JobQuery, Query()]) -> Response:
     """Trainings and explanations that were started in one of one's projects, newest first."""
-    known: UUID | None = strict_uuid(project_id)
-    if known is None:
-        raise ProjectNotFound
-    await starting_of(request).project(str(known), required_caller(request.scope))
-    return await listed(request, KINDS, query, known)
+    project = await starting_of(request).project(project_id, required_caller(request.scope))
+    return await listed(request, KINDS, query, project)

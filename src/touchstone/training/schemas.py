@@ -11,10 +11,10 @@ from touchstone.jobs.schemas import (
     ColumnName,
     ColumnNames,
     DatasetKey,
+    ForeignKey,
     Label,
     Seed,
     SensitiveColumns,
-    UuidText,
 )
 from touchstone.learning.orders import MAX_INSTANCES
 
@@ -57,7 +57,7 @@ class TrainWanted(Wire):
     split: SplitWanted = SplitWanted()
     budget: BudgetWanted = BudgetWanted()
     seed: Seed = 0
-    project_id: UuidText | None = None
+    project_id: ForeignKey | None = None
     name: Label | None = None
 
 

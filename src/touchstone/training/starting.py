@@ -8,10 +8,9 @@ from touchstone.core.identity import Caller
 from touchstone.jobs import store
 from touchstone.jobs.kinds import TRAIN
 from touchstone.jobs.room import Jobs
-from touchstone.jobs.starting import Starting, digest_of, ordered, refused
+from touchstone.jobs.starting import Starting, digest_of, ordered
 from touchstone.jobs.store import NewJob
-from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import TrainOrder, check
+from touchstone.learning.orders import TrainOrder
 from touchstone.training.schemas import TrainWanted
 
 
@@ -25,18 +24,13 @@ async def start_training(
         IdempotencyConflict, DatasetNotFound, DataFileUnreadable, ProjectNotFound.
     """
     request = wanted.model_dump(mode="json")
-    order = ordered(request, TrainOrder)
+    ordered(request, TrainOrder)
     new = NewJob(
         kind=TRAIN, owner=caller.id, request=request, digest=digest_of(request), idempotency_key=key, name=wanted.name
     )
     if (known := await store.same_key(jobs.database, new)) is not None:
         return known
     project_id = await starting.project(wanted.project_id, caller)
-    table = await starting.table(wanted.dataset_id, caller)
-    try:
-        check(order, table.facts.columns, rows=table.facts.rows, distinct=table.facts.distinct)
-    except LearningError as problem:
-        raise refused(problem) from problem
-    about = {"project_id": project_id, "dataset_id": table.dataset_id, "inputs": table.inputs, "source": table.source}
-    job_id, _ = await store.enqueue(jobs.database, replace(new, **about))
+    subject = await starting.subject(new, wanted.dataset_id, caller, model={})
+    job_id, _ = await store.enqueue(jobs.database, replace(new, project_id=project_id, **subject))
     return job_id

@@ -81,7 +81,10 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
         "Picture refused: a readable PNG, JPEG or WebP of at most 2 MB",
     ),
     "data_file_unreadable": ("Fichier de données inaccessible", "Data file cannot be read"),
-    "invalid_job_request": ("La tâche ne peut pas démarrer : {reason}", "The job cannot start: {reason}"),
+    "invalid_job_request": (
+        "La demande ne peut pas être suivie : {reason}",
+        "The request cannot be followed: {reason}",
+    ),
     "too_many_attempts": (
         "Trop d'essais ; réessayez dans {seconds} secondes",
         "Too many attempts; try again in {seconds} seconds",

@@ -35,6 +35,11 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
         "les caractères NUL et les substituts isolés ne sont pas du texte",
         "NUL characters and lone surrogates are not text",
     ),
+    "cell": (
+        "texte, nombre fini, true, false ou null attendu",
+        "a text, a finite number, true, false or null is expected",
+    ),
+    "dataset_key": ("numéro ou UUID d'un jeu de données attendu", "the number or UUID of a dataset is expected"),
     "email": ("adresse électronique attendue", "an e-mail address is expected"),
     "not_null": ("ne peut pas être vide", "cannot be null"),
 }

@@ -88,7 +88,7 @@ class Local:
 def make_case(order: ExplainOrder, table: Table, kept: Kept) -> Case:
     """Lay out the rows as the training did. Raises `data_changed` when the file is no longer the one learned from."""
     if table.sha256 != kept.record["sha256"]:
-        raise LearningError("data_changed")
+        raise LearningError("data_changed", field="job_id")
     check_explanation(order, list(table.columns), rows=len(table.frame), classes=kept.classes)
     target = read_target(table, kept.record["target"], kept.task, kept.record["metric"])
     frame = rows_of(table.frame, target, [column.name for column in kept.columns])
@@ -186,7 +186,7 @@ def value_ranks(case: Case, found: Sample) -> Floats:
 
 def local(case: Case, report: Report) -> Local:
     """Explain the rows asked for, or else the first measured ones."""
-    frame, labels = _instances(case)
+    frame, labels = instances(case)
     matrix = case.subject.encode(frame)
     codes, _shares = predict(case.subject.model, matrix, len(case.kept.classes))
     rng = np.random.default_rng(case.order.seed)
@@ -211,11 +211,14 @@ def local(case: Case, report: Report) -> Local:
     return made
 
 
-def _instances(case: Case) -> tuple[pd.DataFrame, list[int]]:
+def instances(case: Case) -> tuple[pd.DataFrame, list[int]]:
+    """The rows to explain and their labels. Raises `LearningError` when a value given can't be read."""
     wanted = case.order.instances
     if wanted.values:
         others = case.kept.record["other_columns"]
-        return frame_of(case.subject.columns, wanted.values, others), list(range(len(wanted.values)))
+        return frame_of(case.subject.columns, wanted.values, others, place="instances.values"), list(
+            range(len(wanted.values))
+        )
     rows = list(wanted.rows) or case.positions[:DEFAULT_ROWS].tolist()
     return case.table.frame[case.names].iloc[rows].reset_index(drop=True), rows
 

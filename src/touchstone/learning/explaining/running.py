@@ -21,6 +21,7 @@ from touchstone.learning.explaining.modelled import (
     Sample,
     dependences,
     importances,
+    instances,
     local,
     make_case,
     sample,
@@ -51,6 +52,20 @@ def run_explanation(
         if model is None:
             return Outcome(_explain_table(order, table, file, report))
         return Outcome(_explain_model(make_case(order, table, artifact.load(model)), report))
+
+
+def preflight(order: ExplainOrder, file: DataFile, model: ModelFile | None) -> Json:
+    """Do what an explanation does before it computes, so that what it would refuse is refused at once.
+
+    Answers `{rows, columns, sha256}` of the table. Raises `LearningError`.
+    """
+    with threadpool_limits(limits=1), quiet():
+        table = read_table(file)
+        if model is None:
+            check_explanation(order, list(table.columns), rows=len(table.frame))
+        else:
+            instances(make_case(order, table, artifact.load(model)))
+        return table.facts
 
 
 def _explain_table(order: ExplainOrder, table: Table, file: DataFile, report: Report) -> Json:
