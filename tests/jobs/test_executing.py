@@ -207,11 +207,13 @@ async def test_one_users_jobs_wait_for_each_other(machine):
 
 
 async def test_limits_and_environment_of_the_work(machine, monkeypatch):
-    """The work sees no secret of the service, leads its own process group, and cannot write without end."""
+    """The work sees no secret of the service but the kernels it is to use, and leads its own process group."""
     monkeypatch.setenv("TOUCHSTONE_SIGNING_KEY", "s" * 40)
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     async with machine.dispatching():
         row = await machine.end_of(await machine.enqueue("environment"))
     assert "TOUCHSTONE_SIGNING_KEY" not in row["result"]["environment"]
+    assert "OPENBLAS_CORETYPE" in row["result"]["environment"]
     assert row["result"]["group"] == row["result"]["pid"]
 
 

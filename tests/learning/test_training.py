@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -68,7 +69,8 @@ def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
         "from pathlib import Path; from tests.learning.making import messy, train; "
         f"print(train(messy(120), 'outcome', Path({str(tmp_path)!r})).artifacts[0].sha256)"
     )
-    settings = {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2", "PYTHONPATH": "."}
+    # The rest of the environment stays: which kernels the linear algebra picks may be set there.
+    settings = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2", "PYTHONPATH": "."}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings)
     assert done.stdout.strip() == here
 

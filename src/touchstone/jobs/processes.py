@@ -30,7 +30,9 @@ def environment(threads: int) -> dict[str, str]:
     bound = str(threads)
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     fixed = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0", "OMP_WAIT_POLICY": "passive"}
-    return fixed | dict.fromkeys(names, bound)
+    # An operator may pin the linear algebra's kernels: machines that differ then still make the same bytes.
+    pinned = {name: os.environ[name] for name in ("OPENBLAS_CORETYPE",) if name in os.environ}
+    return fixed | pinned | dict.fromkeys(names, bound)
 
 
 def spare_cores() -> int:
