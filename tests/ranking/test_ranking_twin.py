@@ -21,7 +21,8 @@ LAYOUTS = {
     "leaves of 64": Layout(index_from=1, leaf_words=1),
     "leaves of 1024": Layout(index_from=40),
 }
-SIZES = st.one_of(st.integers(0, 12), st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
+SMALL = (st.integers(0, 12), st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
+SIZES = st.one_of(*SMALL * 5, st.integers(400, 5_000))
 long_form = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 
 
