@@ -1,0 +1,153 @@
+"""Two processes on one database, each with columns of its own, against the row-by-row twin.
+
+`SHARING_CASES` in the environment sets the number of cases; the long form is 50 000.
+"""
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+from collections.abc import AsyncIterator, Iterator
+from multiprocessing.connection import Connection
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.ranking.by_hand import ordered, rank
+from tests.ranking.catalogs import query, row, sort_key, weights
+from tests.selection.seeded import stored, twin
+from touchstone.core.db import Database
+from touchstone.core.settings import Settings
+from touchstone.ranking.columns import Row
+from touchstone.ranking.view import Layout
+from touchstone.selection.catalog import LiveCatalog
+from touchstone.selection.store import prepare_versions
+
+CASES = int(os.environ.get("SHARING_CASES", "60"))
+INDEXED = Layout(index_from=40, leaf_words=1)
+FULL = 300  # from so many records on, more are deleted than come
+WINDOWS = ((0, None), (0, 3), (0, 20), (2, 5), (7, None), (1000, 1))
+Answers = tuple[list[tuple[int, float]], int, list[int]]
+
+
+class Question:
+    """What a seed asks: a ranking and a list under one filter."""
+
+    def __init__(self, seed: int) -> None:
+        random = Random(seed)
+        self.filter, self.weights = query(random), weights(random)
+        self.key, self.descending = sort_key(random), random.random() < 0.5
+        self.skip, self.limit = random.choice(WINDOWS)
+
+    def of_process(self, catalog: LiveCatalog) -> Answers:
+        view, window = catalog.view, {"skip": self.skip, "limit": self.limit}
+        found = view.rank(self.filter, self.weights, **window)
+        listed = view.ordered(self.filter, self.key, descending=self.descending, **window)
+        ranked = list(zip(view.ids(found.positions).tolist(), found.scores.tolist(), strict=True))
+        return ranked, found.total_count, view.ids(listed.positions).tolist()
+
+    def of_twin(self, rows: dict[int, Row]) -> Answers:
+        end = None if self.limit is None else self.skip + self.limit
+        ranked = rank(rows.values(), self.filter, self.weights)
+        listed = ordered(rows.values(), self.filter, self.key, self.descending)
+        return ranked[self.skip : end], len(ranked), listed[self.skip : end]
+
+
+class Process:
+    """One of the processes: it writes, at once sees what it wrote, and answers after looking for others' writes."""
+
+    def __init__(self, catalog: LiveCatalog) -> None:
+        self.catalog = catalog
+
+    async def write(self, upserts: list[dict[str, Any]], deleted: list[int]) -> bool:
+        known = self.catalog.view
+        async with self.catalog.changing() as change:
+            for values in upserts:
+                is_new = known.position(values["id"]) is None
+                await (change.insert(values) if is_new else change.update(values["id"], values))
+            for id_ in deleted:
+                await change.delete(id_)
+        view = self.catalog.view
+        is_there = [view.position(values["id"]) is not None for values in upserts]
+        return all(is_there) and all(view.position(id_) is None for id_ in deleted)
+
+    async def ask(self, seed: int) -> Answers:
+        await self.catalog.refresh()
+        return Question(seed).of_process(self.catalog)
+
+
+def serve(pipe: Connection, url: str) -> None:
+    """Do what comes through the pipe until nothing more does."""
+
+    async def serving() -> None:
+        database = Database(url)
+        catalog = LiveCatalog(database, INDEXED)
+        await catalog.load()
+        following = asyncio.ensure_future(catalog.follow())
+        process = Process(catalog)
+        while told := await asyncio.to_thread(pipe.recv):
+            pipe.send(await getattr(process, told[0])(*told[1:]))
+        following.cancel()
+        await catalog.close()
+        await database.close()
+
+    asyncio.run(serving())
+
+
+@contextlib.contextmanager
+def another_process(url: str) -> Iterator[Connection]:
+    """A process that serves this end of a pipe."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, url), daemon=True)
+    process.start()
+    theirs.close()
+    yield ours
+    ours.send(None)
+    process.join(30)
+    assert process.exitcode == 0
+
+
+class Writer:
+    """Draws what one process writes; two of them never write the same record, so that the end is known."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.next_id = number
+
+    def draw(self, random: Random, rows: dict[int, Row]) -> tuple[list[Row], list[int]]:
+        own = [id_ for id_ in rows if id_ % 2 == self.number % 2]
+        new = range(self.next_id, self.next_id + 2 * random.choice((0, 1, 1, 2, 40)), 2)
+        self.next_id += 2 * len(new)
+        gone = random.sample(own, min(len(own), random.randrange(3) if len(rows) < FULL else 50))
+        changed = [id_ for id_ in random.sample(own, min(len(own), random.randrange(3))) if id_ not in gone]
+        return [twin(row(random, id_)) for id_ in (*new, *changed)], gone
+
+
+@pytest.fixture
+async def two(settings: Settings, database: Database) -> AsyncIterator[tuple[Connection, Connection]]:
+    await prepare_versions(database)
+    url = settings.effective_database_url
+    with another_process(url) as first, another_process(url) as second:
+        yield first, second
+
+
+@pytest.mark.timeout(60 + CASES)
+async def test_both_processes_answer_as_the_twin_after_any_writes(two: tuple[Connection, Connection]) -> None:
+    """Both write at the same moment; each sees its own writes at once, and both answer bit for bit as the formulas."""
+    random, rows, writers = Random(7), dict[int, Row](), (Writer(1), Writer(2))
+    for _ in range(CASES):
+        drawn = [writer.draw(random, rows) for writer in writers]
+        for pipe, (upserts, gone) in zip(two, drawn, strict=True):
+            pipe.send(("write", [stored(one) for one in upserts], gone))
+        assert [pipe.recv() for pipe in two] == [True, True]
+        for upserts, gone in drawn:
+            rows |= {one.id: one for one in upserts}
+            for id_ in gone:
+                del rows[id_]
+        seed = random.getrandbits(32)
+        for pipe in two:
+            pipe.send(("ask", seed))
+        expected = Question(seed).of_twin(rows)
+        assert [pipe.recv() for pipe in two] == [expected, expected], seed
