@@ -1,50 +1,14 @@
-"""The explanation backend: opened once per process, an ASGI application until it is closed."""
+"""The explanation backend."""
 
-from typing import Final, Self
-
-from touchstone.core.asking import Asking
-from touchstone.core.db import Database
-from touchstone.core.guard import Guard
-from touchstone.core.identity import InternalTokens
-from touchstone.core.settings import Settings
-from touchstone.core.shell import Resource, Slashes, make_app
-from touchstone.core.upstream import Upstream
 from touchstone.explanation.routes import explanation
+from touchstone.jobs.backend import JobBackend
 from touchstone.jobs.kinds import EXPLAIN
-from touchstone.jobs.room import Jobs
-from touchstone.jobs.routes import Desk, jobs
-from touchstone.jobs.starting import Starting
-
-NAME: Final = "explanation"
-ADDRESS: Final = "/api/v1/xai/jobs"
 
 
-class Explanation:
+class Explanation(JobBackend):
     """Starts and reports explanations."""
 
-    def __init__(self, room: Jobs, selection: Asking, tokens: InternalTokens | None, *, owns_room: bool) -> None:
-        self.resources = (Resource("database", room.database.ping),)
-        application = make_app(NAME, explanation, jobs, resources=self.resources)
-        application.state.desk = Desk(room, EXPLAIN, ADDRESS)
-        application.state.starting = Starting(room, selection)
-        self.app = Guard(Slashes(application, frozenset()), tokens)
-        self._room = room if owns_room else None
-
-    @classmethod
-    async def open(
-        cls,
-        settings: Settings,
-        database: Database,
-        tokens: InternalTokens | None,
-        selection: Upstream,
-        *,
-        room: Jobs | None = None,
-    ) -> Self:
-        """Open the backend with a room of its own, or with one that it shares with others in this process."""
-        used = room or await Jobs.open(settings, database, (EXPLAIN,))
-        return cls(used, Asking(selection, tokens), tokens, owns_room=room is None)
-
-    async def close(self) -> None:
-        """Close its own room. The database belongs to who opened it."""
-        if self._room is not None:
-            await self._room.close()
+    name = "explanation"
+    kind = EXPLAIN
+    address = "/api/v1/xai/jobs"
+    routes = explanation
