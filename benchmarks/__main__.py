@@ -4,7 +4,7 @@ import importlib
 import sys
 from typing import Final
 
-NAMES: Final = ("serving", "ranking", "learning", "jobs", "pages")
+NAMES: Final = ("serving", "ranking", "learning", "jobs", "beside_training", "pages")
 
 
 def main() -> None:
