@@ -132,6 +132,28 @@ async def test_a_client_that_stops_sending_is_told_so(tmp_path: Path) -> None:
         writer.close()
 
 
+async def test_who_waits_for_a_body_can_be_cancelled(tmp_path: Path) -> None:
+    """A stop reaches the server's own channel, which gives back what it holds."""
+    given_back = asyncio.Event()
+
+    async def receive() -> Any:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            given_back.set()
+
+    async def send(message: Any) -> None:
+        raise AssertionError(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/echo", "headers": []}
+    waiting = asyncio.ensure_future(edge(Stage(), tmp_path)(scope, receive, send))
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert given_back.is_set()
+
+
 async def test_what_breaks_leaves_no_trace_in_the_answer(tmp_path: Path) -> None:
     """An exception is a 500 in the error shape, with the request id to report."""
     async with client(edge(Stage(), tmp_path)) as http:

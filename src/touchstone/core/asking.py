@@ -1,5 +1,6 @@
 """How one part asks another on behalf of a caller: through the same seam as the gateway's requests."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
@@ -24,14 +25,18 @@ class Answer:
 
 def identity_headers(caller: Caller | None, tokens: InternalTokens | None) -> Headers:
     """The headers that tell a backend who is calling, and prove it when there is a key."""
-    headers: Headers = []
-    if caller is not None:
-        headers.append((USER_ID_HEADER, str(caller.id).encode()))
-        if caller.email:
-            headers.append((USER_EMAIL_HEADER, quote(caller.email, safe="@+!#$&'*/=?^`{|}~").encode()))
+    headers: Headers = [] if caller is None else [*_naming(caller)]
     if tokens is not None:
         headers.append((INTERNAL_HEADER, tokens.sign(caller)))
     return headers
+
+
+@functools.lru_cache(maxsize=10_000)
+def _naming(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
+    named = ((USER_ID_HEADER, str(caller.id).encode()),)
+    if not caller.email:
+        return named
+    return (*named, (USER_EMAIL_HEADER, quote(caller.email, safe="@+!#$&'*/=?^`{|}~").encode()))
 
 
 class Asking:

@@ -170,7 +170,7 @@ class Shortcut:
             for one in routers
             for route in one.routes
             if isinstance(route, StrictRoute) and route.is_bare and "{" not in route.path
-            for method in route.methods
+            for method in route.methods or ()
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

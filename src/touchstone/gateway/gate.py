@@ -1,5 +1,6 @@
 """The only public door: finds the route, knows the caller, and hands the request on, rebuilt, to whoever answers."""
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -97,13 +98,18 @@ class Gate:
         return {
             **scope,
             "path": path,
-            "raw_path": quote(path, safe=PATH_SAFE).encode(),
+            "raw_path": _encoded(path),
             "root_path": "",
             "query_string": _UNSAFE_IN_QUERY.sub(_escaped, scope["query_string"]),
             "headers": headers + identity_headers(caller, self._tokens),
             CALLER: caller,
             IDENTITY: identity,
         }
+
+
+@functools.lru_cache(maxsize=1000)
+def _encoded(path: str) -> bytes:
+    return quote(path, safe=PATH_SAFE).encode()
 
 
 def _is_open(match: Match | None, route: PublicRoute | None) -> bool:

@@ -8,7 +8,7 @@ from touchstone.core.db import Database
 from touchstone.core.guard import Guard
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
-from touchstone.core.shell import Resource, Slashes, make_app
+from touchstone.core.shell import Resource, Shortcut, Slashes, make_app
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.demonstrating import load_demo
@@ -33,10 +33,11 @@ class Selection:
     def __init__(self, parts: Parts, database: Database, tokens: InternalTokens | None) -> None:
         self.parts = parts
         self.resources = (Resource("database", database.ping),)
-        application = make_app(NAME, datasets, files, projects, resources=self.resources)
+        routers = (datasets, files, projects)
+        application = make_app(NAME, *routers, resources=self.resources)
         application.state.parts = parts
         describe_bodies(application)
-        self.app = Guard(Slashes(application, SLASHED), tokens)
+        self.app = Guard(Slashes(Shortcut(application, *routers), SLASHED), tokens)
         self._following = asyncio.ensure_future(parts.catalog.follow())
 
     @classmethod
