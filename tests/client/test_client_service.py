@@ -132,6 +132,10 @@ async def test_files_are_uploaded_for_a_record(client: AsyncTouchstone) -> None:
     assert (stored.file_type, stored.bytes) == ("csv", len(CSV))
     made = await client.create_dataset("mine", file_path=stored.file_path, file_type="csv", visibility="private")
     assert (made.instances_number, made.visibility) == (60, "private")
+    kept = await client.list_files()
+    assert ([file.id for file in kept.files], kept.used_bytes) == ([stored.id], len(CSV))
+    await client.delete_file(stored.id)
+    assert (await client.list_files()).files == []
 
 
 async def test_an_account_is_its_owners(client: AsyncTouchstone, guest: AsyncTouchstone) -> None:
@@ -254,6 +258,8 @@ def every_call() -> list[Any]:
         catalog.update_dataset("x"),
         catalog.delete_dataset("x"),
         catalog.upload_file(b"", "n"),
+        catalog.list_files(),
+        catalog.delete_file("x"),
         catalog.list_projects(),
         catalog.create_project("n"),
         catalog.get_project("x"),

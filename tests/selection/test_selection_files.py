@@ -190,6 +190,25 @@ async def test_uploads_are_bounded(ada: httpx2.AsyncClient, bob: httpx2.AsyncCli
     assert len(list(settings.uploads_dir.iterdir())) == 4
 
 
+async def test_uploads_are_listed_and_deleted_by_their_owner(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, settings: Settings
+) -> None:
+    """One sees one's own files alone; deleting one frees its bytes, and a record that names it opens nothing."""
+    first, second = [(await upload(ada, b"x" * 10_000, name)).json() for name in ("one.csv", "my two.parquet")]
+    made = await created(ada, file_path=first["file_path"])
+    listed = (await ada.get("/files")).json()
+    assert (listed["used_bytes"], listed["quota_bytes"]) == (20_000, 25_000)
+    assert listed["files"] == [second | {"name": "my_two.parquet"}, first]
+    assert (await bob.get("/files")).json()["files"] == []
+    for client, key in ((bob, first["id"]), (ada, "x"), (ada, "0" * 32)):
+        refused = await client.delete(f"/files/{key}")
+        assert (refused.status_code, refused.json()["code"]) == (404, "upload_not_found")
+    assert (await ada.delete(f"/files/{first['id']}")).status_code == 204
+    assert [path.name for path in settings.uploads_dir.iterdir()] == [second["file_path"].removeprefix("uploads/")]
+    assert (await ada.get(f"/datasets/{made['id']}/source")).json() == UNREADABLE
+    assert (await upload(ada, b"x" * 10_000)).status_code == 201
+
+
 @pytest.mark.parametrize(
     ("path", "body", "kind"),
     [

@@ -221,3 +221,21 @@ def png() -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (40, 40), (210, 160, 40)).save(buffer, "PNG")
     return buffer.getvalue()
+
+
+def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Page], email: str) -> None:
+    """A file that was brought stands on the account page with its size, and a button takes it away."""
+    page = person(scripts=False)
+    register(page, email)
+    page.goto("/app/account")
+    expect(page.locator("#uploads ~ p").last).to_contain_text("No file uploaded.")
+    page.goto("/app/datasets/new")
+    content = b"a,b\n" + b"1,2\n" * 300
+    page.get_by_label("File").set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": content})
+    page.get_by_role("button", name="Add data").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("mine")
+    page.goto("/app/account")
+    expect(page.locator("#uploads ~ ul li")).to_contain_text("mine.csv1.2 kB")
+    page.get_by_role("button", name="Delete mine.csv").click()
+    expect(page.get_by_role("status")).to_have_text("The file is deleted.")
+    expect(page.locator("#uploads ~ ul li")).to_have_count(0)

@@ -76,6 +76,8 @@ class AsyncTouchstone:
     get_facets = later(catalog.get_facets)
     get_criteria = later(catalog.get_criteria)
     upload_file = later(catalog.upload_file)
+    list_files = later(catalog.list_files)
+    delete_file = later(catalog.delete_file)
 
     list_projects = later(catalog.list_projects)
     page_projects = later(catalog.page_projects)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from touchstone.client.describing import Call, address, given, if_match, into, nothing, tagged
 from touchstone.client.fields import DatasetAttributes, DatasetFields, Filters, ProjectChanges, ProjectFields
-from touchstone.client.models import Dataset, DatasetPage, File, Project, ProjectPage, Ranking, Recommendations
+from touchstone.client.models import Dataset, DatasetPage, File, Files, Project, ProjectPage, Ranking, Recommendations
 
 Weighting = Mapping[str, float] | str | None
 Order = Literal["asc", "desc"]
@@ -126,6 +126,16 @@ def get_criteria() -> Call[dict[str, Any]]:
 def upload_file(content: BinaryIO | bytes, name: str) -> Call[File]:
     """Bring a table (CSV or Parquet, told by the ending of `name`); its `file_path` goes into a record."""
     return Call("POST", address("files"), into(File), files={"file": (name, content, OCTETS)})
+
+
+def list_files() -> Call[Files]:
+    """One's uploads, newest first."""
+    return Call("GET", address("files"), into(Files))
+
+
+def delete_file(file_id: str | UUID) -> Call[None]:
+    """Delete an upload; records that name it stay, but can no longer be trained on."""
+    return Call("DELETE", address("files", file_id), nothing)
 
 
 def list_projects() -> Call[list[Project]]:

@@ -129,6 +129,14 @@ class File(Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
+class Files(Struct, frozen=True, kw_only=True):
+    """One's uploads, newest first, and how many bytes they take and may take together."""
+
+    files: list[File]
+    used_bytes: int
+    quota_bytes: int
+
+
 class Project(Struct, frozen=True, kw_only=True):
     """A need, the weights it calls for, and the dataset that was chosen with the reason why."""
 

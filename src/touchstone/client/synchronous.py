@@ -77,6 +77,8 @@ class Touchstone:
     get_facets = now(catalog.get_facets)
     get_criteria = now(catalog.get_criteria)
     upload_file = now(catalog.upload_file)
+    list_files = now(catalog.list_files)
+    delete_file = now(catalog.delete_file)
 
     list_projects = now(catalog.list_projects)
     page_projects = now(catalog.page_projects)

@@ -104,6 +104,12 @@ class DatasetNotFound(NotFound):
     code = "dataset_not_found"
 
 
+class UploadNotFound(NotFound):
+    """The file does not exist, or was uploaded by someone else."""
+
+    code = "upload_not_found"
+
+
 class JobNotFound(NotFound):
     """The job does not exist, or belongs to someone else."""
 

@@ -35,6 +35,7 @@ from touchstone.selection.schemas import (
     DatasetPageView,
     DatasetView,
     DatasetWanted,
+    FilesView,
     FileView,
     RankingView,
     ScoredView,
@@ -200,6 +201,19 @@ async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
     file = await parts.data_files.open(record["file_path"], entry.owner)
     await asyncio.to_thread(file.close)
     return Json(_source(record))
+
+
+@files.get("", summary="List one's uploads", response_model=FilesView)
+async def list_files(request: Request) -> Response:
+    """Newest first, with the bytes that they take and may take together."""
+    return Json(await parts_of(request).uploading.listed(owner_of(request)))
+
+
+@files.delete("/{file_id}", status_code=204, summary="Delete an upload")
+async def delete_file(request: Request, file_id: str) -> Response:
+    """Frees its bytes; records that name the file stay, but can no longer be trained on."""
+    await parts_of(request).uploading.remove(file_id, owner_of(request))
+    return Response(status_code=204)
 
 
 @files.post(

@@ -242,6 +242,14 @@ class FileView(BaseModel):
     created_at: datetime
 
 
+class FilesView(BaseModel):
+    """One's uploads, newest first."""
+
+    files: list[FileView]
+    used_bytes: int
+    quota_bytes: int = Field(description="How many bytes one's uploads may take together.")
+
+
 class SourceView(BaseModel):
     """Where the data of a record is, for the other backends."""
 

@@ -133,6 +133,18 @@ async def insert_file(rows: Writer, values: Found) -> Found:
     return await _written(rows, sa.insert(files).values(**values).returning(*files.c))
 
 
+async def files_of(rows: Reader, owner: UUID) -> Sequence[Found]:
+    """An owner's uploads, newest first."""
+    query = sa.select(files).where(files.c.owner == owner).order_by(files.c.created_at.desc(), files.c.id)
+    return _plain(await rows.all(query))
+
+
+async def delete_file(rows: Writer, file_id: UUID, owner: UUID) -> Found | None:
+    """Forget an upload of an owner; the row as it was."""
+    wanted = (files.c.id == file_id) & (files.c.owner == owner)
+    return _plain_or_none(await rows.returning(sa.delete(files).where(wanted).returning(*files.c)))
+
+
 async def used_bytes(rows: Reader, owner: UUID) -> int:
     """How much an owner's uploads take together, in bytes."""
     return int(await rows.scalar(sa.select(sa.func.sum(files.c.bytes)).where(files.c.owner == owner)) or 0)

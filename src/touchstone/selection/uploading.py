@@ -16,7 +16,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from touchstone.core.db import Database
-from touchstone.core.errors import BadRequest, InvalidValue, QuotaExceeded, ServiceError, TooLarge
+from touchstone.core.errors import BadRequest, InvalidValue, QuotaExceeded, ServiceError, TooLarge, UploadNotFound
+from touchstone.core.identity import strict_uuid
 from touchstone.core.settings import Settings
 from touchstone.core.versions import bump
 from touchstone.metadata.profiling import FILE_TYPES
@@ -74,6 +75,27 @@ class Uploading:
         await self._note({**values, "owner": owner}, kept)
         return {**values, "name": name, "file_type": file_type_of(name)}
 
+    async def listed(self, owner: UUID) -> Mapping[str, Any]:
+        """An owner's uploads, newest first, how many bytes they take, and how many they may take."""
+        async with self._database.reading() as rows:
+            found = await store.files_of(rows, owner)
+        used = sum(file["bytes"] for file in found)
+        return {"files": [_shown(file) for file in found], "used_bytes": used, "quota_bytes": self._quota}
+
+    async def remove(self, file_id: str, owner: UUID) -> None:
+        """Delete an upload; records that name it stay, without a file that can be opened.
+
+        Raises:
+            UploadNotFound: the owner has none with this id.
+        """
+        known = strict_uuid(file_id)
+        async with self._database.writing() as rows:
+            found = await store.delete_file(rows, known, owner) if known else None
+            if found is None:
+                raise UploadNotFound
+            # Before the commit: whatever happens in between, the owner still sees the row and can delete again.
+            (self._folder / _kept_name(found)).unlink(missing_ok=True)
+
     async def _room(self, owner: UUID) -> Room:
         async with self._database.reading() as rows:
             left = self._quota - await store.used_bytes(rows, owner)
@@ -92,6 +114,19 @@ class Uploading:
         except BaseException:
             os.unlink(kept)  # noqa: PTH108 - at once, even when cancelled
             raise
+
+
+def _kept_name(file: Mapping[str, Any]) -> str:
+    """The name of the stored file: its id and the safe end of the caller's name."""
+    name: str = file["file_path"].removeprefix(f"{store.UPLOADS}/")
+    return name
+
+
+def _shown(file: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A stored upload as its owner sees it."""
+    name = _kept_name(file).removeprefix(f"{file['id']}-")
+    values = {key: value for key, value in file.items() if key != "owner"}
+    return {**values, "name": name, "file_type": file_type_of(name)}
 
 
 def file_type_of(name: str) -> str:

@@ -72,5 +72,14 @@ ACCOUNT_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "done_profile": ("Le profil est enregistré.", "The profile is saved."),
     "done_picture": ("La photo est enregistrée.", "The picture is saved."),
     "done_no-picture": ("La photo est retirée.", "The picture is removed."),
+    "uploads": ("Fichiers envoyés", "Uploaded files"),
+    "uploads_used": ("{used} sur {quota}.", "{used} of {quota}."),
+    "uploads_hint": (
+        "Supprimer un fichier libère sa place ; la fiche qui le cite reste, mais ne permet plus d'entraînement.",
+        "Deleting a file frees its room; the record that names it stays, but can no longer be trained on.",
+    ),
+    "uploads_none": ("Aucun fichier envoyé.", "No file uploaded."),
+    "upload_delete": ("Supprimer {name}", "Delete {name}"),
+    "done_file": ("Le fichier est supprimé.", "The file is deleted."),
     "done_session": ("Cette session est terminée.", "That session has ended."),
 }

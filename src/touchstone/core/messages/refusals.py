@@ -21,6 +21,7 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
     "registration_closed": ("Les inscriptions sont fermées", "Registration is closed"),
     "not_found": ("Adresse inconnue", "Unknown address"),
     "dataset_not_found": ("Jeu de données non trouvé", "Dataset not found"),
+    "upload_not_found": ("Fichier non trouvé", "File not found"),
     "job_not_found": ("Tâche non trouvée", "Job not found"),
     "artifact_not_found": ("Fichier de tâche non trouvé", "Job artefact not found"),
     "session_not_found": ("Session non trouvée", "Session not found"),

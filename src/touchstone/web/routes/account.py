@@ -132,6 +132,7 @@ async def _account(visit: Visit, problem: TouchstoneError | None = None, about: 
         "account.html",
         status=problem.status if problem else 200,
         sessions=await visit.api.list_sessions(),
+        uploads=await visit.api.list_files(),
         device=device,
         done=visit.request.query_params.get("done"),
         problem=problem,
@@ -176,6 +177,10 @@ async def _drop_picture(visit: Visit, form: FormData) -> None:
     await visit.api.delete_picture()
 
 
+async def _drop_file(visit: Visit, form: FormData) -> None:
+    await visit.api.delete_file(written(form, "file"))
+
+
 async def _end_session(visit: Visit, form: FormData) -> None:
     await visit.api.delete_session(written(form, "session"))
 
@@ -186,6 +191,7 @@ _CHANGES: Final = {
     "picture": _change_picture,
     "no-picture": _drop_picture,
     "session": _end_session,
+    "file": _drop_file,
 }
 
 
