@@ -1,18 +1,12 @@
 """A served product, as a person starts it, for tests of the command line, the documentation and the clients."""
 
 import os
-import re
-import subprocess
-import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.serving_process import ServingProcess
 from touchstone.core.settings import PREFIX
-
-START_SECONDS = 120
-STOP_SECONDS = 60
 
 
 @contextmanager
@@ -24,32 +18,14 @@ def served(folder: Path, *, demo: bool = False) -> Iterator[str]:
     """
     mine = {
         f"{PREFIX}DATA_DIR": str(folder / "data"),
-        f"{PREFIX}DEMO": str(demo).lower(),
-        f"{PREFIX}PORT": "0",
         "XDG_CONFIG_HOME": str(folder / "config"),
     }
-    with environment(mine), (folder / "log").open("w") as log:
-        command = [sys.executable, "-u", "-m", "touchstone", "serve"]
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
+    with environment(mine):
+        serving = ServingProcess(folder / "data", **{f"{PREFIX}DEMO": str(demo).lower()}).start()
         try:
-            yield _address(process, folder / "log")
+            yield serving.address
         finally:
-            process.terminate()
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _address(process: "subprocess.Popen[bytes]", log: Path) -> str:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        found = re.search(r"answers at (http://\S+)", log.read_text())
-        if found:
-            return found[1]
-        time.sleep(0.05)
-    raise AssertionError(f"the server did not start:\n{log.read_text()}")
+            serving.stop()
 
 
 @contextmanager

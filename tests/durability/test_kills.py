@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.conftest import missing
-from tests.durability.serving_process import ServingProcess
+from tests.serving_process import ServingProcess
 
 WRITERS = 8
 PASSWORD = "correct horse battery"

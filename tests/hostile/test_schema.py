@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.durability.serving_process import ServingProcess
+from tests.serving_process import ServingProcess
 
 FOLDER = Path(__file__).parent
 # What would sign the generated requests' own user out, or shut the way back in.

@@ -2,9 +2,6 @@
 
 import itertools
 import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from tests.conftest import missing
+from tests.serving_process import ServingProcess
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = (
@@ -33,19 +31,9 @@ Visit = Callable[..., Page]
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the whole product, served by its own command with the demo catalog."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
-    environment |= {"TOUCHSTONE_PORT": "0", "TOUCHSTONE_DATA_DIR": str(tmp_path_factory.mktemp("web"))}
-    command = [sys.executable, "-u", "-m", "touchstone", "serve"]
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                yield found[0]
-                break
-        process.terminate()
-        process.stdout.read()
+    serving = ServingProcess(tmp_path_factory.mktemp("web")).start()
+    yield serving.address
+    serving.stop()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 class ServingProcess:
