@@ -7,6 +7,7 @@ from uuid import UUID
 import httpx2
 import pytest
 
+from tests.selection.seeded import seed
 from touchstone.core.db import Database
 from touchstone.core.settings import Settings
 from touchstone.selection.app import Selection
@@ -20,6 +21,18 @@ async def selection(settings: Settings, database: Database) -> AsyncIterator[Sel
     """The backend, without demo records."""
     opened = await Selection.open(settings, database, None)
     yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def seeded(
+    request: pytest.FixtureRequest, settings: Settings, database: Database
+) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of a backend with the records that the module calls `ROWS`."""
+    await seed(database, request.module.ROWS)
+    opened = await Selection.open(settings, database, None)
+    async with client_of(opened) as client:
+        yield client
     await opened.close()
 
 

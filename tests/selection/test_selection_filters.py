@@ -1,6 +1,5 @@
 """Filters: every row of the table, in query strings and in JSON objects, and every value that does not fit."""
 
-from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 from urllib.parse import urlencode
@@ -9,11 +8,8 @@ import httpx2
 import pytest
 
 from tests.ranking import by_hand
-from tests.selection.conftest import ADA, client_of, created
-from tests.selection.seeded import random_rows, seed, twin
-from touchstone.core.db import Database
-from touchstone.core.settings import Settings
-from touchstone.selection.app import Selection
+from tests.selection.conftest import ADA, created
+from tests.selection.seeded import random_rows, twin
 from touchstone.selection.filters import FILTERS, query_of
 from touchstone.selection.parameters import Form, Parameter, Value
 
@@ -26,16 +22,6 @@ EXAMPLES: dict[Form, tuple[Any, ...]] = {
     Form.NUMBER: (0, 12.5, 33.3, 50, 70, 100),
     Form.CHOICE: ("public", "private"),
 }
-
-
-@pytest.fixture
-async def seeded(settings: Settings, database: Database) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of a backend with 300 random records."""
-    await seed(database, ROWS)
-    selection = await Selection.open(settings, database, None)
-    async with client_of(selection) as client:
-        yield client
-    await selection.close()
 
 
 def written(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]]:

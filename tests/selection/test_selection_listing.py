@@ -1,10 +1,8 @@
 """Lists: every sort key in both orders, pages without gaps, both forms of the answer."""
 
-from collections.abc import AsyncIterator
 from random import Random
 
 import httpx2
-import pytest
 
 from tests.ranking import by_hand
 from tests.selection.conftest import ADA, client_of, created
@@ -16,16 +14,6 @@ from touchstone.ranking.predicates import Visible
 from touchstone.selection.app import Selection
 
 ROWS = random_rows(3, 120)
-
-
-@pytest.fixture
-async def seeded(settings: Settings, database: Database) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of a backend with 120 random records, full of ties and nulls."""
-    await seed(database, ROWS)
-    selection = await Selection.open(settings, database, None)
-    async with client_of(selection) as client:
-        yield client
-    await selection.close()
 
 
 async def test_pages_give_every_record_once_in_the_twins_order(seeded: httpx2.AsyncClient) -> None:

@@ -1,7 +1,6 @@
 """Scores: equal to the row-by-row formulas, in the exact order, in every form of the answer."""
 
 import math
-from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
@@ -9,25 +8,12 @@ import httpx2
 import pytest
 
 from tests.ranking import by_hand, catalogs
-from tests.selection.conftest import ADA, client_of, created
-from tests.selection.seeded import random_rows, seed, twin
-from touchstone.core.db import Database
-from touchstone.core.settings import Settings
+from tests.selection.conftest import ADA, created
+from tests.selection.seeded import random_rows, twin
 from touchstone.ranking.predicates import Visible
 from touchstone.ranking.profiles import PROFILES
-from touchstone.selection.app import Selection
 
 ROWS = random_rows(21, 2500)
-
-
-@pytest.fixture
-async def seeded(settings: Settings, database: Database) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of a backend with 2500 random records."""
-    await seed(database, ROWS)
-    selection = await Selection.open(settings, database, None)
-    async with client_of(selection) as client:
-        yield client
-    await selection.close()
 
 
 def as_list(weights: dict[str, float]) -> list[dict[str, Any]]:
