@@ -61,10 +61,10 @@ class Flat:
     def rank(self, query: Query, weights: Mapping[str, float], end: int | None, floor: float) -> Window:
         """The best records by score, folded name, id; a floor is looked at before the query."""
         if floor > 0.0:
-            high = np.flatnonzero(shares(weights) @ self._segment.rough >= np.float32(floor - SLACK))
-            if not len(high):
+            rough, least = shares(weights) @ self._segment.rough, np.float32(floor - SLACK)
+            if rough.max() < least:  # the usual end, a third of the way to knowing which ones
                 return _NOTHING
-            positions = self._among(high, query)
+            positions = self._among(np.flatnonzero(rough >= least), query)
         else:
             positions = self._matching(query)
         found = scores(self._segment, positions, weights)

@@ -18,7 +18,7 @@ from touchstone.ranking.kernels import Grid
 from touchstone.ranking.ordering import stable_order
 from touchstone.ranking.planes import bits
 from touchstone.ranking.planning import Planner
-from touchstone.ranking.texts import all_texts, text
+from touchstone.ranking.texts import all_texts, some_texts, text
 
 _PERMUTATIONS: Final = 6  # sort orders that are kept, 4 bytes a record each
 _LAST: Final = np.uint32(2**32 - 1)
@@ -89,13 +89,14 @@ class Index:
         """A text column, `visibility` included."""
         arrays = self.arrays
         if column == "dataset_name":
-            return [text(arrays["name.blob"], arrays["name.offsets"], at) for at in positions.tolist()]
+            return [*some_texts(arrays["name.blob"], arrays["name.offsets"], positions)]
         if column == "visibility":
             public = bits(arrays["planes"][self.meta.planes.index("public")], np.asarray(positions))
             return ["public" if is_public else "private" for is_public in public.tolist()]
         blob, offsets = arrays[f"{column}.blob"], arrays[f"{column}.offsets"]
         codes = arrays[f"{column}.code"][positions].tolist()
-        return [text(blob, offsets, code) if code else None for code in codes]
+        known = {code: text(blob, offsets, code) if code else None for code in set(codes)}
+        return [known[code] for code in codes]
 
     def sort_codes(self, column: str) -> NDArray[np.uint32]:
         """For every record a number that grows as the sort column does; 0 where it has no value."""

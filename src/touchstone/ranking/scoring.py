@@ -40,9 +40,10 @@ def weighted(criteria: Floats, weights: Mapping[str, float]) -> Floats:
 
 def shares(weights: Mapping[str, float]) -> NDArray[np.float32]:
     """The weights over their sum as float32, in the order of CRITERIA: for products that are right to within SLACK."""
-    given = np.array([weights.get(name, 0.0) for name in CRITERION_NAMES])
-    given /= given.max()  # so that the sum cannot overflow
-    return np.asarray(given / given.sum(), np.float32)
+    given = [weights.get(name, 0.0) for name in CRITERION_NAMES]
+    largest = max(given)  # divided by first, so that the sum cannot overflow
+    total = sum(weight / largest for weight in given)
+    return np.array([weight / largest / total for weight in given], np.float32)
 
 
 def scores(segment: Segment, positions: Any, weights: Mapping[str, float]) -> Floats:

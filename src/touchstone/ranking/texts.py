@@ -33,6 +33,13 @@ def text(blob: Bytes, offsets: NDArray[Any], index: int) -> str:
     return blob[int(offsets[index]) : int(offsets[index + 1])].tobytes().decode()
 
 
+def some_texts(blob: Bytes, offsets: NDArray[Any], indices: NDArray[Any]) -> list[str]:
+    """Several texts of a pool."""
+    whole, at = blob.data, indices.astype(np.int64)
+    starts, ends = offsets[at].tolist(), offsets[at + 1].tolist()
+    return [str(whole[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
+
+
 def all_texts(blob: Bytes, offsets: NDArray[Any]) -> Iterator[str]:
     """All texts of a pool."""
     whole = blob.tobytes()
