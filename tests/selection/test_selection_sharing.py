@@ -26,7 +26,9 @@ from touchstone.selection.store import prepare_versions
 
 CASES = int(os.environ.get("SHARING_CASES", "60"))
 INDEXED = Layout(index_from=40, leaf_words=1)
-FULL = 300  # from so many records on, more are deleted than come
+FULL = 150  # from so many records on, more are deleted than come
+COMING = (*(0, 1, 1, 2) * 5, 40)  # new records in one write
+RESTARTS = 0.02
 WINDOWS = ((0, None), (0, 3), (0, 20), (2, 5), (7, None), (1000, 1))
 Answers = tuple[list[tuple[int, float]], int, list[int]]
 
@@ -57,8 +59,23 @@ class Question:
 class Process:
     """One of the processes: it writes, at once sees what it wrote, and answers after looking for others' writes."""
 
-    def __init__(self, catalog: LiveCatalog) -> None:
-        self.catalog = catalog
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    async def start(self) -> bool:
+        """Take in what the database holds, with an index over it."""
+        self.catalog = LiveCatalog(self.database, INDEXED)
+        await self.catalog.load()
+        self.following = asyncio.ensure_future(self.catalog.follow())
+        return True
+
+    async def stop(self) -> None:
+        self.following.cancel()
+        await self.catalog.close()
+
+    async def restart(self) -> bool:
+        await self.stop()
+        return await self.start()
 
     async def write(self, upserts: list[dict[str, Any]], deleted: list[int]) -> bool:
         known = self.catalog.view
@@ -82,14 +99,11 @@ def serve(pipe: Connection, url: str) -> None:
 
     async def serving() -> None:
         database = Database(url)
-        catalog = LiveCatalog(database, INDEXED)
-        await catalog.load()
-        following = asyncio.ensure_future(catalog.follow())
-        process = Process(catalog)
+        process = Process(database)
+        await process.start()
         while told := await asyncio.to_thread(pipe.recv):
             pipe.send(await getattr(process, told[0])(*told[1:]))
-        following.cancel()
-        await catalog.close()
+        await process.stop()
         await database.close()
 
     asyncio.run(serving())
@@ -118,7 +132,7 @@ class Writer:
 
     def draw(self, random: Random, rows: dict[int, Row]) -> tuple[list[Row], list[int]]:
         own = [id_ for id_ in rows if id_ % 2 == self.number % 2]
-        new = range(self.next_id, self.next_id + 2 * random.choice((0, 1, 1, 2, 40)), 2)
+        new = range(self.next_id, self.next_id + 2 * random.choice(COMING), 2)
         self.next_id += 2 * len(new)
         gone = random.sample(own, min(len(own), random.randrange(3) if len(rows) < FULL else 50))
         changed = [id_ for id_ in random.sample(own, min(len(own), random.randrange(3))) if id_ not in gone]
@@ -135,7 +149,7 @@ async def two(settings: Settings, database: Database) -> AsyncIterator[tuple[Con
 
 @pytest.mark.timeout(60 + CASES)
 async def test_both_processes_answer_as_the_twin_after_any_writes(two: tuple[Connection, Connection]) -> None:
-    """Both write at the same moment; each sees its own writes at once, and both answer bit for bit as the formulas."""
+    """Both write at the same moment and at times start anew; own writes show at once, and answers equal the formulas."""
     random, rows, writers = Random(7), dict[int, Row](), (Writer(1), Writer(2))
     for _ in range(CASES):
         drawn = [writer.draw(random, rows) for writer in writers]
@@ -146,6 +160,10 @@ async def test_both_processes_answer_as_the_twin_after_any_writes(two: tuple[Con
             rows |= {one.id: one for one in upserts}
             for id_ in gone:
                 del rows[id_]
+        if random.random() < RESTARTS:
+            pipe = random.choice(two)
+            pipe.send(("restart",))
+            assert pipe.recv()
         seed = random.getrandbits(32)
         for pipe in two:
             pipe.send(("ask", seed))
