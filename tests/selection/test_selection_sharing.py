@@ -149,7 +149,7 @@ async def two(settings: Settings, database: Database) -> AsyncIterator[tuple[Con
 
 @pytest.mark.timeout(60 + CASES)
 async def test_both_processes_answer_as_the_twin_after_any_writes(two: tuple[Connection, Connection]) -> None:
-    """Both write at the same moment and at times start anew; own writes show at once, and answers equal the formulas."""
+    """Both write at the same moment and at times start anew; own writes show at once, answers equal the formulas."""
     random, rows, writers = Random(7), dict[int, Row](), (Writer(1), Writer(2))
     for _ in range(CASES):
         drawn = [writer.draw(random, rows) for writer in writers]
