@@ -19,10 +19,11 @@ from touchstone.selection.filters import query_of
 from touchstone.selection.parameters import Values
 from touchstone.selection.scoring import Scoring
 
-CHUNK: Final = 1000  # items encoded at once: a few milliseconds, so that others get their turn
+SHORT: Final = 1000  # more items than these are encoded as they are sent
+CHUNK: Final = 4000  # items encoded at once: a few milliseconds, so that others get their turn
 
 
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
+class Scored(msgspec.Struct, frozen=True, gc=False):
     """One place of a ranking (interface, section 2.6)."""
 
     dataset_id: str
@@ -38,7 +39,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     rank: int
 
 
-class Explained(Scored, frozen=True, kw_only=True):
+class Explained(Scored, frozen=True, gc=False):
     """A place with what its score is made of, by criterion: the points add up to the score.
 
     `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding.
@@ -59,38 +60,39 @@ class Ranking:
     skip: int
     explain: bool
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Iterator[bytes | memoryview]:
         """The items as JSON, separated by commas, some at a time."""
-        first, comma = self.skip + 1, b""
+        first = self.skip + 1
         for positions, scores in self.ranked.chunks(CHUNK):
-            yield comma + self._encoded(positions, scores, first)
-            first, comma = first + len(positions), b","
+            if first > self.skip + 1:
+                yield b","
+            yield memoryview(msgspec.json.encode(self.items(positions, scores, first)))[1:-1]
+            first += len(positions)
 
-    def _encoded(self, positions: Ints, scores: Floats, first: int) -> bytes:
+    def items(self, positions: Ints, scores: Floats, first: int) -> list[Scored]:
+        """Some of the items, the first of which has this rank."""
         items = self.view.items(positions)
-        names = items._fields
-        places = [
-            {**dict(zip(names, fields, strict=True)), "score": score, "rank": rank}
-            for rank, (score, fields) in enumerate(zip(scores.tolist(), zip(*items, strict=True), strict=True), first)
-        ]
-        if not self.explain:
-            return msgspec.json.encode([Scored(**place) for place in places])[1:-1]
-        criteria, blanks = self.view.criterion_scores(positions), unknowns(self.view.facts(positions))
-        made = [
-            Explained(**place, **self._parts(row), unknown=blank)
-            for place, row, blank in zip(places, criteria, blanks, strict=True)
-        ]
-        return msgspec.json.encode(made)[1:-1]
+        fields = (
+            *(items.dataset_id, items.dataset_name, scores.tolist()),
+            *(items.ethical_score, items.technical_score, items.popularity_score),
+            *(items.instances_number, items.features_number, items.objective),
+            *(items.id, range(first, first + len(positions))),
+        )
+        if self.explain:
+            return [*map(Explained, *fields, *self._parts(positions))]
+        return [*map(Scored, *fields)]
 
-    def _parts(self, criteria: Floats) -> dict[str, Any]:
-        values = dict(zip(CRITERION_NAMES, criteria.tolist(), strict=True))
-        return {
-            "criterion_scores": values,
-            "points": {point.criterion: point.points for point in points(criteria, self.weights)},
-        }
+    def _parts(self, positions: Ints) -> tuple[list[Any], list[Any], list[Any]]:
+        """What the scores are made of: the last three columns of `Explained`."""
+        criteria = self.view.criterion_scores(positions)
+        return (
+            [dict(zip(CRITERION_NAMES, row, strict=True)) for row in criteria.tolist()],
+            [{point.criterion: point.points for point in points(row, self.weights)} for row in criteria],
+            unknowns(self.view.facts(positions)),
+        )
 
 
-async def _stream(ranking: Ranking, before: bytes, after: bytes) -> AsyncIterator[bytes]:
+async def _stream(ranking: Ranking, before: bytes, after: bytes) -> AsyncIterator[bytes | memoryview]:
     """A long answer as it is encoded; other requests get their turn in between."""
     yield before
     for piece in ranking.pieces():
@@ -111,7 +113,7 @@ async def ranked(catalog: LiveCatalog, scoring: Scoring, values: Values, viewer:
         RANKINGS.labels(found.plan).inc()
         return Ranking(view, found, weights, skip, values.get("explain") is True)
 
-    return await catalog.ask(question, is_short=limit is not None and skip + limit <= CHUNK)
+    return await catalog.ask(question, is_short=limit is not None and skip + limit <= SHORT)
 
 
 def answer(ranking: Ranking, scoring: Scoring, *, is_enveloped: bool) -> Response:
@@ -132,6 +134,6 @@ def facts(ranking: Ranking, scoring: Scoring) -> dict[str, Any]:
 
 def sent(ranking: Ranking, before: bytes, after: bytes, headers: Mapping[str, str]) -> Response:
     """The encoded answer, streamed when it is long."""
-    if len(ranking.ranked.positions) > CHUNK:
+    if len(ranking.ranked.positions) > SHORT:
         return StreamingResponse(_stream(ranking, before, after), media_type=Json.media_type, headers=headers)
     return Json(before + b"".join(ranking.pieces()) + after, headers=dict(headers))
