@@ -1,7 +1,9 @@
 """What reaches a backend, and what does not get past the gate."""
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from urllib.parse import unquote
 
 import pytest
 
@@ -14,7 +16,7 @@ from touchstone.core.settings import Settings
 from touchstone.core.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.gateway import accounts
 from touchstone.gateway.app import Gateway
-from touchstone.gateway.matching import Matcher, filled, public_addresses
+from touchstone.gateway.matching import MISSING, Matcher, filled, public_addresses
 from touchstone.gateway.table import LARGE_BODIES, PUBLIC_ROUTES
 
 UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
@@ -183,6 +185,22 @@ async def test_an_impossible_project_id_is_a_missing_project(standing: Standing)
             answer = await ask(standing.app, "GET", prefix + value, headers)
             assert (answer.status, answer.json()) == (404, PROJECT_MISSING), value
     assert standing.backends["selection"].scopes == []
+
+
+def test_every_value_in_a_path_has_its_refusal() -> None:
+    """A name without one would be a fault of the service instead of a thing that is not there."""
+    names = {name for route in PUBLIC_ROUTES for name in re.findall(r"{(\w+)}", route.target)}
+    assert names <= set(MISSING)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/datasets%2fscore", "/api/v1%2Fdatasets/score"])
+def test_an_encoded_slash_is_no_slash(path: str) -> None:
+    """An address without values is found in one step, and even so only under its own spelling."""
+    scope = {"type": "http", "path": unquote(path), "raw_path": path.encode()}
+    matcher = Matcher(public_addresses(PUBLIC_ROUTES))
+    found = matcher.find(scope)
+    assert found is None or "POST" not in found.routes
+    assert matcher.find({**scope, "raw_path": b"/api/v1/datasets/score"}) is not None
 
 
 async def test_what_was_made_has_a_public_address(standing: Standing) -> None:

@@ -83,7 +83,7 @@ class Gate:
         """A `send` that gives what was made its public address."""
 
         async def located(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] == "http.response.start" and b"location" in dict(message["headers"]):
                 headers = [
                     (n, self._locations.of(route.backend, v) if n == b"location" else v) for n, v in message["headers"]
                 ]

@@ -15,6 +15,7 @@ from touchstone.core.errors import (
     ProjectNotFound,
     ServiceError,
     SessionNotFound,
+    UploadNotFound,
     UserNotFound,
 )
 from touchstone.core.upstream import PATH_SAFE
@@ -24,6 +25,7 @@ MAX_VALUE: Final = 255
 # What an impossible value in a path is answered with: just as a possible value that leads to nothing.
 MISSING: Final[Mapping[str, type[ServiceError]]] = {
     "dataset_id": DatasetNotFound,
+    "file_id": UploadNotFound,
     "project_id": ProjectNotFound,
     "job_id": JobNotFound,
     "name": ArtifactNotFound,
@@ -59,14 +61,21 @@ class Matcher:
 
     def __init__(self, addresses: Iterable[tuple[str, PublicRoute]]) -> None:
         self._root = _Node()
+        self._fixed: dict[str, Match] = {}  # addresses without values, found in one step
         for address, route in addresses:
             node = self._root
             for segment in _segments(address):
                 node = node.below(segment)
             node.routes[route.method] = route
+            if "{" not in address:
+                self._fixed[address] = Match(node.routes, ())
 
     def find(self, scope: Scope) -> Match | None:
         """The routes at the request's address; None when there are none."""
+        fixed = self._fixed.get(scope["path"])
+        # An escape in the raw form may be a slash: only the segments tell.
+        if fixed is not None and b"%" not in (scope.get("raw_path") or b""):
+            return fixed
         return self._find(_segments_of(scope))
 
     def find_path(self, path: str) -> Match | None:
