@@ -80,13 +80,21 @@ class Scored(BaseModel):
     instances_number: int | None
     features_number: int | None
     objective: str | None
+    rank: int
+
+
+class Weight(BaseModel):
+    """How much one criterion counts."""
+
+    criterion_name: str
+    weight: float
 
 
 class Weights(BaseModel):
     """A scoring request."""
 
     filters: dict[str, Any] = {}
-    weights: list[dict[str, Any]] = []
+    weights: list[Weight] = []
 
 
 @app.get("/datasets", response_model=Page)
@@ -142,15 +150,19 @@ def composites(found: list[Any]) -> tuple[Any, Any, Any]:
     return ethical, technical, popularity
 
 
-READY: dict[int, list[dict[str, Any]]] = {}
+READY: list[dict[str, Any]] = []
 
 
-@app.get("/ready/{count}", response_model=list[Scored])
-async def ready(count: int) -> Any:
-    """A ranking that is ready: what it costs to answer with it, and nothing else."""
-    if count not in READY:
-        READY[count] = await score(Weights(), count)
-    return READY[count]
+@app.put("/ready", status_code=204)
+async def make_ready(items: list[dict[str, Any]]) -> None:
+    """Take a ranking that others have made."""
+    READY[:] = items
+
+
+@app.post("/ready", response_model=list[Scored])
+async def ready(wanted: Weights, limit: int = 20) -> Any:
+    """A ranking that is ready: what it costs to be asked for it and to answer with it, and nothing else."""
+    return READY[:limit]
 
 
 @app.post("/datasets/score", response_model=list[Scored])
@@ -172,6 +184,7 @@ async def score(wanted: Weights, limit: int = 20) -> Any:
             "ethical_score": float(ethical[i]),
             "technical_score": float(technical[i]),
             "popularity_score": float(popularity[i]),
+            "rank": rank,
         }
-        for i in best
+        for rank, i in enumerate(best, 1)
     ]

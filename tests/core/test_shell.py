@@ -1,12 +1,14 @@
 """Handlers that are called without searching the routes answer as the application around them would."""
 
+from collections.abc import AsyncIterator
+
 import httpx2
 import pytest
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message
 
 from touchstone.core.errors import DatasetNotFound
 from touchstone.core.shell import Json, Shortcut, make_app, router
@@ -44,7 +46,32 @@ def app() -> FastAPI:
 
 def test_only_bare_handlers_at_fixed_addresses_are_called_at_once(app: FastAPI) -> None:
     """What has values in its path, or parameters to solve, needs the application."""
-    assert Shortcut(app, things).handlers == {("POST", "/things/bare"): bare}
+    assert Shortcut(app, app, things).handlers == {("POST", "/things/bare"): bare}
+
+
+async def test_a_body_may_come_in_pieces(app: FastAPI) -> None:
+    """They are put together."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in (b"one ", b"", b"two"):
+            yield piece
+
+    async with client(Shortcut(app, app, things)) as http:
+        assert (await http.post("/things/bare", content=pieces())).json()["body"] == "one two"
+
+
+async def test_a_client_that_goes_away_before_its_body_is_whole_is_not_answered(app: FastAPI) -> None:
+    """As in Starlette, the handler is left."""
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/things/bare", "headers": [], "query_string": b""}
+    with pytest.raises(ClientDisconnect):
+        await Shortcut(app, app, things)(scope, receive, send)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +89,7 @@ def test_only_bare_handlers_at_fixed_addresses_are_called_at_once(app: FastAPI) 
 )
 async def test_the_answer_is_the_applications(app: FastAPI, method: str, target: str) -> None:
     """Status, headers and body are the same with and without the shortcut, refusals included."""
-    async with client(app) as long, client(Shortcut(app, things)) as short:
+    async with client(app) as long, client(Shortcut(app, app, things)) as short:
         expected = await long.request(method, target, content=b"body")
         found = await short.request(method, target, content=b"body")
     assert (found.status_code, found.headers, found.content) == (

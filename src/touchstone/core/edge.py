@@ -46,6 +46,7 @@ class Edge:
         self.app = app
         self.settings = settings
         self.large_bodies = large_bodies
+        self._access: structlog.typing.FilteringBoundLogger = log.bind()  # finding it anew each time costs more
         self._slots = asyncio.Semaphore(settings.max_concurrency)
         self._waiting = 0
 
@@ -69,13 +70,13 @@ class Edge:
             log.exception("request failed", request_id=exchange.id)
             await exchange.refuse(InternalError())
         finally:
-            exchange.record()
+            self._record(exchange)
 
     async def _admitted(self, exchange: "_Exchange", receive: Receive) -> None:
         if exchange.scope["path"].startswith("/health/"):
             await self.app(exchange.scope, receive, exchange.send)
             return
-        if self._slots.locked() and self._waiting >= self.settings.max_concurrency:
+        if self._waiting >= self.settings.max_concurrency:
             raise Overloaded(retry_after=1)
         self._waiting += 1
         try:
@@ -92,6 +93,20 @@ class Edge:
         finally:
             exchange.release()
 
+    def _record(self, exchange: "_Exchange") -> None:
+        """Count and log the request; its path is logged without its query, which may hold personal data."""
+        seconds, scope = time.perf_counter() - exchange.started, exchange.scope
+        _counter(scope["method"] if scope["method"] in _METHODS else "OTHER", exchange.status).inc()
+        SECONDS.observe(seconds)
+        self._access.info(
+            "request",
+            request_id=exchange.id,
+            method=scope["method"][:16],
+            path=scope["path"][:300],
+            status=exchange.status,
+            ms=round(seconds * 1000, 2),
+        )
+
 
 class _Exchange:
     """One request and what has been answered to it so far."""
@@ -101,9 +116,11 @@ class _Exchange:
         self.status = 0
         self.slot: asyncio.Semaphore | None = None
         self._send = send
-        given = [value for name, value in scope["headers"] if name == REQUEST_ID]
-        self.id = given[0].decode() if given and _REQUEST_ID_FORM.fullmatch(given[0]) else os.urandom(16).hex()
-        headers = [(n, v) for n, v in scope["headers"] if n != REQUEST_ID]
+        headers = scope["headers"]
+        given = dict(headers).get(REQUEST_ID)
+        if given is not None:
+            headers = [(n, v) for n, v in headers if n != REQUEST_ID]
+        self.id = given.decode() if given and _REQUEST_ID_FORM.fullmatch(given) else os.urandom(16).hex()
         self.scope = {**scope, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
 
     async def send(self, message: Message) -> None:
@@ -111,12 +128,13 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = list(message.get("headers", ()))
+            named = dict(headers)
             # An event stream lives long and does little: it must not hold a place that work could use.
-            if any(n == b"content-type" and v.startswith(_EVENT_STREAM) for n, v in headers):
+            if named.get(b"content-type", b"").startswith(_EVENT_STREAM):
                 self.release()
-            if not any(n == REQUEST_ID for n, _ in headers):
+            if REQUEST_ID not in named:
                 headers.append((REQUEST_ID, self.id.encode()))
-            if not any(n == b"x-content-type-options" for n, _ in headers):
+            if b"x-content-type-options" not in named:
                 headers.append((b"x-content-type-options", b"nosniff"))
             message = {**message, "headers": headers}
         await self._send(message)
@@ -131,20 +149,6 @@ class _Exchange:
         if self.slot is not None:
             self.slot.release()
             self.slot = None
-
-    def record(self) -> None:
-        """Count and log the request; its path is logged without its query, which may hold personal data."""
-        seconds = time.perf_counter() - self.started
-        _counter(self.scope["method"] if self.scope["method"] in _METHODS else "OTHER", self.status).inc()
-        SECONDS.observe(seconds)
-        log.info(
-            "request",
-            request_id=self.id,
-            method=self.scope["method"][:16],
-            path=self.scope["path"][:300],
-            status=self.status,
-            ms=round(seconds * 1000, 2),
-        )
 
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -157,14 +157,33 @@ class Slashes:
         await self.app(scope, receive, send)
 
 
+class _Whole(Request):
+    """A request whose body is put together without a generator."""
+
+    async def body(self) -> bytes:
+        """The whole body. Raises ClientDisconnect when its rest does not come."""
+        if not hasattr(self, "_body"):
+            pieces, more = [], True
+            while more:
+                message = await self.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                pieces.append(message.get("body", b""))
+                more = message.get("more_body", False)
+            self._body = b"".join(pieces)
+        return self._body
+
+
 class Shortcut:
     """Calls the bare handlers at fixed addresses of these routers at once; the application answers everything else.
 
-    Searching the routes and the layers around a handler cost several times what a hot answer itself does.
+    Searching the routes and the layers around a handler cost several times what a hot answer itself does. `app` is
+    the application with whatever else stands before it.
     """
 
-    def __init__(self, app: FastAPI, *routers: APIRouter) -> None:
+    def __init__(self, app: ASGIApp, application: FastAPI, *routers: APIRouter) -> None:
         self.app = app
+        self.application = application
         self.handlers: dict[tuple[str, str], Handler] = {
             (method, route.path): route.endpoint
             for one in routers
@@ -179,7 +198,7 @@ class Shortcut:
         if handler is None:
             await self.app(scope, receive, send)
             return
-        request = Request({**scope, "app": self.app}, receive)
+        request = _Whole({**scope, "app": self.application}, receive)
         try:
             response = await handler(request)
         except tuple(_REFUSING) as problem:

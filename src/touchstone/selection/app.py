@@ -37,7 +37,7 @@ class Selection:
         application = make_app(NAME, *routers, resources=self.resources)
         application.state.parts = parts
         describe_bodies(application)
-        self.app = Guard(Slashes(Shortcut(application, *routers), SLASHED), tokens)
+        self.app = Guard(Shortcut(Slashes(application, SLASHED), application, *routers), tokens)
         self._following = asyncio.ensure_future(parts.catalog.follow())
 
     @classmethod
