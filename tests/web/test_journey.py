@@ -85,7 +85,7 @@ def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own
     rows = page.locator("#results [data-id]")
     for row in (0, 1):
         with page.expect_response(re.compile("/app/parts/ranking")):
-            rows.nth(row).locator(".pin input").check()
+            rows.nth(row).locator("input.pin").check()
     page.get_by_role("link", name="Compare").click()
     expect(page.locator(".compare thead th")).to_have_count(2)
     page.get_by_role("link", name="Back to the ranking").click()

@@ -72,7 +72,7 @@ def test_the_heat_map_shows_what_the_api_answers(visit: Visit, api: httpx2.Clien
         for cell, name in zip(cells, ("ethical_score", "data_quality", "citations"), strict=True):
             unknown = name in one["unknown"]
             assert ("hatched" in (cell.get_attribute("class") or "")) == unknown
-            text = cell.locator("span").first.inner_text()
+            text = cell.inner_text()
             assert text == "?" if unknown else number(text) == pytest.approx(one["criterion_scores"][name], abs=5.1e-3)
     assert any(one["unknown"] for one in expected), "the demo catalog has unknowns to show"
 
@@ -112,6 +112,35 @@ def test_a_burst_of_moves_is_one_request(visit: Visit) -> None:
     assert len(asked) == 1
     query = dict(parse_qsl(urlsplit(asked[0]).query))
     assert (query["w.year"], query["w.citations"]) == ("40", "80")
+
+
+def test_a_move_brings_the_picture_alone(visit: Visit) -> None:
+    """Filters and sliders are neither sent nor drawn again; shares, their sum and the picture follow."""
+    page = visit("/app/", language="en")
+    with page.expect_response(re.compile("/app/parts/ranking")) as answered:
+        move(page, "year", 100)
+    expect(page.locator("#share-year")).to_have_text("50%")
+    sent = answered.value.text()
+    assert 'id="results"' in sent
+    assert 'id="filters"' not in sent
+    assert 'id="weights"' not in sent
+    expect(page.locator("#w-year")).to_have_attribute("aria-valuetext", "100, 50% of the score")
+    expect(page.locator("#profile-balanced")).to_have_attribute("aria-pressed", "false")
+    assert page.locator("#shares rect").count() == 4
+
+
+def test_the_new_picture_leaves_the_reader_where_they_were(visit: Visit) -> None:
+    """An open menu stays open, and a dataset pinned by keyboard keeps the focus."""
+    page = visit("/app/")
+    page.locator("#export summary").click()
+    settled(page, "year", 50)
+    expect(page.locator("#export")).to_have_attribute("open", "")
+    last = shown_ids(page)[-1]
+    page.locator(f"#pin-{last}").focus()
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.keyboard.press("Space")
+    expect(page.locator(f'[data-id="{last}"].pinned')).to_be_visible()
+    expect(page.locator(f"#pin-{last}")).to_be_focused()
 
 
 def test_an_old_answer_never_overwrites_a_new_one(visit: Visit, api: httpx2.Client) -> None:

@@ -37,8 +37,9 @@ async def _rank(visit: Visit) -> Response:
 
 async def _live(visit: Visit) -> Response:
     state = await read_state(visit)
-    context = await _shown(visit, state, with_facets=visit.request.query_params.get("facets") != "0")
-    answer = visit.part("rank_live.html", **context)
+    also = visit.request.query_params.getlist("also")
+    context = await _shown(visit, state, with_facets="filters" in also)
+    answer = visit.part("rank_live.html", also=also, **context)
     answer.headers["x-address"] = f"/app/{state.change(was=()).query()}"
     return answer
 

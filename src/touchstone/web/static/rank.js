@@ -1,6 +1,7 @@
 // The rank page: follows every change 300 ms after the last one. The server draws; this file only asks and swaps.
 
 const PAUSE = 300;
+const LATE = 250; // an answer that takes longer dims the old picture
 const form = document.getElementById("rank-form");
 
 let timer = 0;
@@ -25,15 +26,47 @@ function swap(fresh, id) {
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const open = [...old.querySelectorAll("details[id]")].map((one) => [one.id, one.open]);
   if (old.tagName === "DETAILS") made.open = old.open;
-  const scrolled = old.parentElement.scrollTop;
-  const node = document.importNode(made, true);
-  old.replaceWith(node);
+  // Only the side panels scroll by themselves; asking costs a layout.
+  const panel = old.closest(".filters, .weights");
+  const scrolled = panel?.scrollTop;
+  old.replaceWith(made);
   for (const [one, state] of open) {
     const again = document.getElementById(one);
     if (again) again.open = state;
   }
-  node.parentElement.scrollTop = scrolled;
-  if (focused) refocus(focused, node);
+  if (panel) panel.scrollTop = scrolled;
+  if (focused) refocus(focused, made);
+}
+
+// Makes `old` what `made` is by writing only what differs: a browser draws that sooner than new elements.
+function morph(old, made) {
+  if (old.nodeName !== made.nodeName) return old.replaceWith(made);
+  if (old.nodeType !== Node.ELEMENT_NODE) return old.data === made.data || (old.data = made.data);
+  for (const { name, value } of made.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  if (old.attributes.length > made.attributes.length) {
+    // What the reader opened stays open.
+    const gone = old.getAttributeNames().filter((name) => name !== "open" && !made.hasAttribute(name));
+    for (const name of gone) old.removeAttribute(name);
+  }
+  if (old.type === "checkbox") old.checked = made.checked;
+  if (old.childNodes.length !== made.childNodes.length) return old.replaceChildren(...made.childNodes);
+  for (let [mine, theirs] = [old.firstChild, made.firstChild]; mine; ) {
+    const next = [mine.nextSibling, theirs.nextSibling];
+    morph(mine, theirs);
+    [mine, theirs] = next;
+  }
+}
+
+function redraw(fresh) {
+  const results = document.getElementById("results");
+  const focused = results.contains(document.activeElement) ? document.activeElement : null;
+  const id = focused?.id;
+  morph(results, fresh.getElementById("results"));
+  if (focused && (!focused.isConnected || focused.id !== id)) {
+    (document.getElementById(id) ?? document.getElementById("main")).focus({ preventScroll: true });
+  }
 }
 
 function refocus(focused, node) {
@@ -56,58 +89,79 @@ function places() {
 
 function glide(before) {
   if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const row of document.querySelectorAll("#results [data-id]")) {
-    const from = before.get(row.dataset.id);
-    const distance = from === undefined ? 0 : from - row.offsetTop;
+  // All is read before anything is set in motion: in turns, each reading would lay the page out anew.
+  const rows = [...document.querySelectorAll("#results [data-id]")].map((row) => [row, row.offsetTop]);
+  for (const [row, to] of rows) {
+    const distance = (before.get(row.dataset.id) ?? to) - to;
     if (distance) {
       row.animate([{ transform: `translateY(${distance}px)` }, { transform: "none" }], { duration: 220, easing: "ease-out" });
     }
   }
 }
 
+// The address can wait until the picture is seen: writing it takes the browser longer than drawing a row.
+function remembered(address) {
+  requestAnimationFrame(() => setTimeout(() => history.pushState(null, "", address)));
+}
+
+// What a move of one slider changes about the others. What stays the same is not touched: it would be drawn again.
 function swapShares(fresh) {
-  swap(fresh, "shares");
-  for (const made of fresh.querySelectorAll("#weights .slider")) {
-    const slider = document.getElementById(made.querySelector("input").id);
-    const mine = slider.closest(".slider");
-    mine.className = made.className;
-    mine.querySelector("output").textContent = made.querySelector("output").textContent;
-    slider.setAttribute("aria-valuetext", made.querySelector("input").getAttribute("aria-valuetext"));
+  morph(document.getElementById("shares"), fresh.getElementById("shares"));
+  const told = fresh.getElementById("told");
+  for (const made of told.children) {
+    const mine = document.getElementById(made.id);
+    if (mine.textContent !== made.textContent) mine.textContent = made.textContent;
+    mine.closest(".slider").classList.toggle("off", made.classList.contains("off"));
+    document.getElementById(mine.htmlFor.value).setAttribute("aria-valuetext", made.dataset.said);
   }
-  for (const made of fresh.querySelectorAll("#weights [aria-pressed]")) {
-    document.getElementById(made.id)?.setAttribute("aria-pressed", made.getAttribute("aria-pressed"));
+  for (const one of document.querySelectorAll("#weights [aria-pressed]")) {
+    one.setAttribute("aria-pressed", String(one.value === told.dataset.profile));
   }
 }
 
-async function show(asked, { remember = true, weights = false } = {}) {
+function parsed(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return holder.content;
+}
+
+// `also` names the panels that the change concerns; sending and drawing them for nothing would take longest.
+async function show(asked, { remember = true, also = [] } = {}) {
   clearTimeout(timer);
   // An older answer must never overwrite a newer one.
   running?.abort();
   const mine = (running = new AbortController());
   const results = document.getElementById("results");
   results.setAttribute("aria-busy", "true");
+  const dimming = setTimeout(() => results.classList.add("late"), LATE);
   try {
-    const answer = await fetch(`/app/parts/ranking?${asked}`, { signal: mine.signal, redirect: "manual" });
+    const parts = also.map((one) => `&also=${one}`).join("");
+    const answer = await fetch(`/app/parts/ranking?${asked}${parts}`, { signal: mine.signal, redirect: "manual" });
     if (!answer.ok) throw new Error(`answered ${answer.status}`);
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = parsed(await answer.text());
     if (mine.signal.aborted) return;
     const before = places();
-    swap(fresh, "results");
-    if (weights) swap(fresh, "weights");
+    redraw(fresh);
+    if (fresh.getElementById("weights")) swap(fresh, "weights");
     else swapShares(fresh);
     swap(fresh, "filters");
     glide(before);
-    if (remember) history.pushState(null, "", answer.headers.get("x-address"));
     filtersChanged = false;
+    if (remember) remembered(answer.headers.get("x-address"));
   } catch (problem) {
     // Signed out, or the service is away: the full page says which.
     if (problem.name !== "AbortError") window.location.assign(`/app/?${query()}`);
+  } finally {
+    clearTimeout(dimming);
   }
 }
 
+function narrowed() {
+  return filtersChanged ? ["filters"] : [];
+}
+
 function changed() {
-  const extra = filtersChanged ? { page: 1 } : { facets: 0, page: 1 };
-  show(query(extra));
+  show(query({ page: 1 }), { also: narrowed() });
 }
 
 function wait(pause = PAUSE) {
@@ -129,7 +183,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   const button = event.submitter;
   if (button?.name === "profile") {
-    show(query({ profile: button.value, ...(filtersChanged ? {} : { facets: 0 }) }), { weights: true });
+    show(query({ profile: button.value }), { also: ["weights", ...narrowed()] });
   } else {
     filtersChanged = true;
     changed();
@@ -142,13 +196,12 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   const asked = new URL(link.href).searchParams;
   form.elements.view.value = asked.get("view") ?? "heat";
-  if (link.dataset.view) asked.set("facets", 0);
-  show(asked);
+  show(asked, { also: link.dataset.view ? [] : ["filters"] });
 });
 
 // Back and forward: everything as it was.
 window.addEventListener("popstate", () => {
   const asked = new URLSearchParams(window.location.search);
   form.elements.view.value = asked.get("view") ?? "heat";
-  show(asked, { remember: false, weights: true });
+  show(asked, { remember: false, also: ["weights", "filters"] });
 });
