@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from tests.web.conftest import PASSWORD
+from tests.web.conftest import PASSWORD, Visit
+from tests.web.looking import check_looks
 
 LONG = 180_000  # milliseconds that a training may take on a busy machine
 
@@ -175,6 +176,81 @@ def reach(page: Page, selector: str) -> None:
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"{selector} cannot be reached by Tab")
+
+
+@pytest.fixture
+def loans(api: httpx2.Client, own_table: Path) -> str:
+    """The address of the page of an own record with the small table."""
+    with own_table.open("rb") as table:
+        brought = api.post("/api/v1/files", files={"file": ("loans.csv", table)}).json()
+    body = {
+        "name": "loans",
+        "description": "",
+        "file_path": brought["file_path"],
+        "file_type": "csv",
+        "metadata": {"target": "approved"},
+    }
+    made = api.post("/api/v1/datasets/", json=body)
+    assert made.status_code == 201, made.text
+    return f"/app/datasets/{made.json()['id']}"
+
+
+def test_a_model_by_keyboard_alone(visit: Visit, loans: str) -> None:
+    """Training, explaining and asking what if need no mouse, and what comes out can be read at every size."""
+    page = visit(loans, theme="auto", language="en")
+    follow(page, "main a[href^='/app/jobs/train']")
+    reach(page, "[name=max_trials]")
+    page.keyboard.type("2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#quality")).to_be_visible(timeout=LONG)
+    check_looks(page)
+    follow(page, "main .actions a[href^='/app/jobs/explain']")
+    reach(page, "[name=rows]")
+    page.keyboard.type("0, 5")
+    page.keyboard.press("Enter")
+    expect(page.locator("#story")).to_be_visible(timeout=LONG)
+    follow(page, "#row nav a[href*='row=1']")
+    expect(page.locator("#waterfall")).to_contain_text("Row 5")
+    check_looks(page)
+    reach(page, "[name='v.income']")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("5")
+    page.keyboard.press("Enter")
+    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers no")
+
+
+def follow(page: Page, link: str) -> None:
+    """Follow a link by keyboard."""
+    reach(page, link)
+    page.keyboard.press("Enter")
+
+
+def test_a_model_without_scripts(visit: Visit, loans: str) -> None:
+    """Forms start the work, the page looks again by itself until it is done, and results, charts and answers show."""
+    page = visit(loans, language="en", scripts=False)
+    page.locator("main a[href^='/app/jobs/train']").first.click()
+    page.get_by_label("Trials").fill("2")
+    page.get_by_role("button", name="Start the training").click()
+    expect(page.locator("#quality")).to_be_visible(timeout=LONG)
+    expect(page.locator("main")).to_contain_text("approved")
+    assert drawn(page)
+    page.get_by_role("link", name="Explain a model").click()
+    page.get_by_label("Rows to explain").fill("0, 5")
+    page.get_by_role("button", name="Start the explanation").click()
+    expect(page.locator("#story")).to_be_visible(timeout=LONG)
+    expect(page.locator(".fall tbody tr")).to_have_count(3)
+    assert drawn(page)
+    page.get_by_role("textbox", name="income").fill("5")
+    page.get_by_role("button", name="Ask the model").click()
+    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers no")
+
+
+def drawn(page: Page) -> bool:
+    """Whether the first chart is there as a picture."""
+    picture = page.locator(".chart img").first
+    picture.scroll_into_view_if_needed()
+    found: bool = picture.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
+    return found
 
 
 def test_the_account_without_scripts(person: Callable[..., Page], email: str, tmp_path: Path) -> None:
