@@ -153,7 +153,7 @@ def test_what_decides_is_named_in_both_languages(tmp_path: Path) -> None:
     """The narrative names the target, the strongest column and the rows, and the limits are stated."""
     frame = messy(120)
     result = explain(frame, model_of(train(frame, "outcome", tmp_path)), tmp_path, instances={"rows": [5]})
-    assert "« amount »" in result["narrative"]["fr"]
+    assert "«\u00a0amount\u00a0»" in result["narrative"]["fr"]
     assert "Ligne 5" in result["narrative"]["fr"]
     assert "“amount”" in result["narrative"]["en"]
     assert "Row 5" in result["narrative"]["en"]

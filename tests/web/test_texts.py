@@ -43,6 +43,13 @@ def test_every_text_has_both_languages_with_the_same_facts() -> None:
             assert set(re.findall(r"{\w+}", french)) == set(re.findall(r"{\w+}", english)), key
 
 
+def test_french_quotation_marks_never_stand_alone_at_the_end_of_a_line() -> None:
+    """The space inside them does not break, in the texts of the pages as in those written from numbers."""
+    for module in ("messages/reasons.py", "messages/pages.py", "messages/refusals.py", "narratives.py"):
+        source = (ROOT.parent / "core" / module).read_text()
+        assert not re.search("«[^\u00a0]|[^\u00a0]»", source), module
+
+
 def luminance(colour: str) -> float:
     """Relative luminance (WCAG 2.2)."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]

@@ -59,7 +59,7 @@ WARNINGS: Final[dict[str, Text]] = {
         "Only {rows} rows: the figures are very uncertain.",
     ),
     "class_imbalance": (
-        "Les classes sont déséquilibrées : « {name} » n'a que {rows} lignes ({percent} %).",
+        "Les classes sont déséquilibrées : « {name} » n'a que {rows} lignes ({percent} %).",
         "The classes are imbalanced: “{name}” has only {rows} rows ({percent}%).",
     ),
     "rare_classes_left_out": (
@@ -71,7 +71,7 @@ WARNINGS: Final[dict[str, Text]] = {
         "{rows} rows without a target value were left out.",
     ),
     "leakage_suspect": (
-        "« {name} » suffit presque à prédire la cible ({score}) : vérifiez qu'elle est connue avant le résultat.",
+        "« {name} » suffit presque à prédire la cible ({score}) : vérifiez qu'elle est connue avant le résultat.",
         "“{name}” alone predicts the target almost perfectly ({score}): check that it is known before the outcome is.",
     ),
     "columns_left_out": (
@@ -79,15 +79,15 @@ WARNINGS: Final[dict[str, Text]] = {
         "Columns with nothing to learn from were left out: {names}.",
     ),
     "mixed_column": (
-        "« {name} » mêle nombres (ou dates) et mots : {cells} cellules comptent comme manquantes.",
+        "« {name} » mêle nombres (ou dates) et mots : {cells} cellules comptent comme manquantes.",
         "“{name}” mixes numbers (or dates) with words: {cells} cells count as missing.",
     ),
     "infinite_values": (
-        "« {name} » contient {cells} valeurs infinies, comptées comme manquantes.",
+        "« {name} » contient {cells} valeurs infinies, comptées comme manquantes.",
         "“{name}” holds {cells} infinite values, counted as missing.",
     ),
     "mostly_missing": (
-        "« {name} » est vide à {percent} %.",
+        "« {name} » est vide à {percent} %.",
         "“{name}” is {percent}% empty.",
     ),
     "columns_renamed": (
@@ -99,11 +99,11 @@ WARNINGS: Final[dict[str, Text]] = {
         "{rows} rows are exact repeats: the same row may be learned from and measured on.",
     ),
     "small_groups": (
-        "Groupes de « {name} » trop petits pour conclure (lignes mesurées) : {names}.",
+        "Groupes de « {name} » trop petits pour conclure (lignes mesurées) : {names}.",
         "Groups of “{name}” too small for a conclusion (measured rows): {names}.",
     ),
     "group_gap": (
-        "L'exactitude varie de {difference} entre les groupes de « {name} », au-delà de l'incertitude.",
+        "L'exactitude varie de {difference} entre les groupes de « {name} », au-delà de l'incertitude.",
         "Accuracy differs by {difference} between the groups of “{name}”, more than uncertainty explains.",
     ),
     "not_better_than_baseline": (
@@ -111,7 +111,7 @@ WARNINGS: Final[dict[str, Text]] = {
         "The model is not clearly better than the naive baseline.",
     ),
     "dates_split_at_random": (
-        "« {name} » est une date, mais les lignes sont séparées au hasard : l'avenir a pu servir à prédire le passé.",
+        "« {name} » est une date, mais les lignes sont séparées au hasard : l'avenir a pu servir à prédire le passé.",
         "“{name}” is a date, yet rows were split at random: the future may have helped to predict the past.",
     ),
     "stopped_by_time": (
@@ -157,15 +157,15 @@ LIMITS: Final[dict[str, Text]] = {
 
 NARRATIVE: Final[dict[str, Text]] = {
     "model": (
-        "Le modèle ({algorithm}) prédit « {target} » à partir de {features} colonnes.",
+        "Le modèle ({algorithm}) prédit « {target} » à partir de {features} colonnes.",
         "The model ({algorithm}) predicts “{target}” from {features} columns.",
     ),
     "target_class": (
-        "L'explication porte sur la probabilité de « {name} ».",
+        "L'explication porte sur la probabilité de « {name} ».",
         "The explanation is about the probability of “{name}”.",
     ),
     "importance_top": (
-        "La colonne qui compte le plus est « {name} » : la mélanger coûte {drop} ± {spread} ({metric}).",
+        "La colonne qui compte le plus est « {name} » : la mélanger coûte {drop} ± {spread} ({metric}).",
         "The column that matters most is “{name}”: shuffling it costs {drop} ± {spread} ({metric}).",
     ),
     "importance_next": ("Viennent ensuite {names}.", "Then come {names}."),
@@ -178,11 +178,11 @@ NARRATIVE: Final[dict[str, Text]] = {
         "{count} of {total} columns make no measurable difference.",
     ),
     "direction_up": (
-        "Quand « {name} » augmente, la prédiction tend à augmenter.",
+        "Quand « {name} » augmente, la prédiction tend à augmenter.",
         "As “{name}” grows, the prediction tends to grow.",
     ),
     "direction_down": (
-        "Quand « {name} » augmente, la prédiction tend à baisser.",
+        "Quand « {name} » augmente, la prédiction tend à baisser.",
         "As “{name}” grows, the prediction tends to fall.",
     ),
     "row": (
@@ -191,42 +191,42 @@ NARRATIVE: Final[dict[str, Text]] = {
     ),
     "row_raised": ("Elle est surtout relevée par {names}.", "It is raised mostly by {names}."),
     "row_lowered": ("Elle est surtout abaissée par {names}.", "It is lowered mostly by {names}."),
-    "contribution": ("« {name} » = {value} ({points})", "“{name}” = {value} ({points})"),
+    "contribution": ("« {name} » = {value} ({points})", "“{name}” = {value} ({points})"),
     "missing_value": ("(absent)", "(missing)"),
-    "named": ("« {name} »", "“{name}”"),
-    "named_strength": ("« {name} » ({strength})", "“{name}” ({strength})"),
+    "named": ("« {name} »", "“{name}”"),
+    "named_strength": ("« {name} » ({strength})", "“{name}” ({strength})"),
     "counterfactual": (
         "Ligne {row} : la prédiction deviendrait {prediction} si {changes}.",
         "Row {row}: the prediction would become {prediction} if {changes}.",
     ),
-    "change": ("« {name} » valait {value}", "“{name}” were {value}"),
+    "change": ("« {name} » valait {value}", "“{name}” were {value}"),
     "data": (
         "Le tableau compte {rows} lignes et {columns} colonnes ; {percent} % des cellules sont vides.",
         "The table has {rows} rows and {columns} columns; {percent}% of the cells are empty.",
     ),
     "data_duplicates": ("{rows} lignes sont des répétitions exactes.", "{rows} rows are exact repeats."),
     "data_classes": (
-        "« {target} » a {classes} classes ; la plus fréquente, « {name} », couvre {percent} % des lignes.",
+        "« {target} » a {classes} classes ; la plus fréquente, « {name} », couvre {percent} % des lignes.",
         "“{target}” has {classes} classes; the most frequent, “{name}”, covers {percent}% of the rows.",
     ),
     "data_number": (
-        "« {target} » va de {low} à {high}, avec une médiane de {median}.",
+        "« {target} » va de {low} à {high}, avec une médiane de {median}.",
         "“{target}” goes from {low} to {high}, with a median of {median}.",
     ),
     "data_pair": (
-        "Les colonnes les plus liées sont « {first} » et « {second} » (association {strength}).",
+        "Les colonnes les plus liées sont « {first} » et « {second} » (association {strength}).",
         "The columns that go together most are “{first}” and “{second}” (association {strength}).",
     ),
     "data_with_target": (
-        "Les plus liées à « {target} » sont {names}.",
+        "Les plus liées à « {target} » sont {names}.",
         "Those that go with “{target}” most are {names}.",
     ),
     "data_proxy": (
-        "« {name} » permet de deviner « {sensitive} » (association {strength}) : l'exclure ne suffit pas à l'ignorer.",
+        "« {name} » permet de deviner « {sensitive} » (association {strength}) : l'exclure ne suffit pas à l'ignorer.",
         "“{name}” lets one guess “{sensitive}” (association {strength}): leaving that out does not hide it.",
     ),
     "data_no_proxy": (
-        "Aucune colonne, prise seule, ne permet de bien deviner « {sensitive} ».",
+        "Aucune colonne, prise seule, ne permet de bien deviner « {sensitive} ».",
         "No single column lets one guess “{sensitive}” well.",
     ),
 }
@@ -249,13 +249,13 @@ CHARTS: Final[dict[str, Text]] = {
     "predicted_actual": ("Prédit et réel", "Predicted and actual"),
     "learning_curve": ("Courbe d'apprentissage", "Learning curve"),
     "leaderboard": ("Modèles comparés", "Models compared"),
-    "group_metrics": ("Mesures par groupe de « {name} »", "Figures by group of “{name}”"),
+    "group_metrics": ("Mesures par groupe de « {name} »", "Figures by group of “{name}”"),
     "importance": ("Importance par permutation", "Permutation importance"),
     "shap_importance": ("Contribution moyenne (|SHAP|)", "Mean contribution (|SHAP|)"),
     "beeswarm": ("Contributions, ligne par ligne", "Contributions, row by row"),
     "waterfall": ("Ligne {name} : de la référence à la prédiction", "Row {name}: from reference to prediction"),
-    "dependence": ("Effet de « {name} »", "Effect of “{name}”"),
-    "target_balance": ("Répartition de « {name} »", "Distribution of “{name}”"),
+    "dependence": ("Effet de « {name} »", "Effect of “{name}”"),
+    "target_balance": ("Répartition de « {name} »", "Distribution of “{name}”"),
     "correlations": ("Associations entre colonnes", "Associations between columns"),
     "missing": ("Valeurs manquantes par colonne", "Missing values by column"),
 }

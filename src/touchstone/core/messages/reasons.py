@@ -6,31 +6,31 @@ from typing import Final
 NEAREST: Final = "nearest_name"
 
 REASONS: Final[Mapping[str, tuple[str, str]]] = {
-    NEAREST: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
+    NEAREST: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
     # What contradicts itself in an order
     "unknown_algorithm": (
-        "« {name} » n'est pas un algorithme connu : {known}",
+        "« {name} » n'est pas un algorithme connu : {known}",
         "“{name}” is not a known algorithm: {known}",
     ),
-    "unknown_metric": ("« {name} » n'est pas une mesure connue : {known}", "“{name}” is not a known metric: {known}"),
-    "unknown_method": ("« {name} » n'est pas une méthode connue : {known}", "“{name}” is not a known method: {known}"),
+    "unknown_metric": ("« {name} » n'est pas une mesure connue : {known}", "“{name}” is not a known metric: {known}"),
+    "unknown_method": ("« {name} » n'est pas une méthode connue : {known}", "“{name}” is not a known method: {known}"),
     "metric_task_mismatch": (
-        "La mesure « {name} » ne convient pas à la tâche {task}",
+        "La mesure « {name} » ne convient pas à la tâche {task}",
         "The metric “{name}” does not suit the task {task}",
     ),
     "algorithm_not_installed": (
-        "L'algorithme « {name} » n'est pas installé ici (extra {extra})",
+        "L'algorithme « {name} » n'est pas installé ici (extra {extra})",
         "The algorithm “{name}” is not installed here (extra {extra})",
     ),
-    "duplicate_value": ("« {name} » est cité deux fois", "“{name}” is named twice"),
-    "feature_both_ways": ("« {name} » est à la fois incluse et exclue", "“{name}” is both included and excluded"),
-    "target_excluded": ("La cible « {name} » est exclue", "The target “{name}” is excluded"),
+    "duplicate_value": ("« {name} » est cité deux fois", "“{name}” is named twice"),
+    "feature_both_ways": ("« {name} » est à la fois incluse et exclue", "“{name}” is both included and excluded"),
+    "target_excluded": ("La cible « {name} » est exclue", "The target “{name}” is excluded"),
     "target_as_feature": (
-        "La cible « {name} » ne peut pas servir à se prédire elle-même",
+        "La cible « {name} » ne peut pas servir à se prédire elle-même",
         "The target “{name}” cannot predict itself",
     ),
     "target_sensitive": (
-        "La cible « {name} » ne peut pas être aussi une colonne sensible",
+        "La cible « {name} » ne peut pas être aussi une colonne sensible",
         "The target “{name}” cannot be a sensitive column too",
     ),
     "time_column_missing": (
@@ -47,11 +47,11 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "Give job_id or dataset_id, not both",
     ),
     "explain_needs_model": (
-        "La méthode « {method} » demande un modèle : indiquez job_id",
+        "La méthode « {method} » demande un modèle : indiquez job_id",
         "The method “{method}” needs a model: give job_id",
     ),
     "method_scope_mismatch": (
-        "La méthode « {method} » ne couvre pas la portée {scope}",
+        "La méthode « {method} » ne couvre pas la portée {scope}",
         "The method “{method}” does not cover the scope {scope}",
     ),
     "instances_both_ways": (
@@ -60,10 +60,10 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     # What the table contradicts
     "target_not_found": (
-        "La colonne cible « {name} » n'est pas dans le fichier",
+        "La colonne cible « {name} » n'est pas dans le fichier",
         "The target column “{name}” is not in the file",
     ),
-    "column_not_found": ("La colonne « {name} » n'est pas dans le fichier", "The column “{name}” is not in the file"),
+    "column_not_found": ("La colonne « {name} » n'est pas dans le fichier", "The column “{name}” is not in the file"),
     "no_features": ("Il ne reste aucune colonne dont apprendre", "No column is left to learn from"),
     "too_few_rows": (
         "{rows} lignes ne suffisent pas : {minimum} au moins",
@@ -75,27 +75,27 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "There is no row {row}: the file has {rows}, counted from 0",
     ),
     "class_not_found": (
-        "« {name} » n'est pas une classe du modèle : {known}",
+        "« {name} » n'est pas une classe du modèle : {known}",
         "“{name}” is not a class of the model: {known}",
     ),
-    "target_one_class": ("La cible « {name} » n'a qu'une seule valeur", "The target “{name}” has a single value"),
-    "target_all_missing": ("La cible « {name} » n'a aucune valeur", "The target “{name}” has no value at all"),
-    "target_not_numeric": ("La cible « {name} » n'est pas un nombre", "The target “{name}” is not a number"),
+    "target_one_class": ("La cible « {name} » n'a qu'une seule valeur", "The target “{name}” has a single value"),
+    "target_all_missing": ("La cible « {name} » n'a aucune valeur", "The target “{name}” has no value at all"),
+    "target_not_numeric": ("La cible « {name} » n'est pas un nombre", "The target “{name}” is not a number"),
     "target_too_many_classes": (
-        "La cible « {name} » a {classes} valeurs : {maximum} classes au plus",
+        "La cible « {name} » a {classes} valeurs : {maximum} classes au plus",
         "The target “{name}” has {classes} values: at most {maximum} classes",
     ),
     "time_column_not_ordered": (
-        "La colonne « {name} » ne range pas les lignes dans le temps",
+        "La colonne « {name} » ne range pas les lignes dans le temps",
         "The column “{name}” does not put the rows in order of time",
     ),
-    "row_column_missing": ("Ligne {row} : « {name} » manque", "Row {row}: “{name}” is missing"),
+    "row_column_missing": ("Ligne {row} : « {name} » manque", "Row {row}: “{name}” is missing"),
     "row_column_unknown": (
-        "Ligne {row} : « {name} » n'est pas une colonne du modèle",
+        "Ligne {row} : « {name} » n'est pas une colonne du modèle",
         "Row {row}: “{name}” is not a column of the model",
     ),
     "row_value_invalid": (
-        "Ligne {row} : valeur impossible pour « {name} »",
+        "Ligne {row} : valeur impossible pour « {name} »",
         "Row {row}: impossible value for “{name}”",
     ),
     "too_many_rows": ("{rows} lignes : {maximum} au plus", "{rows} rows: at most {maximum}"),
