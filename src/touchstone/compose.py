@@ -60,11 +60,11 @@ class Front:
         self.pages = pages
         self.api = api
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Pages answer `/` and `/app…`, the gateway everything else."""
         path = scope.get("path", "")
         mine = path in ("/", "/app", "/favicon.ico") or path.startswith("/app/")
-        await (self.pages if mine else self.api)(scope, receive, send)
+        return (self.pages if mine else self.api)(scope, receive, send)
 
 
 @asynccontextmanager

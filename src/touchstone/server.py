@@ -35,17 +35,42 @@ _NOT_HTTP_HEAD: Final = (
 
 
 class DeadlineProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with a deadline for the first request's headers, and refusals in the contract's shape."""
+    """uvicorn's protocol with a deadline for the first request's headers, and refusals in the contract's shape.
+
+    Idle connections are found by one timer a connection. uvicorn makes one for each answer and gives it up at the next
+    byte, so that a later request which stops half way through its headers would hold its connection for ever.
+    """
 
     def connection_made(self, transport: Any) -> None:
         """Start the deadline."""
         super().connection_made(transport)
+        self._answered = 0.0
         self._deadline = self.loop.call_later(HEADER_SECONDS, transport.close)
 
     def on_headers_complete(self) -> None:
-        """The headers arrived in time."""
-        self._deadline.cancel()
+        """The headers arrived; those of the first request did in time."""
+        if not self._answered:
+            self._answered = self.loop.time()
+            self._deadline.cancel()
+            self._deadline = self.loop.call_later(KEEP_ALIVE_SECONDS, self._close_when_idle)
         super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request if it has come already: as uvicorn does, but without a timer."""
+        self._answered = self.loop.time()
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+
+    def _close_when_idle(self) -> None:
+        rest = self._answered + KEEP_ALIVE_SECONDS - self.loop.time() if self.cycle.response_complete else 1.0
+        if rest <= 0:
+            self.transport.close()
+        else:
+            self._deadline = self.loop.call_later(rest, self._close_when_idle)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, before there is a request that an application could refuse."""

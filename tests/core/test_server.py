@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from tests.listening import listening
 from touchstone.core.settings import Settings, SettingsError
@@ -43,6 +44,30 @@ async def test_a_connection_that_never_finishes_its_headers_is_closed(begun: byt
         started = time.monotonic()
         assert await asyncio.wait_for(talk(where, begun), HEADER_SECONDS + SLACK) == b""
         assert time.monotonic() - started < HEADER_SECONDS + SLACK
+
+
+ANSWERED = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.mark.parametrize("then", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", ANSWERED + ANSWERED])
+async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch, then: bytes) -> None:
+    """After its last whole answer, be it silent or half way through another request; what is whole is answered."""
+    monkeypatch.setattr("touchstone.server.KEEP_ALIVE_SECONDS", 0.2)
+    async with listening(APP) as where:
+        answer = await asyncio.wait_for(talk(where, ANSWERED + then), SLACK)
+    assert answer.count(b"HTTP/1.1 200 OK") == 1 + then.count(ANSWERED)
+
+
+async def test_an_answer_that_takes_long_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody rests while an answer is being made."""
+    monkeypatch.setattr("touchstone.server.KEEP_ALIVE_SECONDS", 0.2)
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(0.5)
+        await APP(scope, receive, send)
+
+    async with listening(slow) as where:
+        assert b"HTTP/1.1 200 OK" in await asyncio.wait_for(talk(where, ANSWERED), SLACK)
 
 
 async def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import functools
+import itertools
+import logging
 import os
 import re
 import time
@@ -47,6 +49,7 @@ class Edge:
         self.settings = settings
         self.large_bodies = large_bodies
         self._access: structlog.typing.FilteringBoundLogger = log.bind()  # finding it anew each time costs more
+        self._is_logged = self._access.is_enabled_for(logging.INFO)
         self._slots = asyncio.Semaphore(settings.max_concurrency)
         self._waiting = 0
 
@@ -88,7 +91,7 @@ class Edge:
             is_large = exchange.scope["path"].rstrip("/") in self.large_bodies
             limit = self.settings.upload_max_bytes if is_large else self.settings.body_max_bytes
             body = _LimitedBody(receive, limit, self.settings.receive_timeout_seconds)
-            body.check_length(exchange.scope["headers"])
+            body.check_length(exchange.given.get(b"content-length"))
             await self.app(exchange.scope, body, exchange.send)
         finally:
             exchange.release()
@@ -98,6 +101,8 @@ class Edge:
         seconds, scope = time.perf_counter() - exchange.started, exchange.scope
         _counter(scope["method"] if scope["method"] in _METHODS else "OTHER", exchange.status).inc()
         SECONDS.observe(seconds)
+        if not self._is_logged:
+            return
         self._access.info(
             "request",
             request_id=exchange.id,
@@ -117,7 +122,8 @@ class _Exchange:
         self.slot: asyncio.Semaphore | None = None
         self._send = send
         headers = scope["headers"]
-        given = dict(headers).get(REQUEST_ID)
+        self.given: dict[bytes, bytes] = dict(headers)
+        given = self.given.get(REQUEST_ID)
         if given is not None:
             headers = [(n, v) for n, v in headers if n != REQUEST_ID]
         self.id = given.decode() if given and _REQUEST_ID_FORM.fullmatch(given) else os.urandom(16).hex()
@@ -167,11 +173,12 @@ class _LimitedBody:
         self.taken = 0
         self.complete = False
 
-    def check_length(self, headers: list[tuple[bytes, bytes]]) -> None:
+    def check_length(self, declared: bytes | None) -> None:
         """Refuse a declared length over the limit before a byte is read."""
-        for name, value in headers:
-            if name == b"content-length" and (not value.isdigit() or int(value[:20]) > self.limit):
-                raise TooLarge(limit=self.limit) if value.isdigit() else BadRequest
+        if declared is not None and not declared.isdigit():
+            raise BadRequest
+        if declared is not None and int(declared[:20]) > self.limit:
+            raise TooLarge(limit=self.limit)
 
     async def __call__(self) -> Message:
         """The next message."""
@@ -212,7 +219,7 @@ def _resumed(first: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T
 
 
 def _check_headers(headers: list[tuple[bytes, bytes]]) -> None:
-    if len(headers) > MAX_HEADERS or sum(len(n) + len(v) for n, v in headers) > MAX_HEADER_BYTES:
+    if len(headers) > MAX_HEADERS or sum(map(len, itertools.chain.from_iterable(headers))) > MAX_HEADER_BYTES:
         raise HeadersTooLarge
 
 

@@ -1,5 +1,6 @@
 """Whom a backend believes: the gateway in its own process, its signed token, or (on loopback) a bare header."""
 
+from collections.abc import Awaitable
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -20,15 +21,14 @@ class Guard:
         self.app = app
         self.tokens = tokens
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Put the caller into the scope and pass the request on."""
         if scope["type"] == "http" and CALLER not in scope and not scope["path"].startswith(_OPEN):
             try:
                 scope = {**scope, CALLER: self._caller(scope)}
             except ServiceError as problem:
-                await refusal(problem, scope)(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+                return refusal(problem, scope)(scope, receive, send)
+        return self.app(scope, receive, send)
 
     def _caller(self, scope: Scope) -> Caller | None:
         if self.tokens is not None:

@@ -4,10 +4,12 @@ import logging
 import sys
 from typing import Any, Final
 
+import msgspec
 import structlog
 
 from touchstone.core.settings import Settings
 
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
@@ -21,13 +23,20 @@ def configure(settings: Settings) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             _on_one_line,
-            structlog.dev.ConsoleRenderer(pad_event_to=0) if for_people else structlog.processors.JSONRenderer(),
+            structlog.dev.ConsoleRenderer(pad_event_to=0) if for_people else structlog.processors.JSONRenderer(_json),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+        if for_people
+        else structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=max(level, logging.WARNING), format="%(levelname)s %(name)s %(message)s")
+
+
+def _json(event: structlog.typing.EventDict, **_options: Any) -> bytes:
+    # A line a request: the standard library's encoder would cost a fifth of a hot answer.
+    return _ENCODER.encode(event)
 
 
 def _on_one_line(_logger: Any, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

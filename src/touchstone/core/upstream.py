@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Final, Protocol
 from urllib.parse import quote
 
@@ -24,7 +24,7 @@ _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 class Upstream(Protocol):
     """A backend as the gateway sees it: called like an ASGI app, with a scope that the gateway has rebuilt."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Answer the request."""
 
     async def ping(self) -> None:
@@ -37,9 +37,9 @@ class InProcess:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Hand the request to the app."""
-        await self.app(scope, receive, send)
+        return self.app(scope, receive, send)
 
     async def ping(self) -> None:
         """Always there; its resources are asked by the part that opened them."""
