@@ -21,6 +21,7 @@ PAGES = {
     "dataset": "/app/datasets/1",
     "dataset with a table": "/app/datasets/{table}",
     "add": "/app/datasets/new",
+    "edit": "/app/datasets/{table}/edit",
     "projects": "/app/projects",
     "project": "/app/projects/{project}",
     "keep": "/app/projects/new?w.year=30&w.citations=60",

@@ -1,5 +1,6 @@
 """From the first visit to an explained model, as a person goes."""
 
+import html
 import io
 import random
 import re
@@ -315,3 +316,43 @@ def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Pag
     page.get_by_role("button", name="Delete mine.csv").click()
     expect(page.get_by_role("status")).to_have_text("The file is deleted.")
     expect(page.locator("#uploads ~ ul li")).to_have_count(0)
+
+
+def test_a_record_is_changed_without_scripts(visit: Visit, loans: str, api: httpx2.Client) -> None:
+    """The author changes what is declared; what the form does not name, and what was measured, stays."""
+    record = loans.replace("/app", "/api/v1")
+    kept = {"target": "approved", "source": {"name": "Our own"}}
+    before = api.patch(record, json={"metadata": kept, "citations": 12}).json()
+    page = visit(loans, language="en", scripts=False)
+    page.get_by_text("Manage").click()
+    page.get_by_role("link", name="Edit the record").click()
+    page.get_by_label("Domain").fill("credit, housing")
+    page.get_by_label("Description").fill("Two lines\nof text")
+    page.get_by_label("Sensitive columns").fill("city")
+    page.get_by_label("Informed consent").select_option("true")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_have_text("The record is saved.")
+    after = api.get(record).json()
+    assert (after["domain"], after["description"]) == (["credit", "housing"], "Two lines\nof text")
+    assert (after["informed_consent"], after["transparency"], after["citations"]) == (True, None, 12)
+    assert {**before["metadata"], "sensitive_columns": ["city"]} == after["metadata"]
+
+
+def test_a_record_that_someone_changed_meanwhile_is_not_overwritten(
+    server: str, signed_in: dict[str, str], loans: str, api: httpx2.Client
+) -> None:
+    """The form remembers which version it shows, and says so when there is a newer one."""
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+        shown = client.get(f"{loans}/edit").text
+        etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', shown)[0])
+        api.patch(loans.replace("/app", "/api/v1"), json={"objective": "newer"})
+        answer = client.post(f"{loans}/edit", data={"name": "older", "etag": etag})
+        assert answer.status_code == 412
+        assert client.get(loans).text.count("older") == 0
+
+
+def test_a_foreign_record_cannot_be_changed(server: str, signed_in: dict[str, str]) -> None:
+    """The form of someone else's record is refused, and says so."""
+    with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
+        answer = client.post("/app/datasets/1/edit", data={"name": "mine"})
+        assert answer.status_code == 403

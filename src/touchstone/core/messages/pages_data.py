@@ -64,8 +64,14 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "description": ("Description", "Description"),
     "manage": ("Gérer", "Manage"),
     "manage_hint": (
-        "Seuls l'auteur d'une fiche et les administrateurs peuvent la supprimer.",
-        "Only the author of a record and administrators can delete it.",
+        "Seuls l'auteur d'une fiche et les administrateurs peuvent la modifier ou la supprimer.",
+        "Only the author of a record and administrators can change or delete it.",
+    ),
+    "edit": ("Modifier la fiche", "Edit the record"),
+    "edit_title": ("Modifier {name}", "Edit {name}"),
+    "edit_lead": (
+        "Ce que vous déclarez ici compte dans le score ; ce qui a été mesuré dans le fichier reste.",
+        "What you declare here counts in the score; what was measured in the file stays.",
     ),
     "delete_sure": ("Supprimer pour de bon ?", "Delete for good?"),
     "done_created": ("La fiche est enregistrée.", "The record is saved."),

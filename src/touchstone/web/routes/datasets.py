@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, TouchstoneError
 from touchstone.core.attributes import ETHICAL
-from touchstone.core.errors import Invalid, TooLarge
+from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
 from touchstone.web.forms import listed, misfit, parted, sent_file, whole, written
 from touchstone.web.routes.ranking import place_of, read_state
 from touchstone.web.views import describing
@@ -18,6 +18,7 @@ from touchstone.web.visiting import Visit, page
 
 _NEW: Final = "/app/datasets/new"
 _FLAGS: Final = {"true": True, "false": False}
+_MEASURED: Final = "measured"  # the part of a record's metadata that the service writes
 _BAD_INPUT: Final = (Invalid.status, TooLarge.status)
 
 
@@ -44,7 +45,7 @@ async def _dataset(visit: Visit) -> Response:
 
 
 async def _new(visit: Visit) -> Response:
-    form: FormData = FormData()
+    form = FormData({"visibility": "private"})
     problem = None
     if visit.request.method == "POST":
         form = await visit.form()
@@ -56,7 +57,8 @@ async def _new(visit: Visit) -> Response:
                 raise
             problem = refusal
     return await visit.page(
-        "dataset_new.html",
+        "dataset_form.html",
+        dataset=None,
         status=problem.status if problem else 200,
         problem=problem,
         form=form,
@@ -79,7 +81,7 @@ async def _create(visit: Visit, form: FormData) -> Dataset:
 
 def _attributes(visit: Visit, form: FormData) -> Any:
     """What the form declares: what was left open stays not assessed."""
-    flags = {name: _FLAGS[written(form, name)] for name in ETHICAL if written(form, name) in _FLAGS}
+    flags = {name: _FLAGS.get(written(form, name)) for name in ETHICAL}
     words = {name: parted(written(form, name)) or None for name in ("domain", "task")}
     suggestions = {"target": written(form, "target"), "sensitive_columns": parted(written(form, "sensitive"))}
     year = whole(form, "year", visit.speech.text("rank_not_a_number", name=visit.speech.attribute("year")))
@@ -93,6 +95,68 @@ def _attributes(visit: Visit, form: FormData) -> Any:
     }
 
 
+async def _edit(visit: Visit) -> Response:
+    dataset = await visit.api.get_dataset(visit.request.path_params["dataset_id"])
+    form = FormData({**_shown(dataset), "etag": dataset.etag or ""})
+    problem = None
+    if visit.request.method == "POST":
+        form = await visit.form()
+        try:
+            await visit.api.update_dataset(
+                dataset.id, etag=written(form, "etag") or None, **_changes(visit, form, dataset)
+            )
+            return visit.go(f"/app/datasets/{dataset.id}", done="changed")
+        except TouchstoneError as refusal:
+            if refusal.status not in (*_BAD_INPUT, PreconditionFailed.status):
+                raise
+            problem = refusal
+    return await visit.page(
+        "dataset_form.html",
+        status=problem.status if problem else 200,
+        dataset=dataset,
+        problem=problem,
+        form=form,
+        ethical=ETHICAL,
+    )
+
+
+def _shown(dataset: Dataset) -> dict[str, str]:
+    """The record as the form shows it."""
+    flags = {value: text for text, value in _FLAGS.items()}
+    suggestions = dataset.metadata or {}
+    return {
+        **{name: flags.get(getattr(dataset, name), "") for name in ETHICAL},
+        "name": dataset.dataset_name,
+        "description": dataset.description,
+        "objective": dataset.objective or "",
+        "domain": ", ".join(dataset.domain or ()),
+        "task": ", ".join(dataset.task or ()),
+        "year": "" if dataset.year is None else str(dataset.year),
+        "visibility": dataset.visibility,
+        "target": str(suggestions.get("target") or ""),
+        "sensitive": ", ".join(suggestions.get("sensitive_columns") or ()),
+    }
+
+
+def _changes(visit: Visit, form: FormData, dataset: Dataset) -> Any:
+    """What the form says otherwise than the record: the rest is not sent, and so stays as it is."""
+    before, after = (
+        {"name": written(one, "name"), "description": _lines(one), **_attributes(visit, one)}
+        for one in (FormData(_shown(dataset)), form)
+    )
+    changed = {name: value for name, value in after.items() if value != before[name]}
+    if "metadata" in changed:
+        suggestions = {"target": None, "sensitive_columns": None, **(after["metadata"] or {})}
+        kept = {**(dataset.metadata or {}), **suggestions}
+        changed["metadata"] = {name: value for name, value in kept.items() if value is not None and name != _MEASURED}
+    return changed
+
+
+def _lines(form: FormData) -> str:
+    # Browsers send the ends of lines as two characters.
+    return "\n".join(written(form, "description").splitlines())
+
+
 async def _delete(visit: Visit) -> Response:
     await visit.api.delete_dataset(visit.request.path_params["dataset_id"])
     return visit.go("/app/")
@@ -101,5 +165,6 @@ async def _delete(visit: Visit) -> Response:
 ROUTES: Final = (
     Route(_NEW, page(_new), methods=["GET", "POST"]),
     Route("/app/datasets/{dataset_id:int}", page(_dataset)),
+    Route("/app/datasets/{dataset_id:int}/edit", page(_edit), methods=["GET", "POST"]),
     Route("/app/datasets/{dataset_id:int}/delete", page(_delete), methods=["POST"]),
 )
