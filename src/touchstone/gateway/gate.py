@@ -63,7 +63,7 @@ class Gate:
         try:
             route, rebuilt = await self._admitted(scope)
             answerer = self._own if route.backend is None else self._upstreams[route.backend]
-            await answerer(rebuilt, receive, self._locating(send, route) if route.method == "POST" else send)
+            await answerer(rebuilt, receive, self._locating(send, route) if route.is_making else send)
         except ServiceError as problem:
             await refusal(problem, scope)(scope, receive, send)
 
@@ -72,7 +72,8 @@ class Gate:
         route = match.routes.get(scope["method"]) if match else None
         identity = None
         if not _is_open(match, route):
-            identity = await self._identities.of(scope["headers"])
+            headers = scope["headers"]
+            identity = self._identities.known(headers) or await self._identities.of(headers)
         if match is None:
             raise NotFound
         if route is None:
@@ -83,7 +84,7 @@ class Gate:
         """A `send` that gives what was made its public address."""
 
         async def located(message: Message) -> None:
-            if message["type"] == "http.response.start" and b"location" in dict(message["headers"]):
+            if message["type"] == "http.response.start":
                 headers = [
                     (n, self._locations.of(route.backend, v) if n == b"location" else v) for n, v in message["headers"]
                 ]

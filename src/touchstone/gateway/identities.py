@@ -45,19 +45,24 @@ class Identities:
         self._generation = 0
         self._confirmed = -TRUST_SECONDS
 
+    def known(self, headers: Headers) -> Identity | None:
+        """The identity that was found for the same headers a moment ago and can still be trusted.
+
+        Raises:
+            Unauthorized: no token, or several.
+        """
+        found = self._known.get(authorization(headers))
+        if found is None or time.monotonic() - self._confirmed >= TRUST_SECONDS:
+            return None
+        return found if time.time() < found.expires + LEEWAY_SECONDS else None
+
     async def of(self, headers: Headers) -> Identity:
         """The identity that a request's headers prove.
 
         Raises:
             Unauthorized: no token, several, not a valid one, or its session or user is no longer active.
         """
-        value = authorization(headers)
-        known = self._known.get(value)
-        if known is not None and time.monotonic() - self._confirmed < TRUST_SECONDS:
-            if time.time() < known.expires + LEEWAY_SECONDS:
-                return known
-            del self._known[value]
-        return await self._resolved(value)
+        return self.known(headers) or await self._resolved(authorization(headers))
 
     def forget(self) -> None:
         """Trust nothing that was found before now: an account has changed."""

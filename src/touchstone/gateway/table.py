@@ -20,6 +20,7 @@ class PublicRoute:
         aliases: further public addresses.
         is_open: answers without a token.
         is_large: takes bodies up to the upload limit.
+        is_making: may answer with the address of what it has made.
         is_documented: stands in the OpenAPI document.
     """
 
@@ -30,6 +31,7 @@ class PublicRoute:
     aliases: tuple[str, ...] = ()
     is_open: bool = False
     is_large: bool = False
+    is_making: bool = False
     is_documented: bool = True
 
     @property
@@ -38,13 +40,13 @@ class PublicRoute:
         return (self.path, *self.aliases)
 
 
-def _datasets(method: str, path: str, *, is_large: bool = False) -> PublicRoute:
-    return PublicRoute(method, API + path, "selection", path, is_large=is_large)
+def _datasets(method: str, path: str, *, is_large: bool = False, is_making: bool = False) -> PublicRoute:
+    return PublicRoute(method, API + path, "selection", path, is_large=is_large, is_making=is_making)
 
 
-def _projects(method: str, path: str, backend: str = "selection") -> PublicRoute:
+def _projects(method: str, path: str, backend: str = "selection", *, is_making: bool = False) -> PublicRoute:
     # The interface names these without a prefix, and wants every public route below one: both addresses answer.
-    return PublicRoute(method, API + path, backend, path, aliases=(path,))
+    return PublicRoute(method, API + path, backend, path, aliases=(path,), is_making=is_making)
 
 
 def _own(method: str, path: str, *, is_open: bool = False) -> PublicRoute:
@@ -62,7 +64,7 @@ def _jobs(backend: str, room: str, start: str) -> Iterable[PublicRoute]:
         ("GET", "/jobs/{job_id}/events"),
         ("GET", "/jobs/{job_id}/artifacts/{name}"),
     ):
-        yield PublicRoute(method, API + room + path, backend, path)
+        yield PublicRoute(method, API + room + path, backend, path, is_making=path == start)
 
 
 def _documents(prefix: str, backend: str | None) -> Iterable[PublicRoute]:
@@ -94,7 +96,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _own("PATCH", "/admin/users/{user_id}"),
     _own("POST", "/admin/users/{user_id}/reset-token"),
     _datasets("GET", "/datasets/"),
-    _datasets("POST", "/datasets/"),
+    _datasets("POST", "/datasets/", is_making=True),
     _datasets("POST", "/datasets/search"),
     _datasets("POST", "/datasets/score"),
     _datasets("GET", "/datasets/facets"),
@@ -106,7 +108,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _datasets("POST", "/files", is_large=True),
     _datasets("DELETE", "/files/{file_id}"),
     _projects("GET", "/projects"),
-    _projects("POST", "/projects"),
+    _projects("POST", "/projects", is_making=True),
     _projects("GET", "/projects/{project_id}"),
     _projects("PUT", "/projects/{project_id}"),
     _projects("DELETE", "/projects/{project_id}"),

@@ -1,0 +1,20 @@
+"""What the documents say of Location headers, and the gate's table, agree."""
+
+from pathlib import Path
+
+from touchstone import compose
+from touchstone.core.settings import Settings
+from touchstone.gateway.table import PUBLIC_ROUTES
+
+
+async def test_every_route_that_tells_an_address_is_marked(tmp_path: Path) -> None:
+    """The address of a route that is not marked would reach clients in the backend's own form."""
+    document = await compose.openapi(Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
+    telling = {
+        (method.upper(), path)
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if any("Location" in answer.get("headers", {}) for answer in operation.get("responses", {}).values())
+    }
+    assert telling
+    assert telling == {(route.method, route.path) for route in PUBLIC_ROUTES if route.is_making}
