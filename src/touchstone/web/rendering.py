@@ -19,6 +19,7 @@ from touchstone.web import charting
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"
+_SHORT: Final = 10  # seconds below which their tenths are shown
 
 
 @cache
@@ -76,9 +77,12 @@ class Speech:
         return "–" if moment is None else str(format_datetime(moment, "medium", locale=self._babel))
 
     def duration(self, start: datetime | None, end: datetime | None) -> str:
-        """The time between two moments, in its largest unit; a dash when one is missing."""
+        """The time between two moments, in its largest unit, with tenths of short ones; a dash when one is missing."""
         if start is None or end is None:
             return "–"
+        seconds = (end - start).total_seconds()
+        if seconds < _SHORT:
+            return f"{self.number(seconds, 1)} s"
         return str(format_timedelta(end - start, granularity="second", threshold=1.2, locale=self._babel))
 
     def bytes(self, count: int | None) -> str:

@@ -23,7 +23,7 @@ async function draw(figure) {
     const plain = { ast: true, defaultStyle: false, actions: false, renderer: "canvas" };
     await embed(drawing, await answer.json(), { ...plain, tooltip: { disableDefaultStyle: true } });
     // A chart that does not fit beside another gets the whole width.
-    figure.classList.toggle("broad", drawing.scrollWidth > drawing.clientWidth);
+    figure.classList.toggle("broad", figure.scrollWidth > figure.clientWidth);
   } catch {
     const image = new Image();
     image.src = figure.dataset.spec.replace(/json$/, "svg");
