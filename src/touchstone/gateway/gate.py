@@ -61,24 +61,21 @@ class Gate:
         """Answer one request."""
         # Refusals come before an answer has begun: an application answers its own, a hop fails before its first byte.
         try:
-            route, rebuilt = await self._admitted(scope)
+            match = self._matcher.find(scope)
+            route = match.routes.get(scope["method"]) if match else None
+            identity = None
+            if not _is_open(match, route):
+                headers = scope["headers"]
+                identity = self._identities.known(headers) or await self._identities.of(headers)
+            if match is None:
+                raise NotFound
+            if route is None:
+                raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(match.routes))})
+            rebuilt = self._rebuilt(scope, filled(route.target, match.values), identity)
             answerer = self._own if route.backend is None else self._upstreams[route.backend]
             await answerer(rebuilt, receive, self._locating(send, route) if route.is_making else send)
         except ServiceError as problem:
             await refusal(problem, scope)(scope, receive, send)
-
-    async def _admitted(self, scope: Scope) -> tuple[PublicRoute, Scope]:
-        match = self._matcher.find(scope)
-        route = match.routes.get(scope["method"]) if match else None
-        identity = None
-        if not _is_open(match, route):
-            headers = scope["headers"]
-            identity = self._identities.known(headers) or await self._identities.of(headers)
-        if match is None:
-            raise NotFound
-        if route is None:
-            raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(match.routes))})
-        return route, self._rebuilt(scope, filled(route.target, match.values), identity)
 
     def _locating(self, send: Send, route: PublicRoute) -> Send:
         """A `send` that gives what was made its public address."""
