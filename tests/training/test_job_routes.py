@@ -75,6 +75,7 @@ async def test_explanation_of_a_dataset(backends):
         ({"dataset_id": 4}, 422, "invalid_job_request", "file_not_readable_safely"),
         ({"project_id": str(uuid4())}, 404, "project_not_found", None),
         ({"project_id": "mine"}, 404, "project_not_found", None),
+        ({"project_id": ""}, 422, "validation_error", "string_too_short"),
         ({"target": "price"}, 422, "invalid_job_request", "target_not_found"),
         ({"target": "same"}, 422, "invalid_job_request", "target_one_class"),
         ({"features": {"exclude": ["0"]}}, 422, "invalid_job_request", "target_excluded"),
@@ -173,6 +174,24 @@ async def test_foreign_jobs_are_as_missing_ones(backends):
             assert {(answer.status_code, answer.content) for answer in found} == {
                 (404, '{"detail":"Tâche non trouvée","code":"job_not_found","errors":[]}'.encode())
             }, (method, path)
+
+
+@pytest.mark.parametrize(
+    ("order", "status", "code"),
+    [
+        ({"job_id": ""}, 422, "validation_error"),
+        ({"job_id": "mine"}, 404, "job_not_found"),
+        ({"job_id": str(uuid4()), "dataset_id": 1}, 422, "invalid_job_request"),
+        ({}, 422, "invalid_job_request"),
+        ({"dataset_id": 99}, 404, "dataset_not_found"),
+    ],
+    ids=("empty", "malformed", "two subjects", "no subject", "unknown"),
+)
+async def test_an_explanation_of_nothing_is_refused(backends, order, status, code):
+    """What is to be explained must exist, and be one thing."""
+    async with backends.client(of="explanation") as client:
+        answer = await client.post("/explain", json=order)
+    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
 
 
 async def test_nobody_is_refused(backends):
