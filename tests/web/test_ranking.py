@@ -243,20 +243,26 @@ def test_without_scripts_the_same_ranking_comes_by_form(visit: Visit, api: httpx
     """Sliders, filters, profiles, views and pins work by submitting the form."""
     page = visit("/app/", scripts=False)
     page.locator("#f-dataset_name").fill("data")
-    page.locator("#weights .actions button").click()
+    go(page, "#weights .actions button")
     assert dict(parse_qsl(urlsplit(page.url).query))["dataset_name"] == "data"
     assert shown_ids(page) == [one["id"] for one in scored(api, BALANCED, dataset_name="data")]
-    page.locator("#profile-popularity").click()
+    go(page, "#profile-popularity")
     assert "profile=popularity" in page.url
     assert page.locator(".moved").count() > 0
-    page.locator("a[data-view=bars]").click()
+    go(page, "a[data-view=bars]")
     assert page.locator(".bars li").count() > 0
     pins = shown_ids(page)[:2]
     for pin in pins:
         page.locator(f"#pin-{pin}").check()
-    page.locator("#weights .actions button").click()
-    page.locator(".tray a.button").click()
+    go(page, "#weights .actions button")
+    go(page, ".tray a.button")
     assert page.locator(".compare thead th").count() == 2
+
+
+def go(page: Page, selector: str) -> None:
+    """Press what leads to another page, and wait for that page."""
+    with page.expect_navigation():
+        page.locator(selector).click()
 
 
 def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:

@@ -82,21 +82,21 @@ function refocus(focused, node) {
   }
 }
 
-// Where each dataset stood, so that it can glide to its new place: motion that shows what changed.
-function places() {
-  return new Map([...document.querySelectorAll("#results [data-id]")].map((row) => [row.dataset.id, row.offsetTop]));
+// Which dataset stood where, so that each can glide to its new place: motion that shows what changed.
+function rows() {
+  return [...document.querySelectorAll("#results [data-id]")];
 }
 
 function glide(before) {
   if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  // All is read before anything is set in motion: in turns, each reading would lay the page out anew.
-  const rows = [...document.querySelectorAll("#results [data-id]")].map((row) => [row, row.offsetTop]);
-  for (const [row, to] of rows) {
-    const distance = (before.get(row.dataset.id) ?? to) - to;
-    if (distance) {
-      row.animate([{ transform: `translateY(${distance}px)` }, { transform: "none" }], { duration: 220, easing: "ease-out" });
+  // Distances in rows, not in pixels: measuring would lay the page out once more before it is drawn.
+  rows().forEach((row, place) => {
+    const was = before.indexOf(row.dataset.id);
+    if (was >= 0 && was !== place) {
+      const from = `translateY(${100 * (was - place)}%)`;
+      row.animate([{ transform: from }, { transform: "none" }], { duration: 220, easing: "ease-out" });
     }
-  }
+  });
 }
 
 // The address can wait until the picture is seen: writing it takes the browser longer than drawing a row.
@@ -140,7 +140,7 @@ async function show(asked, { remember = true, also = [] } = {}) {
     if (!answer.ok) throw new Error(`answered ${answer.status}`);
     const fresh = parsed(await answer.text());
     if (mine.signal.aborted) return;
-    const before = places();
+    const before = rows().map((row) => row.dataset.id);
     redraw(fresh);
     if (fresh.getElementById("weights")) swap(fresh, "weights");
     else swapShares(fresh);
