@@ -61,7 +61,9 @@ DatasetKey = Annotated[
 ]
 ForeignKey = Annotated[
     str,
-    Field(min_length=1, max_length=255, description="A UUID; a malformed one is answered like one that does not exist."),
+    Field(
+        min_length=1, max_length=255, description="A UUID; a malformed one is answered like one that does not exist."
+    ),
     AfterValidator(clean),
 ]
 Label = Annotated[Name, Field(description="A name of one's own for the job.")]

@@ -83,8 +83,10 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "new_what": ("Les données", "The data"),
     "new_file": ("Fichier", "File"),
     "new_file_hint": (
-        "CSV, TSV, Parquet, JSON ou JSON Lines, {limit} au plus. Sans fichier, la fiche décrit les données sans les apporter.",
-        "CSV, TSV, Parquet, JSON or JSON Lines, at most {limit}. Without a file the record describes the data without bringing them.",
+        "CSV, TSV, Parquet, JSON ou JSON Lines, {limit} au plus."
+        " Sans fichier, la fiche décrit les données sans les apporter.",
+        "CSV, TSV, Parquet, JSON or JSON Lines, at most {limit}."
+        " Without a file the record describes the data without bringing them.",
     ),
     "new_name_hint": ("par défaut, le nom du fichier", "by default, the name of the file"),
     "new_nothing": ("Choisissez un fichier ou donnez un nom.", "Choose a file or give a name."),
