@@ -103,6 +103,7 @@ def test_numbers_are_written_as_the_language_writes_them() -> None:
     assert [written(0.5, locale) for locale in ("fr", "en")] == ["0,500", "0.500"]
     assert written(1e-9, "en") == "1.00e-09"
     assert signed(2.5) == {"fr": "+2,50", "en": "+2.50"}
+    assert signed(-2.5) == {"fr": "−2,50", "en": "−2.50"}
 
 
 def test_sentences_take_any_text_as_a_fact() -> None:

@@ -157,8 +157,8 @@ LIMITS: Final[dict[str, Text]] = {
 
 NARRATIVE: Final[dict[str, Text]] = {
     "model": (
-        "Le modèle ({algorithm}) prédit « {target} » à partir de {features} colonnes.",
-        "The model ({algorithm}) predicts “{target}” from {features} columns.",
+        "Le modèle ({algorithm}) prédit « {target} » ; colonnes apprises : {features}.",
+        "The model ({algorithm}) predicts “{target}”; columns learned from: {features}.",
     ),
     "target_class": (
         "L'explication porte sur la probabilité de « {name} ».",
@@ -174,8 +174,8 @@ NARRATIVE: Final[dict[str, Text]] = {
         "Shuffling any one column changes almost nothing: none matters clearly by itself.",
     ),
     "importance_useless": (
-        "{count} colonnes sur {total} ne changent pas la qualité de façon mesurable.",
-        "{count} of {total} columns make no measurable difference.",
+        "{count} des {total} colonnes : aucun effet mesurable sur la qualité.",
+        "{count} of the {total} columns: no measurable effect on the quality.",
     ),
     "direction_up": (
         "Quand « {name} » augmente, la prédiction tend à augmenter.",

@@ -6,6 +6,7 @@ from touchstone.core.narratives import Text
 
 LOCALES: Final = ("fr", "en")
 _THIN_SPACE: Final = "\u202f"
+_MINUS: Final = "\u2212"
 Said = dict[str, str]  # {"fr": …, "en": …}
 
 
@@ -36,6 +37,7 @@ def written(fact: Any, locale: str) -> str:
     if isinstance(fact, bool) or not isinstance(fact, int | float):
         return str(fact)
     text = f"{fact:,}" if isinstance(fact, int) else _figures(fact)
+    text = text.replace("-", _MINUS, 1) if fact < 0 else text
     return text.replace(",", _THIN_SPACE).replace(".", ",") if locale == "fr" else text
 
 
