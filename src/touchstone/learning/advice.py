@@ -57,8 +57,9 @@ def _about_target(target: Target) -> Iterator[Json]:
         counts = np.bincount(target.values)
         rarest = int(counts.argmin())
         if counts[rarest] < RARE_SHARE * rows and counts[rarest] * len(counts) < rows / 2:
-            share = round(100 * counts[rarest] / rows, 1)
-            yield warning("class_imbalance", name=str(target.classes[rarest]), rows=int(counts[rarest]), percent=share)
+            few = int(counts[rarest])
+            share = round(100 * few / rows, 1)
+            yield warning("class_imbalance", name=str(target.classes[rarest]), rows=few, percent=share)
 
 
 def _about_columns(columns: Sequence[Column], rows: int) -> Iterator[Json]:

@@ -40,7 +40,7 @@ from touchstone.learning.orders import (
     check,
     chosen_features,
 )
-from touchstone.learning.ports import DataFile, Json, Outcome, Report
+from touchstone.learning.ports import DataFile, Json, Outcome, Report, plain
 from touchstone.learning.preparing import why_left_out
 from touchstone.learning.profiling import profile_table
 from touchstone.learning.searching import (
@@ -111,7 +111,7 @@ def run_training(order: TrainOrder, file: DataFile, *, scratch: Path, report: Re
         trials = _trials(study)
         findings = _search(study, trials, report)
         report(SEARCH_TO, Phase.EVALUATING, step=0, total_steps=1, message="measuring_model")
-        result = _result(study, trials, findings, file)
+        result = plain(_result(study, trials, findings, file))
         report(95.0, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")
         return _keep(study, result, _final(study, trials, findings), scratch)
 

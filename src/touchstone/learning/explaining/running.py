@@ -30,7 +30,7 @@ from touchstone.learning.explaining.modelled import (
     wants,
 )
 from touchstone.learning.orders import ALGORITHM_BY_NAME, METRIC_BY_NAME, ExplainOrder, Scope, check_explanation
-from touchstone.learning.ports import DataFile, Json, ModelFile, Outcome, Report
+from touchstone.learning.ports import DataFile, Json, ModelFile, Outcome, Report, plain
 from touchstone.learning.searching import quiet
 from touchstone.learning.wording import Said, say
 
@@ -50,8 +50,8 @@ def run_explanation(
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
         table = read_table(file)
         if model is None:
-            return Outcome(_explain_table(order, table, file, report))
-        return Outcome(_explain_model(make_case(order, table, artifact.load(model)), report))
+            return Outcome(plain(_explain_table(order, table, file, report)))
+        return Outcome(plain(_explain_model(make_case(order, table, artifact.load(model)), report)))
 
 
 def preflight(order: ExplainOrder, file: DataFile, model: ModelFile | None) -> Json:

@@ -4,7 +4,7 @@ The preparation works column by column, so replacing a source value equals repla
 Explanations therefore exchange blocks, and speak of source columns without ever adding parts up afterwards.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -98,8 +98,3 @@ def used_sources(subject: Subject) -> Indices:
 
 
 Told = Callable[[int, int], None]
-
-
-def plain(values: Sequence[float]) -> list[float]:
-    """Figures as JSON numbers."""
-    return [float(value) for value in values]

@@ -1,0 +1,59 @@
+"""Results leave as JSON: whatever the table, nothing of the numeric libraries is left in them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.learning.making import explain, messy, model_of, train
+
+SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
+
+
+def imbalanced(rows: int = 160) -> pd.DataFrame:
+    """Two classes of which one is rare, three that are not, a number, and a date."""
+    rng = np.random.default_rng(0)
+    return messy(rows).assign(
+        rare=np.where(np.arange(rows) % 14 == 0, "yes", "no"),
+        level=np.arange(rows) % 3,
+        score=rng.normal(size=rows),
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        ("rare", {}),
+        ("rare", {"metric": "roc_auc", "sensitive_features": ["sex", "amount", "when"]}),
+        ("rare", {"split": {"strategy": "kfold", "folds": 3}}),
+        ("level", {"sensitive_features": ["sex"]}),
+        ("level", {"split": {"strategy": "kfold", "folds": 3}}),
+        ("score", {"sensitive_features": ["colour"]}),
+        ("score", {"split": {"strategy": "kfold", "folds": 3}}),
+        ("outcome", {"split": {"strategy": "time", "time_column": "when"}}),
+    ],
+)
+def test_every_result_of_a_training_can_be_encoded(tmp_path: Path, target: str, body: dict[str, Any]) -> None:
+    """A figure left as a NumPy float once failed every training on imbalanced classes, when its result was stored."""
+    outcome = train(imbalanced(), target, tmp_path, **SHORT, **body)
+    assert json.loads(msgspec.json.encode(outcome.result)) == outcome.result
+    for asked in ({}, {"scope": "local", "instances": {"rows": [0, 3]}}, {"instances": {"values": [{"amount": 3}]}}):
+        result = explain(imbalanced(), model_of(outcome), tmp_path, **asked)
+        assert json.loads(msgspec.json.encode(result)) == result
+
+
+def test_every_other_explanation_can_be_encoded(tmp_path: Path) -> None:
+    """Counterfactuals, single methods and datasets without a model are stored in the same way."""
+    frame = imbalanced()
+    model = train(frame, "outcome", tmp_path, **SHORT)
+    orders = [{"method": "counterfactual", "scope": "local"}, {"method": "shap"}, {"output": "log_odds"}]
+    results = [explain(frame, model_of(model), tmp_path, **order) for order in orders]
+    results += [
+        explain(frame, None, tmp_path, target=target, sensitive_features=["sex", "amount"])
+        for target in ("rare", "score", "when", None)
+    ]
+    assert all(json.loads(msgspec.json.encode(result)) == result for result in results)
