@@ -183,11 +183,26 @@ async def test_a_deactivated_user_is_out_at_once(standing: Standing) -> None:
     await standing.sign_in()
 
 
+async def test_the_last_administrator_stays(standing: Standing) -> None:
+    """An administrator can be shut out while another one can let them in again, and not otherwise."""
+    async with await standing.user("root@example.org", is_superuser=True) as root:
+        me = f"/api/v1/admin/users/{(await root.get(ME)).json()['id']}"
+        refused = await root.patch(me, json={"is_active": False})
+        assert (refused.status_code, refused.json()["code"]) == (409, "last_administrator")
+        assert (await root.get(ME)).json()["is_active"]
+        async with await standing.user("second@example.org", is_superuser=True) as second:
+            assert (await root.patch(me, json={"is_active": False})).status_code == 200
+            assert (await root.get(ME)).status_code == 401
+            assert (await second.get("/api/v1/admin/users")).json()["total_count"] == 2
+
+
 async def test_administrators_see_all_users(standing: Standing) -> None:
     """The list comes in pages, oldest account first, and a missing user is not found."""
     async with await standing.user("root@example.org", is_superuser=True) as root:
         for number in range(3):
             await accounts.create_user(standing.database, email=f"u{number}@example.org", password=PASSWORD)
+        for query in ("foo=1", "limit=1", "email=a"):
+            assert (await root.get(f"/api/v1/admin/users?{query}")).json()["code"] == "unknown_name", query
         page = (await root.get("/api/v1/admin/users/?page=2&page_size=3")).json()
         assert {k: page[k] for k in ("total_count", "page", "page_size", "total_pages")} == {
             "total_count": 4,

@@ -96,7 +96,19 @@ async def test_a_choice_must_be_visible(ada: httpx2.AsyncClient, bob: httpx2.Asy
     foreign = await bob.post("/projects", json={"name": "p", "chosen_dataset_id": dataset["id"]})
     missing = await bob.post("/projects", json={"name": "p", "chosen_dataset_id": 999_999})
     assert (foreign.status_code, foreign.content) == (missing.status_code, missing.content) == (422, foreign.content)
+    assert foreign.json()["code"] == "chosen_dataset_not_found"
     assert (await ada.post("/projects", json={"name": "p", "chosen_dataset_id": dataset["id"]})).status_code == 201
+
+
+async def test_a_choice_that_has_gone_since_can_be_saved_again(ada: httpx2.AsyncClient) -> None:
+    """A project comes back as it was read, even when the dataset it chose was deleted meanwhile."""
+    dataset = await created(ada)
+    project = await made(ada, chosen_dataset_id=dataset["id"])
+    await ada.delete(f"/datasets/{dataset['id']}")
+    again = await ada.put(f"/projects/{project['id']}", json={"name": "q", "chosen_dataset_id": dataset["id"]})
+    assert (again.status_code, again.json()["chosen_dataset_id"]) == (200, dataset["id"])
+    other = await ada.put(f"/projects/{project['id']}", json={"chosen_dataset_id": dataset["id"] + 1})
+    assert other.json()["code"] == "chosen_dataset_not_found"
 
 
 async def test_a_foreign_project_answers_exactly_as_a_missing_one(

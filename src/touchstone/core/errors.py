@@ -158,6 +158,12 @@ class EmailTaken(ServiceError):
     status, code = 409, "email_taken"
 
 
+class LastAdministrator(ServiceError):
+    """Nobody would be left to administer the service."""
+
+    status, code = 409, "last_administrator"
+
+
 class IdempotencyConflict(ServiceError):
     """The same Idempotency-Key came with another request."""
 
@@ -244,6 +250,12 @@ class ConflictingValues(Invalid):
     """Two names of one thing carry different values."""
 
     code = "conflicting_values"
+
+
+class ChosenDatasetNotFound(Invalid):
+    """The dataset that a project is to choose does not exist, or is private to someone else."""
+
+    code = "chosen_dataset_not_found"
 
 
 class WeakPassword(Invalid):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from touchstone.core.db import Database, Writer
-from touchstone.core.errors import InvalidCredentials, InvalidResetToken, UserNotFound, WrongPassword
+from touchstone.core.errors import InvalidCredentials, InvalidResetToken, LastAdministrator, UserNotFound, WrongPassword
 from touchstone.core.messages import DEFAULT_LOCALE
 from touchstone.gateway import passwords, sessions, store
 from touchstone.gateway.schemas import ProfileChange, ResetToken, UserView
@@ -111,11 +111,14 @@ async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> U
 
     Raises:
         UserNotFound: there is no such user.
+        LastAdministrator: nobody would be left to let anyone in again.
     """
     async with database.writing() as rows:
         if not await store.update_user(rows, user_id, {"is_active": is_active}):
             raise UserNotFound
         if not is_active:
+            if await store.was_last_administrator(rows, user_id):
+                raise LastAdministrator
             await sessions.revoke(rows, user_id)
     return await read_user(database, user_id)
 

@@ -31,6 +31,7 @@ from touchstone.gateway.schemas import (
     SessionView,
     UserChange,
     UserPage,
+    UserQuery,
     UserView,
 )
 from touchstone.gateway.table import API
@@ -45,7 +46,6 @@ _PICTURE_ANSWER: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {pictures.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}},
     304: {"description": "Unchanged since the version in `If-None-Match`."},
 }
-_LARGEST_PAGE: Final = 1000
 T = TypeVar("T")
 
 
@@ -179,15 +179,11 @@ async def end_session(session_id: str, ctx: Ctx) -> None:
 
 
 @admin.get("", summary="All users")
-async def list_users(
-    ctx: Ctx,
-    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
-    page_size: Annotated[int, Query(ge=1, le=_LARGEST_PAGE)] = 100,
-) -> UserPage:
+async def list_users(ctx: Ctx, query: Annotated[UserQuery, Query()]) -> UserPage:
     """For administrators: oldest account first."""
-    total, users = await accounts.list_users(ctx.database, offset=(page - 1) * page_size, size=page_size)
-    pages = -(-total // page_size)
-    return UserPage(users=users, total_count=total, page=page, page_size=page_size, total_pages=pages)
+    page, size = query.page, query.page_size
+    total, users = await accounts.list_users(ctx.database, offset=(page - 1) * size, size=size)
+    return UserPage(users=users, total_count=total, page=page, page_size=size, total_pages=-(-total // size))
 
 
 @admin.patch("/{user_id}", summary="Deactivate or reactivate a user")

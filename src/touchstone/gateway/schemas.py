@@ -159,6 +159,13 @@ class UserView(BaseModel):
         return cls.model_validate({**user, "picture": picture, "oauth_accounts": own})
 
 
+class UserQuery(Wire):
+    """Which page of the users is asked for."""
+
+    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    page_size: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
 class UserPage(BaseModel):
     """A page of users."""
 

@@ -64,6 +64,13 @@ async def update_user(rows: Writer, user_id: UUID, changes: Row) -> bool:
     return (await rows.execute(sa.update(users).where(users.c.id == user_id).values(changes))).rowcount == 1
 
 
+async def was_last_administrator(rows: Reader, user_id: UUID) -> bool:
+    """Whether this user is an administrator, and no administrator is active."""
+    administrators = sa.select(users.c.id, users.c.is_active).where(users.c.is_superuser)
+    found = await rows.all(administrators)
+    return any(one["id"] == user_id for one in found) and not any(one["is_active"] for one in found)
+
+
 async def picture_of(rows: Reader, user_id: UUID) -> Found | None:
     """The `picture` and `picture_digest` of the user; None when there is no picture."""
     return await rows.first(

@@ -80,8 +80,7 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
     """Replaces what it is given: a field left out stays, null clears."""
     found = await _own(request, project_id)
     wanted, versions = await weighted_body_of(request, ProjectChange), versions_of(if_match(request))
-    changing = parts_of(request).projects.change(found["id"], wanted, found["user_id"], versions=versions)
-    return _project(await changing)
+    return _project(await parts_of(request).projects.change(found, wanted, versions=versions))
 
 
 @projects.delete(

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from touchstone.core.db import Database, Reader
-from touchstone.core.errors import InvalidValue, PreconditionFailed, ProjectNotFound
+from touchstone.core.errors import ChosenDatasetNotFound, PreconditionFailed, ProjectNotFound
 from touchstone.core.identity import strict_uuid
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
@@ -82,16 +82,16 @@ class Projects:
             found = await store.project_page(rows, owner, skip=window.skip, limit=window.limit) if there else ()
         return [shown(one) for one in found], total
 
-    async def change(
-        self, project_id: UUID, wanted: Mapping[str, Any], owner: UUID, *, versions: Collection[int] | None
-    ) -> Found:
-        """Change what is given of a project that was there a moment ago.
+    async def change(self, known: Found, wanted: Mapping[str, Any], *, versions: Collection[int] | None) -> Found:
+        """Change what is given of a project that was `known` a moment ago.
 
         Raises:
             ProjectNotFound, PreconditionFailed: gone by now, or at another version.
             Invalid and its kinds: what of the change does not fit.
         """
-        values = {**await self._checked(wanted, owner), "updated_at": datetime.now(UTC)}
+        project_id, owner = known["id"], known["user_id"]
+        checked = await self._checked(wanted, owner, known["chosen_dataset_id"])
+        values = {**checked, "updated_at": datetime.now(UTC)}
         async with self._database.writing() as rows:
             found = await store.update_project(rows, project_id, owner, values=values, versions_allowed=versions)
             if found is None:
@@ -109,8 +109,11 @@ class Projects:
             if not await store.delete_project(rows, project_id, owner, versions_allowed=versions):
                 await _refuse(rows, project_id, owner)
 
-    async def _checked(self, wanted: Mapping[str, Any], owner: UUID) -> dict[str, Any]:
-        """The values to store, null where something is cleared turned into what stands for nothing."""
+    async def _checked(self, wanted: Mapping[str, Any], owner: UUID, kept: int | None = None) -> dict[str, Any]:
+        """The values to store, null where something is cleared turned into what stands for nothing.
+
+        `kept`: the dataset chosen before, which may have gone since and still be sent back.
+        """
         values = dict(wanted)
         if "criteria" in values:
             values["criteria"] = values["criteria"] or {}
@@ -119,9 +122,9 @@ class Projects:
             weights = weights_of(values["weights"])
             values["weights"] = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
         chosen = values.get("chosen_dataset_id")
-        if chosen is not None and not await self._catalog.entries([chosen], owner):
+        if chosen not in (None, kept) and not await self._catalog.entries([chosen], owner):
             detail = {"loc": ["body", "chosen_dataset_id"], "msg": "id", "type": "dataset_not_found"}
-            raise InvalidValue(name="chosen_dataset_id", expected="GET /datasets/", errors=[detail])
+            raise ChosenDatasetNotFound(errors=[detail])
         return values
 
 

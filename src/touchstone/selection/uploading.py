@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import re
+import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +27,8 @@ from touchstone.selection.parameters import Form, Parameter, Parameters
 
 FORM_BYTES: Final = 64 * 1024  # what a multipart body may have around its file
 _BUFFER: Final = 1024 * 1024
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_UNSAFE: Final = re.compile(r"[^\w.-]+")
+_NAME_BYTES: Final = 150  # with the id before it, a name that every file system takes
 UPLOAD_PARAMETERS: Final = Parameters(
     Parameter(name="name", form=Form.TEXT, description="Name of the file, when the body is the file itself.")
 )
@@ -61,7 +63,7 @@ class Uploading:
         try:
             name, size, digest = await _received(request, aside, await self._room(owner))
             file_id = uuid4()
-            kept = self._folder / f"{file_id}-{_safe(name)}"
+            kept = self._folder / f"{file_id}-{name}"
             await asyncio.to_thread(_settle, aside, kept)
         finally:
             aside.unlink(missing_ok=True)
@@ -73,7 +75,7 @@ class Uploading:
         }
         values["created_at"] = datetime.now(UTC)
         await self._note({**values, "owner": owner}, kept)
-        return {**values, "name": name, "file_type": file_type_of(name)}
+        return _shown(values)
 
     async def listed(self, owner: UUID) -> Mapping[str, Any]:
         """An owner's uploads, newest first, how many bytes they take, and how many they may take."""
@@ -149,13 +151,13 @@ async def _received(request: Request, aside: Path, room: Room) -> tuple[str, int
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         upload = await _form_file(request, room)
         try:
-            name = upload.filename or ""
+            name = _safe(upload.filename or "")
             file_type_of(name)
             return name, *await _written(_chunks(upload), aside, room)
         finally:
             await upload.close()
     values = UPLOAD_PARAMETERS.from_query(request.scope["query_string"])
-    name = str(values.get("name", ""))
+    name = _safe(str(values.get("name", "")))
     file_type_of(name)
     return name, *await _written(request.stream(), aside, room)
 
@@ -216,5 +218,6 @@ def _settle(aside: Path, kept: Path) -> None:
 
 
 def _safe(name: str) -> str:
-    """The end of a caller's file name, in letters that are plain everywhere."""
-    return _UNSAFE.sub("_", name.replace("\\", "/").rpartition("/")[2])[-80:].lstrip(".") or "table"
+    """The caller's file name without folders, in letters, digits and what is plain everywhere."""
+    last = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
+    return _UNSAFE.sub("_", last).lstrip(".").encode()[-_NAME_BYTES:].decode(errors="ignore")

@@ -68,6 +68,14 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
         "{name} et {other} désignent la même chose mais diffèrent",
         "{name} and {other} mean the same thing but differ",
     ),
+    "chosen_dataset_not_found": (
+        "Le jeu de données choisi n'existe pas, ou vous ne pouvez pas le voir",
+        "The chosen dataset does not exist, or you cannot see it",
+    ),
+    "last_administrator": (
+        "Ce compte est le dernier administrateur actif",
+        "This account is the last active administrator",
+    ),
     "weak_password": (
         "Mot de passe refusé : 8 à 1024 caractères, ni courant, ni l'adresse elle-même",
         "Password refused: 8 to 1024 characters, not a common one, not the address itself",
