@@ -9,7 +9,19 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import httpx2
+
 START_SECONDS = 120
+PASSWORD = "correct horse battery"
+
+
+def sign_in(address: str) -> dict[str, str]:
+    """The headers of a user of this test, who is registered at first."""
+    account = {"email": "writer@example.org", "password": PASSWORD}
+    with httpx2.Client(base_url=address, timeout=30) as client:
+        client.post("/api/v1/auth/register", json=account)
+        answer = client.post("/api/v1/auth/login", data={"username": account["email"], "password": PASSWORD})
+    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
 
 
 class ServingProcess:
@@ -53,9 +65,10 @@ class ServingProcess:
         """`kill -9` of the process and all that it started, as a power cut would."""
         self._signal(signal.SIGKILL)
 
-    def stop(self) -> None:
-        """SIGTERM, and wait for the end."""
-        self._signal(signal.SIGTERM)
+    def stop(self, number: int = signal.SIGTERM) -> int | None:
+        """SIGTERM or another wish to stop, and wait for the end; the status that it ended with."""
+        self._signal(number)
+        return self.process.returncode if self.process else None
 
     def _signal(self, number: int) -> None:
         if self.process is not None and self.process.poll() is None:

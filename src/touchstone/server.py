@@ -1,8 +1,10 @@
 """The HTTP server around an application: bind, say where, answer, and at a stop finish what was begun."""
 
+import asyncio
 import contextlib
+import signal
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +21,7 @@ from touchstone.core.errors import BadRequest
 from touchstone.core.messages import DEFAULT_LOCALE
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.core.stopping import STOPPING
 
 # Longer than our client side keeps an idle connection (15 s), so a hop never picks one that is being closed.
 KEEP_ALIVE_SECONDS: Final = 75
@@ -93,6 +96,8 @@ async def serve(
 ) -> None:
     """Serve until SIGINT or SIGTERM; `ready(address)` is called once requests are answered.
 
+    At the signal event streams are asked to end, requests are drained, and `opening` closes what it has opened.
+
     Raises:
         SettingsError: the address cannot be listened on.
     """
@@ -120,16 +125,33 @@ def configured(app: ASGIApp, *, drain_seconds: float) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, telling when it answers."""
+    """uvicorn's server, telling when it answers, and those who answer for long when it stops."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], Any]) -> None:
         super().__init__(config)
         self._ready = ready
+        self._stopping = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then tell."""
+        self.lifespan.state[STOPPING] = self._stopping
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Tell, then stop."""
+        self._stopping.set()
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals as the wish to stop, for as long as the loop runs.
+
+        uvicorn raises a signal again after its last answer, which ends the process before what is open is closed.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, self.handle_exit, number, None)
+        yield
 
 
 def address(listener: socket.socket) -> str:

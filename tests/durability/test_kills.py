@@ -12,10 +12,9 @@ import httpx2
 import pytest
 
 from tests.conftest import missing
-from tests.serving_process import ServingProcess
+from tests.serving_process import ServingProcess, sign_in
 
 WRITERS = 8
-PASSWORD = "correct horse battery"
 RECORD = {"description": "d", "file_path": "none.csv", "file_type": "csv"}
 
 
@@ -25,15 +24,6 @@ def server(tmp_path: Path, database_url: str) -> Iterator[ServingProcess]:
     made = ServingProcess(tmp_path / "data", TOUCHSTONE_DATABASE_URL=database_url, TOUCHSTONE_DEMO="false")
     yield made
     made.kill()
-
-
-def sign_in(address: str) -> dict[str, str]:
-    """The headers of a user of this test, who is registered at first."""
-    account = {"email": "writer@example.org", "password": PASSWORD}
-    with httpx2.Client(base_url=address, timeout=30) as client:
-        client.post("/api/v1/auth/register", json=account)
-        answer = client.post("/api/v1/auth/login", data={"username": account["email"], "password": PASSWORD})
-    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
 
 
 class Writers:

@@ -242,6 +242,17 @@ async def test_events_in_order_and_from_any_point(backends):
         assert _events(again.text) == whole
 
 
+async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(backends):
+    """Whoever asks for what comes after an event that never was is not kept waiting once the job has ended."""
+    async with backends.client() as client:
+        job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
+        beyond = {"Last-Event-ID": "999999999999999"}
+        stream = await asyncio.wait_for(client.get(f"/jobs/{job}/events", headers=beyond), 30)
+        assert (stream.status_code, _events(stream.text)) == (200, [])
+        assert (await client.get(f"/jobs/{job}")).json()["done"]
+        assert (await client.get(f"/jobs/{job}/events", headers=beyond)).status_code == 204
+
+
 def _events(text):
     """What an event stream says: (id, event, data) of each message."""
     found = []

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
 from touchstone.core.errors import BackendUnavailable, UpstreamTimeout
+from touchstone.core.stopping import stopping
 
 CONNECT_SECONDS: Final = 2.0
 # Shorter than the backend's 75 s: a connection that the backend is about to close is never picked up.
@@ -115,7 +116,7 @@ class Remote:
                 raise from_client.problem from None
             raise BackendUnavailable(backend=self.name) from problem
         async with answer:
-            await _stream_back(answer, from_client, send)
+            await _stream_back(answer, from_client, send, stopping(scope))
 
     async def ping(self) -> None:
         """Ask the backend whether it is ready; raises when it is not."""
@@ -158,20 +159,21 @@ class _Body:
             pass
 
 
-async def _stream_back(answer: aiohttp.ClientResponse, client: _Body, send: Send) -> None:
+async def _stream_back(answer: aiohttp.ClientResponse, client: _Body, send: Send, stop: asyncio.Event | None) -> None:
     headers = [(n.lower(), v) for n, v in answer.raw_headers if n.lower() not in _DROPPED]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    # An event stream may stay silent for long: the backend must learn that nobody listens any more.
+    # An event stream may stay silent for long: the backend must learn that nobody listens any more, or may.
     streaming = answer.content_type == "text/event-stream"
-    watch = asyncio.ensure_future(client.gone()) if streaming else None
-    if watch:
+    ends = [client.gone(), *([stop.wait()] if stop else [])] if streaming else []
+    watches = [asyncio.ensure_future(end) for end in ends]
+    for watch in watches:
         watch.add_done_callback(lambda _: answer.close())
     try:
         with contextlib.suppress(aiohttp.ClientConnectionError) if streaming else contextlib.nullcontext():
             async for chunk in answer.content.iter_any():
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
     finally:
-        if watch:
+        for watch in watches:
             watch.cancel()
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -9,8 +9,9 @@ from uuid import UUID
 
 import msgspec
 
+from touchstone.core.attributes import INT32_MAX
+from touchstone.core.db import Database
 from touchstone.jobs import store
-from touchstone.jobs.room import Jobs
 from touchstone.jobs.showing import event
 from touchstone.jobs.states import FINAL
 from touchstone.jobs.store import Row
@@ -22,27 +23,30 @@ HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 def last_event_id(value: str | None) -> int:
     """The event after which to go on; what is not a number of ours starts from the first."""
-    return int(value) if value and value.isascii() and value.isdigit() and len(value) < 16 else 0
+    is_ours = value and value.isascii() and value.isdigit() and len(value) < 16
+    return min(int(value or 0), INT32_MAX) if is_ours else 0
 
 
-async def stream(jobs: Jobs, job_id: UUID, last: int, *, locale: str) -> AsyncIterator[bytes]:
-    """The events after `last` as they come; ends with the job, with its row, or when this process stops."""
+async def stream(
+    database: Database, job_id: UUID, last: int, *, locale: str, stop: asyncio.Event
+) -> AsyncIterator[bytes]:
+    """The events after `last` as they come; ends with the job, with its row, or at the stop."""
     yield b"retry: 1000\n\n"
     spoken = monotonic()
     while True:
-        async with jobs.database.reading() as rows:
+        async with database.reading() as rows:
+            status = await store.status(rows, job_id)
             found = await store.events_after(rows, job_id, last)
-            there = found or await store.exists(rows, job_id)
         for row in found:
             last, spoken = row["id"], monotonic()
             yield _frame(row, locale)
-        if not there or any(row["event"] in FINAL for row in found):
+        if status is None or (status in FINAL and len(found) < store.EVENTS_AT_ONCE):
             return
         if monotonic() - spoken > HEARTBEAT_SECONDS:
             spoken = monotonic()
             yield b": still here\n\n"
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(jobs.closing.wait(), POLL_SECONDS)
+            await asyncio.wait_for(stop.wait(), POLL_SECONDS)
             return
 
 

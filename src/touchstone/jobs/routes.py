@@ -12,6 +12,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from touchstone.core.errors import ArtifactNotFound
 from touchstone.core.guard import required_caller
 from touchstone.core.shell import Json, caller_locale, router
+from touchstone.core.stopping import stopping
 from touchstone.jobs import store
 from touchstone.jobs.events import HEADERS, last_event_id, stream
 from touchstone.jobs.kinds import DRAW
@@ -102,7 +103,8 @@ async def follow_job(request: Request, job_id: str) -> Response:
         news = await store.events_after(rows, found["id"], last)
     if found["status"] in FINAL and not news:
         return Response(status_code=204)
-    events = stream(room, found["id"], last, locale=caller_locale(request.scope))
+    stop = stopping(request.scope) or room.closing
+    events = stream(room.database, found["id"], last, locale=caller_locale(request.scope), stop=stop)
     return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
 

@@ -25,6 +25,7 @@ Json = dict[str, Any]
 Row = sa.RowMapping
 MAX_LOSSES: Final = 3
 CLAIMS: Final = "claims"
+EVENTS_AT_ONCE: Final = 1000
 START: Final[Json] = {"percent": 0.0, "phase": "queued", "step": 0, "total_steps": 0, "message": "waiting"}
 # Everything but the result, which may be megabytes: what lists show.
 _SUMMARY: Final = tuple(c for c in jobs.c if c.name not in ("result", "source"))
@@ -317,15 +318,16 @@ async def artifacts(rows: Reader, job_ids: Iterable[UUID]) -> dict[UUID, list[Ro
     return found
 
 
-async def exists(rows: Reader, job_id: UUID) -> bool:
-    """Whether there is still such a job."""
-    return await rows.first(sa.select(jobs.c.id).where(jobs.c.id == job_id)) is not None
+async def status(rows: Reader, job_id: UUID) -> JobState | None:
+    """Where a job stands; None when there is no such job any more."""
+    found = await rows.first(sa.select(jobs.c.status).where(jobs.c.id == job_id))
+    return None if found is None else JobState(found["status"])
 
 
 async def events_after(rows: Reader, job_id: UUID, last: int) -> Sequence[Row]:
-    """A job's events after the one with the id `last`, in order."""
+    """A job's next events after the one with the id `last`, in order: at most `EVENTS_AT_ONCE`."""
     query = sa.select(job_events).where(job_events.c.job_id == job_id, job_events.c.id > last)
-    return await rows.all(query.order_by(job_events.c.id).limit(1000))
+    return await rows.all(query.order_by(job_events.c.id).limit(EVENTS_AT_ONCE))
 
 
 def _matching(wanted: Filter) -> list[sa.ColumnElement[bool]]:

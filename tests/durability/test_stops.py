@@ -1,0 +1,122 @@
+"""A stop in good order ends what would go on for ever, answers what was asked, and gives the running jobs back."""
+
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.serving_process import ServingProcess, sign_in
+
+ORDER = {"target": "0", "budget": {"max_trials": 200, "max_runtime_seconds": 600}}
+KEY = "k" * 40
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The folder of a product, with a table that takes long to train on."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return folder
+
+
+@contextmanager
+def started(*made: ServingProcess) -> Iterator[None]:
+    """These processes, gone at the end whatever happened."""
+    with ExitStack() as stack:
+        for process in made:
+            stack.callback(process.kill)
+            process.start()
+        yield
+
+
+def until(found: Callable[[], bool]) -> None:
+    """Wait for something that comes."""
+    deadline = time.monotonic() + 60
+    while not found() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert found()
+
+
+def row(folder: Path) -> tuple[str, int, int]:
+    """The state, attempt and losses of the only job."""
+    with sqlite3.connect(folder / "touchstone.db") as connection:
+        (found,) = connection.execute("SELECT status, attempt, losses FROM jobs").fetchall()
+    connection.close()
+    return found[0], found[1], found[2]
+
+
+class Follower(threading.Thread):
+    """Somebody who follows a job until its event stream ends."""
+
+    def __init__(self, address: str, headers: dict[str, str], job: str) -> None:
+        super().__init__()
+        self.address, self.headers, self.job = address, headers, job
+        self.heard = ""
+
+    def run(self) -> None:
+        """Listen; an end that is not one raises."""
+        with (
+            httpx2.Client(base_url=self.address, headers=self.headers, timeout=60) as client,
+            client.stream("GET", f"/api/v1/ml/jobs/{self.job}/events") as answer,
+        ):
+            for text in answer.iter_text():
+                self.heard += text
+        self.heard += "END"
+
+
+def train(address: str, headers: dict[str, str]) -> str:
+    """Start a training that lasts longer than this test."""
+    rows = "\n".join(f"{n % 2},{n},{n % 7},{n % 11}" for n in range(20_000))
+    with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
+        file = client.post("/api/v1/files", files={"file": ("t.csv", f"0,a,b,c\n{rows}\n".encode())}).json()
+        record = {"name": "t", "description": "d", "file_path": file["file_path"], "file_type": "csv"}
+        made = client.post("/api/v1/datasets/", json=record)
+        assert made.status_code == 201, made.text
+        job = client.post("/api/v1/ml/train", json={"dataset_id": made.json()["id"], **ORDER})
+        assert job.status_code == 202, job.text
+    return str(job.json()["id"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_gives_running_jobs_back(data: Path, number: int) -> None:
+    """The job waits again at once without a loss, its event stream has ended, and the next process takes it up."""
+    server = ServingProcess(data, TOUCHSTONE_DEMO="false", TOUCHSTONE_DRAIN_SECONDS="30")
+    with started(server):
+        headers = sign_in(server.address)
+        follower = Follower(server.address, headers, train(server.address, headers))
+        follower.start()
+        until(lambda: "event: running" in follower.heard)
+        assert server.stop(number) == 0
+        follower.join(10)
+        assert follower.heard.endswith("END")
+        assert row(data) == ("queued", 1, 0)
+    with started(server):
+        until(lambda: row(data) == ("running", 2, 0))
+
+
+def test_each_part_stops_in_good_order(data: Path) -> None:
+    """A gateway that stops ends the event streams that pass through it; a backend gives its jobs back."""
+    common = {"TOUCHSTONE_DEMO": "false", "TOUCHSTONE_INTERNAL_KEY": KEY, "TOUCHSTONE_DRAIN_SECONDS": "30"}
+    selection = ServingProcess(data, "selection", **common)
+    with started(selection):
+        training = ServingProcess(data, "training", **common, TOUCHSTONE_SELECTION_URL=selection.address)
+        with started(training):
+            urls = {"TOUCHSTONE_SELECTION_URL": selection.address, "TOUCHSTONE_TRAINING_URL": training.address}
+            gateway = ServingProcess(data, "gateway", **common, **urls)
+            with started(gateway):
+                headers = sign_in(gateway.address)
+                follower = Follower(gateway.address, headers, train(gateway.address, headers))
+                follower.start()
+                until(lambda: "event: running" in follower.heard)
+                assert gateway.stop() == 0
+                follower.join(10)
+                assert follower.heard.endswith("END")
+                assert row(data) == ("running", 1, 0)
+                assert training.stop() == 0
+                assert row(data) == ("queued", 1, 0)
