@@ -34,6 +34,7 @@ KINDS = (
     "kill_itself",
     "refuse",
     "stumble",
+    "answer_nonsense",
     "go_back",
     "environment",
 )

@@ -94,6 +94,7 @@ async def test_data_file_reaches_the_work_opened(machine, tmp_path):
     [
         ("refuse", "target_not_found", 1),
         ("stumble", "work_failed", 1),
+        ("answer_nonsense", "work_failed", 1),
         ("eat_memory", "out_of_memory", 1),
         ("segfault", "worker_died", 3),
         ("kill_itself", "worker_died", 3),

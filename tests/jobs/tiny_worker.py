@@ -82,6 +82,10 @@ def stumble(bench: Bench) -> Done:
     raise RuntimeError("a defect with a secret in it")
 
 
+def answer_nonsense(bench: Bench) -> Done:
+    return Done(result={"nothing that": object()})
+
+
 def go_back(bench: Bench) -> Done:
     """Report progress that goes back, in ever new phases so that every report is sent."""
     for number, percent in enumerate((10, 50, 30, 90, 20)):
@@ -160,6 +164,7 @@ TASKS = TaskSet(
             kill_itself,
             refuse,
             stumble,
+            answer_nonsense,
             go_back,
             environment,
             train,

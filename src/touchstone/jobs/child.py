@@ -15,6 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
 from touchstone.jobs import channel
 from touchstone.jobs.work import Bench, Done, Limits, Progress, Refused, Task, TaskSet, Work
 from touchstone.learning.errors import LearningError
@@ -78,9 +82,11 @@ class Reporter:
 
 
 def attempt(task: Task, bench: Bench, phase: Callable[[], str]) -> Done | Refused:
-    """Do the work of a task; whatever happens to it ends with an answer."""
+    """Do the work of a task; whatever happens to it ends with an answer, which can be sent."""
     try:
-        return task.run(bench)
+        done = task.run(bench)
+        # Encoded here: a result that cannot be is the work's failure, not the end of this process.
+        return replace(done, result=Raw(msgspec.json.encode(done.result))) if isinstance(done, Done) else done
     except LearningError as problem:
         return Refused(code=problem.code, phase=problem.phase, facts=problem.facts | {"field": problem.field})
     except MemoryError:
