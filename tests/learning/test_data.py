@@ -17,6 +17,7 @@ from touchstone.learning.columns import Kind, as_dict, from_dict, read_cell
 from touchstone.learning.data import read_table
 from touchstone.learning.errors import LearningError
 from touchstone.learning.ports import DataFile
+from touchstone.learning.searching import quiet
 
 
 def parquet(columns: dict[str, Any]) -> DataFile:
@@ -83,6 +84,58 @@ def test_row_names_without_a_header_are_a_column() -> None:
     assert table.frame["column_1"].tolist() == ["r1", "r2"]
 
 
+@pytest.mark.parametrize("ending", [",", ", "])
+def test_a_delimiter_at_the_end_of_every_row_is_no_column(ending: str) -> None:
+    """Some tools end each row with a delimiter: the header says how many columns there are."""
+    table = read_table(raw(f"n,w,c\n1,m,a{ending}\n2,f,b{ending}\n3,m\n"))
+    assert {name: cells.tolist() for name, cells in table.frame.items()} == {
+        "n": [1.0, 2.0, 3.0],
+        "w": ["m", "f", "m"],
+        "c": ["a", "b", ""],
+    }
+    named = read_table(raw("n,w\nr1,1,x\nr2,2,\n"))
+    assert named.frame["n"].tolist() == [1.0, 2.0]
+
+
+def test_rows_much_wider_than_the_header_are_not_cut() -> None:
+    """Two fields too many in every row lose nothing silently, wherever warnings are kept quiet."""
+    with quiet(), pytest.raises(LearningError) as refused:
+        read_table(raw("a,b\n1,2,3,4\n5,6,7,8\n"))
+    assert refused.value.code == "file_unreadable"
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "texts", "numbers"),
+    [
+        ("\t", ["1,234", "12", "1,234,567.5"], [1234.0, 12.0, 1234567.5]),
+        ("|", ["-1,234", "12"], [-1234.0, 12.0]),
+        ("\t", ["1,234", "1,5"], [1.234, 1.5]),
+        ("|", ["0,125", "1,250"], [0.125, 1.25]),
+        (";", ["1,234", "2,345,678"], [1234.0, 2345678.0]),
+        (";", ["1,234", "12"], [1.234, 12.0]),
+        (";", ["1.000,5", "1.000", "12"], [1000.5, 1000.0, 12.0]),
+        (";", ["1.5", "2,5"], [1.5, 2.5]),
+        (";", ["1.000", "2.000"], [1.0, 2.0]),
+    ],
+)
+def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[str], numbers: list[float]) -> None:
+    """Groups of three digits are thousands, other commas decimal marks; a row given by value is read alike."""
+    lines = "".join(f"{text}{delimiter}x\n" for text in [*texts, "n/a"])
+    table = read_table(raw(f"n{delimiter}w\n{lines}"))
+    assert table.frame["n"].tolist()[:-1] == numbers
+    column = from_dict(as_dict(table.columns["n"]))
+    assert [read_cell(column, text) for text in texts] == numbers
+    assert [read_cell(column, number) for number in numbers] == numbers
+    assert read_cell(column, 12.345) == 12.345
+
+
+def test_whole_numbers_given_for_words_are_their_digits() -> None:
+    """JSON does not tell 1 from 1.0, so neither does a column of words."""
+    column = read_table(raw("k,n\n1,1\n2,2\nx,3\n")).columns["k"]
+    assert read_cell(column, 1) == read_cell(column, 1.0) == "1"
+    assert read_cell(column, 1.5) == "1.5"
+
+
 def test_a_few_words_among_numbers_become_missing_and_are_counted() -> None:
     """One typing error does not turn a column of numbers into a category."""
     rows = "".join(f"{number}\n" for number in range(2, 100))
@@ -131,6 +184,53 @@ def test_parquet_types_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([-(2**31), 2**31 - 1, 18_000, None], pa.int32()).cast(pa.date32()),
+        pa.array([-(2**62), 2**62, 1_600_000_000_000_000, None], pa.int64()).cast(pa.timestamp("us")),
+        pa.array([-(2**62), 2**62, 1_600_000_000_000, None], pa.int64()).cast(pa.timestamp("ms", "Europe/Paris")),
+        pa.array([-(2**62), 2**62, 86_400_000, None], pa.int64()).cast(pa.date64(), safe=False),
+        pa.array([-(2**62), 2**62, 86_400_000, None], pa.int64()).cast(pa.timestamp("ns")),
+    ],
+    ids=lambda cells: str(cells.type),
+)
+def test_moments_that_no_calendar_can_say_are_missing(cells: Any) -> None:
+    """A cell out of the years 1 to 9999 is missing; the others stay, to the microsecond."""
+    table = read_table(parquet({"when": cells, "n": pa.array([1.5, 2.5, 3.5, 4.5])}))
+    assert table.columns["when"].kind is Kind.DATE
+    assert table.columns["when"].missing == (1 if cells.type == pa.timestamp("ns") else 3)
+    assert table.frame["when"][2] == np.datetime64(cells.cast(pa.timestamp("us"), safe=False)[2].value, "us")
+
+
+def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
+    """Enormous, nested, binary and wrongly encoded cells end in a column, never in a crash."""
+    bad = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 3], dtype=np.int32)), pa.py_buffer(b"a\xff\xfe")]
+    )
+    table = read_table(
+        parquet(
+            {
+                "decimal": pa.array([Decimal(10) ** 70, None], pa.decimal256(76, 2)),
+                "unsigned": pa.array([2**64 - 1, None], pa.uint64()),
+                "half": pa.array(np.array([1.5, np.inf], dtype=np.float16)),
+                "time": pa.array([5, None], pa.time64("us")),
+                "duration": pa.array([2**62, None], pa.duration("us")),
+                "binary": pa.array([b"\xff", None]).dictionary_encode(),
+                "nested": pa.array([{"a": [1]}, None]),
+                "nothing": pa.nulls(2),
+                "text": bad,
+            }
+        )
+    )
+    numbers = ["decimal", "unsigned", "half"]
+    assert [table.columns[name].kind for name in numbers] == [Kind.NUMBER] * 3
+    assert table.frame["unsigned"][0] == 2.0**64
+    others = ["time", "duration", "binary", "nested", "nothing"]
+    assert [table.columns[name].kind for name in others] == [Kind.UNSUPPORTED] * 5
+    assert table.frame["text"].tolist() == ["a", "\ufffd\ufffd"]
+
+
+@pytest.mark.parametrize(
     ("file", "code"),
     [
         (raw(""), "file_empty"),
@@ -140,7 +240,7 @@ def test_parquet_types_are_kept() -> None:
         (raw(b"a,b\n1,\x00\n"), "file_not_text"),
         (raw(b"PK\x03\x04rest"), "file_not_text"),
         (raw("a,b\n1,2\n1,2,3,4\n"), "file_malformed"),
-        (raw("not parquet", "parquet"), "file_malformed"),
+        (raw("not parquet", "parquet"), "file_unreadable"),
         (raw("a\n1\n", "xlsx"), "file_type_unknown"),
         (raw(",".join(f"c{number}" for number in range(5_001)) + "\n1\n"), "too_many_columns"),
         (raw(b"a\n" + b"x" * (data.MAX_LINE_BYTES + 1)), "line_too_long"),

@@ -20,6 +20,7 @@ MISSING_MARKS: Final = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "
 NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # words that are missing marks among numbers only
 AGREEMENT: Final = 0.95  # share of the different values that must agree on a type; the rest becomes missing
 LARGEST: Final = 1e30  # larger magnitudes overflow single precision once squared, and count as infinite
+EXACT: Final = 2.0**53  # whole numbers up to here are told apart
 MANY_VALUES: Final = 30
 WORDS_OF_A_TEXT: Final = 4
 DATE_FORMATS: Final = (
@@ -37,6 +38,10 @@ DATE_FORMATS: Final = (
 )
 _LOOKS_DATED: Final = re.compile(r"^\w+[-/. ,T]+\d")
 _LEADING_ZERO: Final = re.compile(r"^0\d+$")
+_GROUPED: Final = {
+    ",": re.compile(r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$"),
+    ".": re.compile(r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$"),
+}
 
 
 class Kind(StrEnum):
@@ -52,6 +57,23 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Spelling:
+    """How the numbers of a column are written: 1234.5 as it stands, 1234,5, 1,234.5 or 1.234,5."""
+
+    decimal_comma: bool = False
+    thousands: str = ""  # the mark between groups of three digits
+
+    def plain(self, text: str) -> str:
+        """The same number as Python writes it."""
+        if self.thousands and _GROUPED[self.thousands].match(text):
+            text = text.replace(self.thousands, "")
+        return text.replace(",", ".") if self.decimal_comma else text
+
+
+AS_IT_STANDS: Final = Spelling()
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A typed column and how its cells are read, so that a later row is read the same way."""
 
@@ -61,6 +83,7 @@ class Column:
     missing: int
     date_format: str | None = None
     decimal_comma: bool = False
+    thousands: str = ""
     integral: bool = False
     mixed: int = 0  # cells that did not agree with the type of their column
     infinite: int = 0
@@ -74,19 +97,22 @@ class Typed:
     values: "pd.Series[Any]" = field(repr=False)
 
 
-def from_texts(name: str, cells: "pd.Series[Any]", *, decimal_comma: bool = False) -> Typed:
-    """Judge a column of texts: number, boolean, date, and else category, text or identifier."""
+def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> Typed:
+    """Judge a column of texts: number, boolean, date, and else category, text or identifier.
+
+    `delimiter` is what parts the cells in the file: where it is no comma, commas may belong to numbers.
+    """
     codes, uniques = pd.factorize(cells, use_na_sentinel=False)
     texts = [_clean(value) for value in uniques]
     present = [text for text in texts if text != MISSING]
     for judge in (_as_numbers, _as_booleans, _as_dates):
-        typed = judge(name, codes, texts, decimal_comma) if present else None
+        typed = judge(name, codes, texts, delimiter) if present else None
         if typed is not None:
             return typed
     return _as_words(name, codes, texts)
 
 
-def from_numbers(name: str, cells: npt.ArrayLike, *, mixed: int = 0, decimal_comma: bool = False) -> Typed:
+def from_numbers(name: str, cells: npt.ArrayLike, *, mixed: int = 0, spelling: Spelling = AS_IT_STANDS) -> Typed:
     """A column of numbers; what is infinite, or too large to be computed with, becomes missing."""
     values = np.asarray(cells, dtype=np.float64).copy()
     infinite = np.abs(values) > LARGEST
@@ -98,7 +124,8 @@ def from_numbers(name: str, cells: npt.ArrayLike, *, mixed: int = 0, decimal_com
         Kind.IDENTIFIER if integral and _counts_rows(values) else Kind.NUMBER,
         distinct=len(np.unique(known)),
         missing=len(values) - len(known),
-        decimal_comma=decimal_comma,
+        decimal_comma=spelling.decimal_comma,
+        thousands=spelling.thousands,
         integral=integral,
         mixed=mixed,
         infinite=int(infinite.sum()),
@@ -126,8 +153,22 @@ def unsupported(name: str, rows: int) -> Typed:
 
 def read_cell(column: Column, cell: object) -> Any:
     """One cell given by value, read as its column was; raises ValueError when it can't be."""
-    text = _clean(str(cell).lower() if isinstance(cell, bool) else "" if cell is None else str(cell))
-    return _CELLS.get(column.kind, _word_cell)(column, text)
+    if column.kind is Kind.NUMBER and isinstance(cell, int | float):
+        return _bounded(float(cell))
+    return _CELLS.get(column.kind, _word_cell)(column, _clean(_written(cell)))
+
+
+def _written(cell: object) -> str:
+    """A JSON value as a file holds it; 1.0 is 1, since JSON does not tell the two apart."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
+        return str(int(cell))
+    return "" if cell is None else str(cell)
+
+
+def _bounded(number: float) -> float:
+    return number if abs(number) <= LARGEST else float("nan")
 
 
 def _number_cell(column: Column, text: str) -> float:
@@ -135,8 +176,7 @@ def _number_cell(column: Column, text: str) -> float:
         return float("nan")
     if text.casefold() in ("true", "false"):
         return float(text.casefold() == "true")
-    number = float(text.replace(",", ".") if column.decimal_comma else text)
-    return number if abs(number) <= LARGEST else float("nan")
+    return _bounded(float(Spelling(column.decimal_comma, column.thousands).plain(text)))
 
 
 def _date_cell(column: Column, text: str) -> Any:
@@ -176,25 +216,43 @@ def _clean(value: object) -> str:
     return MISSING if len(text) <= 4 and text.lower() in MISSING_MARKS else text
 
 
-def _as_numbers(name: str, codes: npt.NDArray[np.intp], texts: list[str], decimal_comma: bool) -> Typed | None:
-    spelt = [text.replace(",", ".") for text in texts] if decimal_comma else texts
+def _as_numbers(name: str, codes: npt.NDArray[np.intp], texts: list[str], delimiter: str) -> Typed | None:
     marks = np.array([text == MISSING or text.lower() in NUMBER_MARKS for text in texts])
+    spelling = _spelling([text for text, mark in zip(texts, marks, strict=True) if not mark], delimiter)
+    spelt = [spelling.plain(text) for text in texts]
     numbers = pd.to_numeric(pd.Series(spelt, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
     words = np.isnan(numbers) & ~marks
     known = len(texts) - int(marks.sum())
     if known == 0 or words.sum() > (1 - AGREEMENT) * known or any(map(_LEADING_ZERO.match, texts)):
         return None
-    return from_numbers(name, numbers[codes], mixed=int(words[codes].sum()), decimal_comma=decimal_comma)
+    return from_numbers(name, numbers[codes], mixed=int(words[codes].sum()), spelling=spelling)
 
 
-def _as_booleans(name: str, codes: npt.NDArray[np.intp], texts: list[str], _decimal_comma: bool) -> Typed | None:
+def _spelling(texts: list[str], delimiter: str) -> Spelling:
+    """What commas and dots mean in a column.
+
+    Commas that all part groups of three digits are thousands; between semicolons, where a comma mostly is a decimal
+    mark, every value must then have one. A dot parts thousands where a decimal comma follows it somewhere.
+    """
+    if delimiter == ",":
+        return AS_IT_STANDS
+    with_comma = [text for text in texts if "," in text]
+    judged = texts if delimiter == ";" else with_comma
+    if judged and all(map(_GROUPED[","].match, judged)):
+        return Spelling(thousands=",")
+    dotted = [text for text in texts if "." in text]
+    grouped = any("," in text for text in dotted) and all(map(_GROUPED["."].match, dotted))
+    return Spelling(decimal_comma=True, thousands="." if grouped else "")
+
+
+def _as_booleans(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> Typed | None:
     folded = np.array([text.casefold() for text in texts], dtype=object)
     if not set(folded) <= {"true", "false", MISSING}:
         return None
     return _worded(name, Kind.BOOLEAN, pd.Series(folded[codes], dtype=object))
 
 
-def _as_dates(name: str, codes: npt.NDArray[np.intp], texts: list[str], _decimal_comma: bool) -> Typed | None:
+def _as_dates(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> Typed | None:
     present = pd.Series([text if text != MISSING else None for text in texts], dtype=object)
     known = int(present.notna().sum())
     if not all(_LOOKS_DATED.match(text) for text in present.dropna().head(20)):

@@ -6,12 +6,14 @@ Limits keep a hostile file (a million columns, a line of a gigabyte, a compresse
 import codecs
 import csv
 import hashlib
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, BinaryIO, Final
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,6 +29,9 @@ MAX_LINE_BYTES: Final = 4 * 2**20
 MAX_UNCOMPRESSED_BYTES: Final = 4 * 2**30
 CHUNK: Final = 2**20
 DELIMITERS: Final = (",", ";", "\t", "|")
+TICKS_A_SECOND: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+FIRST_SECOND, LAST_SECOND = np.array(["0001-01-01", "10000-01-01"], dtype="datetime64[s]").astype(np.int64)
+NO_MOMENT: Final = int(np.iinfo(np.int64).min)  # how datetime64 writes a missing moment
 BINARY_SIGNATURES: Final = (b"\x80", b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"%PDF", b"\x89PNG", b"BZh", b"\xfd7zXZ")
 UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
@@ -90,37 +95,45 @@ def _read_csv(stream: BinaryIO, forced: str | None = None) -> tuple[list[str], l
     encoding = _encoding(stream)
     sample = _sample(stream, encoding)
     delimiter = forced or _delimiter(sample)
-    names = _header(sample, delimiter)
-    _within(len(names), 1)
-    cells = _cells(stream, encoding, delimiter, unique_names(names))
+    names, wider = _header(sample, delimiter)
+    _within(len(names) + wider, 1)
+    cells = _cells(stream, encoding, delimiter, len(names) + wider)
+    if wider and not cells.iloc[:, -1].str.strip().any():  # every row only ends with a delimiter
+        cells = cells.iloc[:, :-1]
+    elif wider:
+        names = ["", *names]
     _within(len(names), len(cells))
-    comma = delimiter != ","
-    return names, [from_texts(str(name), cells[name], decimal_comma=comma) for name in cells.columns]
+    columns = zip(unique_names(names), cells, strict=True)
+    return names, [from_texts(name, cells[place], delimiter=delimiter) for name, place in columns]
 
 
 def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[Typed]]:
     return _read_csv(stream, "\t")
 
 
-def _cells(stream: BinaryIO, encoding: str, delimiter: str, names: list[str]) -> pd.DataFrame:
+def _cells(stream: BinaryIO, encoding: str, delimiter: str, width: int) -> pd.DataFrame:
+    """The cells of the body as texts; the columns are numbered from 0."""
     stream.seek(0)
     try:
-        return pd.read_csv(
-            stream,
-            sep=delimiter,
-            header=0,
-            names=names,
-            dtype=str,
-            na_filter=False,
-            encoding=encoding,
-            encoding_errors="replace",
-            low_memory=False,
-            index_col=False,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows would be cut
+            return pd.read_csv(
+                stream,
+                sep=delimiter,
+                header=0,
+                names=range(width),
+                dtype=str,
+                na_filter=False,
+                encoding=encoding,
+                encoding_errors="replace",
+                low_memory=False,
+                index_col=False,
+            )
     except pd.errors.EmptyDataError as error:
         raise LearningError("file_empty") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        raise LearningError("file_malformed", line=_line_of(str(error))) from error
+        line = _line_of(str(error))
+        raise (LearningError("file_malformed", line=line) if line else LearningError("file_unreadable")) from error
 
 
 def _line_of(message: str) -> int | None:
@@ -203,14 +216,12 @@ def _delimiter(sample: list[str]) -> str:
     return max(DELIMITERS, key=agreement)
 
 
-def _header(sample: list[str], delimiter: str) -> list[str]:
-    """The names of the columns; a table whose rows have one more field than its header leads with row names."""
+def _header(sample: list[str], delimiter: str) -> tuple[list[str], bool]:
+    """The names of the columns, and whether rows have one more field: they lead with row names, or end with nothing."""
     csv.field_size_limit(MAX_LINE_BYTES)
     rows = list(csv.reader(sample, delimiter=delimiter))
     body = Counter(len(row) for row in rows[1:]).most_common(1)
-    if body and body[0][0] == len(rows[0]) + 1:
-        return ["", *rows[0]]
-    return rows[0]
+    return rows[0], bool(body) and body[0][0] == len(rows[0]) + 1
 
 
 def _within(columns: int, rows: int) -> None:
@@ -227,10 +238,11 @@ def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[Typed]]:
         _within(parquet.metadata.num_columns, parquet.metadata.num_rows)
         _uncompressed_within(parquet.metadata)
         table = parquet.read(use_threads=False)
-    except (pa.ArrowException, OSError) as error:
-        raise LearningError("file_malformed", line=None) from error
-    columns = zip(unique_names(list(table.column_names)), table.columns, strict=True)
-    return list(table.column_names), [_from_arrow(name, values) for name, values in columns]
+        names = list(table.column_names)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise LearningError("file_unreadable") from error
+    columns = zip(unique_names(names), table.columns, strict=True)
+    return names, [_from_arrow(name, values) for name, values in columns]
 
 
 def _uncompressed_within(metadata: Any) -> None:
@@ -241,15 +253,18 @@ def _uncompressed_within(metadata: Any) -> None:
 
 def _from_arrow(name: str, values: Any) -> Typed:
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-    flat = values.cast(kind) if pa.types.is_dictionary(values.type) else values
     for test, make in ARROW_KINDS:
         if test(kind):
-            return make(name, flat)
+            return make(name, values.cast(kind))
     return unsupported(name, len(values))
 
 
 def _arrow_texts(name: str, values: Any) -> Typed:
-    return from_texts(name, pd.Series(values.to_pylist(), dtype=object))
+    # As bytes first: nothing checks that what a file calls text is UTF-8.
+    cells = [
+        None if cell is None else cell.decode(errors="replace") for cell in values.cast(pa.large_binary()).to_pylist()
+    ]
+    return from_texts(name, pd.Series(cells, dtype=object))
 
 
 def _arrow_numbers(name: str, values: Any) -> Typed:
@@ -260,8 +275,18 @@ def _arrow_booleans(name: str, values: Any) -> Typed:
     return from_booleans(name, pd.Series(values.to_pylist(), dtype=object))
 
 
+def _arrow_days(name: str, values: Any) -> Typed:
+    return _arrow_dates(name, values.cast(pa.timestamp("s" if pa.types.is_date32(values.type) else "ms")))
+
+
 def _arrow_dates(name: str, values: Any) -> Typed:
-    return from_dates(name, pd.Series(values.cast(pa.timestamp("us"), safe=False).to_pylist(), dtype=object))
+    """Moments of the years 1 to 9999; what no calendar of ours can say is missing."""
+    unit = values.type.unit
+    ticks = values.cast(pa.int64()).fill_null(NO_MOMENT).to_numpy()
+    seconds = ticks / TICKS_A_SECOND[unit]
+    sayable = (seconds >= FIRST_SECOND) & (seconds < LAST_SECOND)
+    moments = np.where(sayable, ticks, NO_MOMENT).astype(f"datetime64[{unit}]")
+    return from_dates(name, pd.Series(moments.astype("datetime64[us]")))
 
 
 def _is_number(kind: Any) -> bool:
@@ -276,7 +301,7 @@ ARROW_KINDS: Final[tuple[tuple[Callable[[Any], bool], Callable[[str, Any], Typed
     (pa.types.is_boolean, _arrow_booleans),
     (_is_number, _arrow_numbers),
     (_is_text, _arrow_texts),
-    (pa.types.is_date, _arrow_dates),
+    (pa.types.is_date, _arrow_days),
     (pa.types.is_timestamp, _arrow_dates),
 )
 

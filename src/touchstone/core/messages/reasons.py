@@ -110,6 +110,10 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "Le fichier n'est pas un tableau bien formé (ligne {line})",
         "The file is not a well-formed table (line {line})",
     ),
+    "file_unreadable": (
+        "Le fichier n'est pas un tableau bien formé",
+        "The file is not a well-formed table",
+    ),
     "too_many_columns": ("{columns} colonnes : {maximum} au plus", "{columns} columns: at most {maximum}"),
     "too_many_cells": ("{cells} cellules : {maximum} au plus", "{cells} cells: at most {maximum}"),
     "line_too_long": ("Une ligne dépasse {maximum} octets", "A line is longer than {maximum} bytes"),
