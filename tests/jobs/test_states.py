@@ -155,6 +155,19 @@ async def test_users_take_turns(database):
     assert (await claim(database)).id == late
 
 
+async def test_users_take_turns_at_one_worker(database):
+    """Where nobody has a job running, who waits longest since a start of theirs comes next, with their oldest job."""
+    busy, other = uuid4(), uuid4()
+    queued = [(await store.enqueue(database, new_job(busy)))[0] for _ in range(6)]
+    late = [(await store.enqueue(database, new_job(other)))[0] for _ in range(2)]
+    taken = []
+    for _ in range(8):
+        mine = await claim(database)
+        taken.append(mine.id)
+        assert await store.succeed(database, mine, {}, [])
+    assert taken == [queued[0], late[0], queued[1], late[1], *queued[2:]]
+
+
 async def test_same_key_at_once_makes_one_job(database):
     """Fifty starts with one key at the same moment make one job; another request under that key is refused."""
     wanted = new_job(idempotency_key="k")

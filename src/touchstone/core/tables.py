@@ -195,6 +195,7 @@ jobs = sa.Table(
     sa.Column("updated_at", Instant, nullable=False),
     sa.UniqueConstraint("owner", "kind", "idempotency_key"),
     sa.Index(None, "owner", "created_at"),
+    sa.Index(None, "owner", "started_at"),  # whose turn it is
 )
 
 # Append-only: one row a move or report of a job, in the order of its id.

@@ -139,7 +139,11 @@ async def _insert(rows: Writer, new: NewJob) -> UUID:
 async def claim(
     database: Database, kinds: Sequence[str], *, worker: str, lease_seconds: float, per_user: int
 ) -> Row | None:
-    """Take the next job for a worker: the oldest one of the user who has the fewest running; None when none may run."""
+    """Take the next job for a worker; None when none may run.
+
+    It is the oldest one of the user who has the fewest running, and among those of who has waited longest since a job
+    of theirs was last started: with one worker nobody has any running when it asks.
+    """
     async with database.reading() as reading:
         waiting = sa.select(jobs.c.id).where(jobs.c.status == JobState.QUEUED, jobs.c.kind.in_(kinds))
         if await reading.first(waiting.limit(1)) is None:
@@ -168,7 +172,7 @@ async def claim(
 
 
 def _next(kinds: Sequence[str], per_user: int) -> sa.ScalarSelect[Any]:
-    waiting, held = jobs.alias("waiting"), jobs.alias("held")
+    waiting, held, begun = jobs.alias("waiting"), jobs.alias("held"), jobs.alias("begun")
     running = (
         sa.select(sa.func.count())
         .select_from(held)
@@ -176,10 +180,17 @@ def _next(kinds: Sequence[str], per_user: int) -> sa.ScalarSelect[Any]:
         .correlate(waiting)
         .scalar_subquery()
     )
+    last_turn = (
+        sa.select(sa.func.max(begun.c.started_at))
+        .where(begun.c.owner == waiting.c.owner)
+        .correlate(waiting)
+        .scalar_subquery()
+    )
     query = sa.select(waiting.c.id).where(
         waiting.c.status == JobState.QUEUED, waiting.c.kind.in_(kinds), running < per_user
     )
-    return skip_locked(query.order_by(running, waiting.c.created_at, waiting.c.id).limit(1)).scalar_subquery()
+    order = (running, last_turn.nulls_first(), waiting.c.created_at, waiting.c.id)
+    return skip_locked(query.order_by(*order).limit(1)).scalar_subquery()
 
 
 async def renew(

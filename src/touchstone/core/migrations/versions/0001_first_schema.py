@@ -107,6 +107,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("owner", "kind", "idempotency_key", name=op.f("uq_jobs_owner_kind_idempotency_key")),
     )
     op.create_index(op.f("ix_jobs_owner_created_at"), "jobs", ["owner", "created_at"], unique=False)
+    op.create_index(op.f("ix_jobs_owner_started_at"), "jobs", ["owner", "started_at"], unique=False)
     op.create_index(op.f("ix_jobs_parent_job_id"), "jobs", ["parent_job_id"], unique=False)
     op.create_index(op.f("ix_jobs_project_id"), "jobs", ["project_id"], unique=False)
     op.create_index(op.f("ix_jobs_status"), "jobs", ["status"], unique=False)
