@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -53,6 +53,29 @@ async def test_explanation_of_a_training(backends):
         assert (await client.get("/jobs", params={"project_id": project})).json()[0]["id"] == trained["id"]
         predicted = await client.post(f"/jobs/{trained['id']}/predict", json={"rows": [{"a": 1}, {"a": None}]})
         assert [row["prediction"] for row in predicted.json()["predictions"]] == ["a model"] * 2
+
+
+async def test_a_model_that_is_gone(backends):
+    """An explanation that waited while its training was deleted says so, and so does a prediction without its file."""
+    async with backends.client() as client, backends.client(of="explanation") as explaining:
+        trained = (await client.post("/train", json=ORDER)).json()["id"]
+        await backends.ended(trained)
+        busy = [(await client.post("/train", json=ORDER | {"target": "30"})).json()["id"] for _ in range(2)]
+        waiting = (await explaining.post("/explain", json={"job_id": trained})).json()["id"]
+        await backends.room.shelf.delete(UUID(trained))
+        answer = await client.post(f"/jobs/{trained}/predict", json={"rows": []})
+        assert (answer.status_code, answer.json()["code"]) == (404, "model_gone")
+        assert (await client.delete(f"/jobs/{trained}")).status_code == 204
+        for job in busy:
+            await client.post(f"/jobs/{job}/cancel")
+        explaining.headers["Accept-Language"] = "en"
+        await backends.ended(waiting, of="explanation")
+        error = (await explaining.get(f"/jobs/{waiting}")).json()["error"]
+    assert error == {
+        "code": "model_gone",
+        "message": "The model is gone: its training was deleted",
+        "phase": "reading",
+    }
 
 
 async def test_explanation_of_a_dataset(backends):

@@ -122,6 +122,12 @@ class ArtifactNotFound(NotFound):
     code = "artifact_not_found"
 
 
+class ModelGone(NotFound):
+    """The model is not where the training left it: the training was deleted."""
+
+    code = "model_gone"
+
+
 class SessionNotFound(NotFound):
     """The session does not exist, or belongs to someone else."""
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import structlog
 
 from touchstone.core.db import Database
-from touchstone.core.errors import DataFileUnreadable, ServiceError
+from touchstone.core.errors import DataFileUnreadable, ModelGone, ServiceError
 from touchstone.core.settings import Settings
 from touchstone.jobs import store
 from touchstone.jobs.artifacts import BrokenArtifact, Shelf
@@ -182,7 +182,7 @@ class Dispatcher:
                 )
                 streams = list(files.values())
                 return await self._executor.run(work, streams, listen=held.listen, seconds=settings.job_seconds)
-        except DataFileUnreadable as problem:
+        except (DataFileUnreadable, ModelGone) as problem:
             return Refused(code=problem.code, phase="reading")
         except OSError as problem:
             return Refused(code="storage_failed", phase="starting", detail=repr(problem))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from touchstone import demo
-from touchstone.core.errors import DataFileUnreadable
+from touchstone.core.errors import DataFileUnreadable, ModelGone
 from touchstone.core.settings import Settings
 from touchstone.jobs.artifacts import Shelf
 from touchstone.metadata import opening
@@ -40,12 +40,18 @@ class Inputs:
 
         Raises:
             DataFileUnreadable: the data file cannot be opened.
-            OSError: the artefact is gone.
+            ModelGone: the model is not there any more.
         """
         with contextlib.ExitStack() as stack:
             files: dict[str, BinaryIO] = {}
             if path := source.get("file_path"):
                 files[DATA] = stack.enter_context(self.open_data(path))
             if path := source.get("model_path"):
-                files[MODEL] = stack.enter_context(self._shelf.open(path))
+                files[MODEL] = stack.enter_context(self._open_model(path))
             yield files
+
+    def _open_model(self, path: str) -> BinaryIO:
+        try:
+            return self._shelf.open(path)
+        except FileNotFoundError as problem:
+            raise ModelGone from problem

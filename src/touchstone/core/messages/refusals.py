@@ -24,6 +24,10 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
     "upload_not_found": ("Fichier non trouvé", "File not found"),
     "job_not_found": ("Tâche non trouvée", "Job not found"),
     "artifact_not_found": ("Fichier de tâche non trouvé", "Job artefact not found"),
+    "model_gone": (
+        "Le modèle n'existe plus : son entraînement a été supprimé",
+        "The model is gone: its training was deleted",
+    ),
     "session_not_found": ("Session non trouvée", "Session not found"),
     "user_not_found": ("Utilisateur non trouvé", "User not found"),
     "picture_not_found": ("Pas de photo de profil", "No profile picture"),
