@@ -248,6 +248,34 @@ async def test_lists(backends):
         assert (await client.get("/jobs")).json() == []
 
 
+async def test_lists_follow_the_rules_of_lists(backends):
+    """An empty parameter counts as not given; one given twice, or under two names that differ, is refused."""
+    mine, other = str(uuid4()), str(uuid4())
+    backends.selection.projects[mine] = backends.user
+    async with backends.client() as client:
+        job = (await client.post("/train", json=ORDER | {"project_id": mine})).json()["id"]
+        await backends.ended(job)
+        empty = "status=&project=&project_id=&limit=&skip=&page=&page_size="
+        for path in (
+            "/jobs",
+            f"/jobs?{empty}",
+            f"/jobs?project={mine}&project_id={mine.upper()}",
+            f"/jobs?project={mine}",
+        ):
+            assert [one["id"] for one in (await client.get(path)).json()] == [job], path
+        listed = await client.get(f"/projects/{mine}/jobs?status=&page=")
+        assert [one["id"] for one in listed.json()] == [job]
+        for wrong, code in (
+            ("/jobs?status=failed&status=succeeded", "invalid_value"),
+            ("/jobs?limit=1&limit=1", "invalid_value"),
+            (f"/projects/{mine}/jobs?skip=0&skip=0", "invalid_value"),
+            (f"/jobs?project={mine}&project_id={other}", "conflicting_values"),
+            ("/jobs?statut=", "unknown_name"),
+        ):
+            answer = await client.get(wrong)
+            assert (answer.status_code, answer.json()["code"]) == (422, code), wrong
+
+
 async def test_events_in_order_and_from_any_point(backends):
     """The event stream tells every move in order, goes on after `Last-Event-ID`, and ends with the job."""
     async with backends.client() as client:

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from touchstone.core.errors import ArtifactNotFound
+from touchstone.core.errors import ArtifactNotFound, InvalidValue
 from touchstone.core.guard import required_caller
 from touchstone.core.shell import Json, caller_locale, router
 from touchstone.core.stopping import stopping
@@ -57,8 +58,7 @@ jobs = router(prefix="/jobs", tags=["jobs"], dependencies=[Depends(signed_in)])
 )
 async def list_jobs(request: Request, query: Annotated[OwnJobQuery, Query()]) -> Response:
     """Newest first, without results; a bare array, or an object when `page` or `page_size` is given."""
-    named = query.project or query.project_id
-    return await listed(request, (desk_of(request).kind,), query, UUID(named) if named else None)
+    return await listed(request, (desk_of(request).kind,), query, query.wanted_project())
 
 
 @jobs.get("/{job_id}", summary="Get a job", response_model=JobView)
@@ -130,7 +130,12 @@ async def get_artifact(request: Request, job_id: str, name: str) -> Response:
 
 
 async def listed(request: Request, kinds: tuple[str, ...], query: JobQuery, project_id: UUID | None) -> Response:
-    """The answer of a list of the caller's jobs of some kinds."""
+    """The answer of a list of the caller's jobs of some kinds.
+
+    Raises:
+        InvalidValue: a parameter is given twice.
+    """
+    _check_each_once(request.query_params)
     owner, database = required_caller(request.scope).id, desk_of(request).jobs.database
     wanted = Filter(owner=owner, kinds=kinds, status=query.status, project_id=project_id)
     skip, limit = query.window
@@ -144,6 +149,13 @@ async def listed(request: Request, kinds: tuple[str, ...], query: JobQuery, proj
         numbers = {"page": query.page or 1, "page_size": limit, "total_pages": -(-total // limit)}
         items = {"jobs": items, "total_count": total, **numbers}
     return Json(items, headers={"X-Total-Count": str(total)})
+
+
+def _check_each_once(given: QueryParams) -> None:
+    for name in given:
+        if len(given.getlist(name)) > 1:
+            detail = {"loc": ["query", name], "msg": "×1", "type": "given_twice"}
+            raise InvalidValue(name=name, expected="×1", errors=[detail])
 
 
 async def answer(

@@ -11,9 +11,11 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from touchstone.core.errors import ConflictingValues
 from touchstone.core.wire import Name, Wire, clean
 from touchstone.jobs.states import JobState
 from touchstone.learning.orders import MAX_NAMES
@@ -80,6 +82,13 @@ class JobQuery(Wire):
 
     DEFAULT_PAGE_SIZE: ClassVar[int] = 12
 
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_not_given(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: item for name, item in value.items() if item != "" or name not in cls.model_fields}
+
     @property
     def in_pages(self) -> bool:
         """Whether the page form is asked for."""
@@ -99,6 +108,18 @@ class OwnJobQuery(JobQuery):
 
     project: UuidText | None = None
     project_id: Annotated[UuidText, Field(description="Another name of `project`.")] | None = None
+
+    def wanted_project(self) -> UUID | None:
+        """The project under either name.
+
+        Raises:
+            ConflictingValues: the two names carry different ones.
+        """
+        named = {UUID(one) for one in (self.project, self.project_id) if one}
+        if len(named) > 1:
+            detail = {"loc": ["query", "project_id"], "msg": "≠ project", "type": "conflicting_values"}
+            raise ConflictingValues(name="project_id", other="project", errors=[detail])
+        return next(iter(named), None)
 
 
 class ProgressView(BaseModel):
