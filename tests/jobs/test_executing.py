@@ -10,6 +10,7 @@ import pytest
 from touchstone.core.settings import MIB
 from touchstone.jobs import store
 from touchstone.jobs.states import JobState
+from touchstone.jobs.store import Claim
 
 pytestmark = pytest.mark.anyio
 
@@ -184,6 +185,21 @@ async def test_silent_worker_loses_its_job(machine, tmp_path):
     async with machine.dispatching():
         row = await machine.end_of(wanted)
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
+
+
+async def test_what_lost_attempts_left_aside_is_removed(machine):
+    """At its start and at every look for lost jobs a dispatcher clears what no attempt needs, and nothing else."""
+    elsewhere, lost = await machine.enqueue("sleep", seconds=1), await machine.enqueue("sleep", seconds=0.1)
+    for worker, lease in (("elsewhere", 60), ("gone", 0.3)):
+        await store.claim(machine.database, ["sleep"], worker=worker, lease_seconds=lease, per_user=9)
+    folders = [await machine.shelf.scratch(Claim(job, 1)) for job in (uuid4(), lost, elsewhere)]
+    async with machine.dispatching(job_lease_seconds=0.5):
+        await machine.end_of(lost)
+        while any(folder.exists() for folder in folders[:2]):
+            await asyncio.sleep(0.01)
+    assert list((machine.shelf.folder / ".scratch").iterdir()) == [folders[2]]
+    await machine.shelf.delete(elsewhere)
+    assert not folders[2].exists()
 
 
 async def test_progress_never_goes_back(machine):

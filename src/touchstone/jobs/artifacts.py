@@ -51,8 +51,13 @@ class Shelf:
         await asyncio.to_thread(shutil.rmtree, self._aside(mine), ignore_errors=True)
 
     async def delete(self, job_id: UUID) -> None:
-        """Remove every file of a job."""
-        await asyncio.to_thread(shutil.rmtree, self.folder / str(job_id), ignore_errors=True)
+        """Remove every file of a job, in its place or aside."""
+        for folder in (self.folder / str(job_id), *self._left_aside(job_id)):
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def aside(self) -> list[Claim]:
+        """The attempts that have left something aside, or are about to."""
+        return await asyncio.to_thread(lambda: [_attempt(found) for found in self._left_aside("*")])
 
     def open(self, path: str) -> BinaryIO:
         """An artefact by its recorded path. Raises OSError when it is not there."""
@@ -61,12 +66,15 @@ class Shelf:
     def _aside(self, mine: Claim) -> Path:
         return self.folder / _ASIDE / f"{mine.id}-{mine.attempt}"
 
+    def _left_aside(self, job: UUID | str) -> list[Path]:
+        return list((self.folder / _ASIDE).glob(f"{job}-*"))
+
     def _place(self, mine: Claim) -> Path:
         return self.folder / str(mine.id) / str(mine.attempt)
 
     def _scratch(self, mine: Claim) -> Path:
         folder = self._aside(mine)
-        for left in folder.parent.glob(f"{mine.id}-*"):  # by earlier attempts whose dispatcher was lost
+        for left in self._left_aside(mine.id):  # by earlier attempts whose dispatcher was lost
             shutil.rmtree(left, ignore_errors=True)
         folder.mkdir(parents=True, mode=0o700)
         return folder.absolute()
@@ -83,6 +91,11 @@ class Shelf:
         aside.rename(place)
         _sync_folder(place.parent)
         return kept
+
+
+def _attempt(folder: Path) -> Claim:
+    job, _, attempt = folder.name.rpartition("-")
+    return Claim(UUID(job), int(attempt))
 
 
 def _durable(folder: Path, file: Produced, place: Path) -> KeptFile:

@@ -135,6 +135,14 @@ class Dispatcher:
             self._reaped = monotonic()
             if await store.reap(self._database, LOST):
                 self._claim_now.set()
+            await self._sweep()
+
+    async def _sweep(self) -> None:
+        """Remove what was left aside by attempts whose dispatcher was lost, here or in another process."""
+        # Listed before asking: whoever claims a job makes its folder afterwards, so that none of theirs is missed.
+        if left := await self._shelf.aside():
+            for lost in set(left) - await store.under_way(self._database):
+                await self._shelf.clear(lost)
 
     async def _states(self) -> dict[Claim, JobState]:
         if monotonic() - self._renewed < self._settings.job_lease_seconds / 3:

@@ -219,6 +219,13 @@ async def held(database: Database, worker: str) -> dict[Claim, JobState]:
         return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in await rows.all(query)}
 
 
+async def under_way(database: Database) -> set[Claim]:
+    """The attempts that any worker is at."""
+    async with database.reading() as rows:
+        found = await rows.all(sa.select(jobs.c.id, jobs.c.attempt).where(jobs.c.status.in_(HELD)))
+    return {Claim(row["id"], row["attempt"]) for row in found}
+
+
 async def report(database: Database, progress: Mapping[Claim, Json]) -> None:
     """Note how far attempts are; one that is no longer the job's own changes nothing."""
     async with database.writing() as rows:
