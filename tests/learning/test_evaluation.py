@@ -8,7 +8,7 @@ import sklearn.metrics as oracle
 from touchstone.learning.columns import from_numbers, from_texts
 from touchstone.learning.evaluation import Measured, bootstrap, measure, over_folds
 from touchstone.learning.groups import group_metrics
-from touchstone.learning.orders import Task
+from touchstone.learning.orders import METRIC_BY_NAME, Task
 from touchstone.learning.targets import Target
 
 RNG = np.random.default_rng(3)
@@ -118,3 +118,15 @@ def test_numbers_are_grouped_by_quartiles_and_missing_ones_apart() -> None:
     assert names[0].startswith("20 – ")
     assert names[3].endswith(" – 59")
     assert sum(group["rows"] for group in found["groups"]) == 41
+
+
+def test_intervals_over_folds_stay_within_the_metric() -> None:
+    """No share is below 0 or above 1, however much two folds differ."""
+    right, wrong = (np.eye(2)[[0, 1] if good else [1, 0]] for good in (True, False))
+    truth = np.array([0, 1])
+    folds = [Measured(truth, shares.argmax(axis=1), 2, shares) for shares in (right, wrong)]
+    found = over_folds(Target("y", Task.CLASSIFICATION, truth, truth, ("a", "b")), folds)
+    assert (found["balanced_accuracy"]["low"], found["balanced_accuracy"]["high"]) == (0.0, 1.0)
+    assert all(METRIC_BY_NAME[name].least <= row["low"] for name, row in found.items())
+    assert all(row["high"] <= METRIC_BY_NAME[name].most for name, row in found.items())
+    assert found["log_loss"]["high"] > 1

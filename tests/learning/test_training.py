@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.making import Progress, csv, messy, model_of, train
+from tests.learning.making import Progress, csv, explain, messy, model_of, train
 from touchstone.learning import artifact
 from touchstone.learning.algorithms import plan, space
 from touchstone.learning.data import read_table
@@ -172,6 +172,15 @@ def test_declared_is_set_beside_measured(tmp_path: Path) -> None:
     [
         (messy(), "constant", {}, "target_one_class"),
         (messy(), "empty", {}, "target_all_missing"),
+        (messy(30).assign(y=["a", "b", "c"] + ["d"] * 27), "y", {}, "target_classes_too_rare"),
+        (messy(30), "city", {}, "target_classes_too_rare"),
+        (messy(30).assign(y=list("abcde") * 6), "y", {"split": {"strategy": "kfold", "folds": 10}}, "too_many_folds"),
+        (
+            messy(30).assign(year=[2019] * 4 + [2020] * 26),
+            "outcome",
+            {"split": {"strategy": "time", "time_column": "year", "test_size": 0.5}},
+            "too_few_rows",
+        ),
         (messy(), "colour", {"task": "regression"}, "target_not_numeric"),
         (messy(), "notes", {"metric": "r2"}, "target_not_numeric"),
         (messy(), "outcme", {}, "target_not_found"),
@@ -357,7 +366,7 @@ def test_a_past_of_one_class_teaches_nothing(tmp_path: Path) -> None:
     days = pd.date_range("2024-01-01", periods=rows).astype(str)
     labels = ["no"] * 48 + ["yes"] * 12
     frame = pd.DataFrame({"day": days, "x": np.random.default_rng(0).normal(size=rows), "y": labels})
-    with pytest.raises(LearningError, match="target_one_class"):
+    with pytest.raises(LearningError, match="past_one_class"):
         train(frame, "y", tmp_path, split={"strategy": "time", "time_column": "day"})
     late = frame.assign(y=["no"] * 40 + ["yes"] * 20)
     split = {"strategy": "time", "time_column": "day"}
@@ -373,3 +382,71 @@ def test_few_moments_are_split_between_moments(tmp_path: Path) -> None:
     assert train(frame, "y", tmp_path, **body).result["metrics"]["holdout"]["r2"]["value"] is not None
     with pytest.raises(LearningError, match="time_column_not_ordered"):
         train(frame.assign(year=2020), "y", tmp_path, **body)
+
+
+def test_a_first_moment_of_most_rows_is_the_past(tmp_path: Path) -> None:
+    """Eighty-five rows of one year and fifteen of the next are split between the years, whatever the share asked."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"year": [2019] * 85 + [2020] * 15, "x": rng.normal(size=100), "y": rng.normal(size=100)})
+    body = {"dataset_id": 1, "target": "y", "split": {"strategy": "time", "time_column": "year", "test_size": 0.2}}
+    (part,) = make_study(msgspec.convert(body, TrainOrder), read_table(csv(frame))).parts
+    assert (len(part.train), len(part.test)) == (85, 15)
+
+
+@pytest.mark.parametrize("early", [1, 4])
+@pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting", "random_forest"])
+def test_a_first_moment_of_few_rows_does_not_end_the_search(tmp_path: Path, early: int, algorithm: str) -> None:
+    """Where nearly every past row is of one moment, trials are compared over folds of the past."""
+    rows = 60
+    frame = messy(rows).assign(year=[2018] * early + [2019] * (40 - early) + [2020] * 20)
+    split = {"strategy": "time", "time_column": "year", "test_size": 0.3}
+    result = train(frame, "outcome", tmp_path, split=split, algorithms=[algorithm], budget={"max_trials": 1}).result
+    assert result["leaderboard"][0]["score"]["mean"] is not None
+
+
+@pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting", "random_forest"])
+@pytest.mark.parametrize("target", ["level", "score"])
+def test_the_shortest_past_is_learned_from(tmp_path: Path, algorithm: str, target: str) -> None:
+    """Ten rows, of as many classes, many categories and texts, are few but enough to go through every step."""
+    frame = messy(100, seed=3).assign(
+        level=[f"c{number}" for number in [*range(10), *([*range(10)] * 9)]],
+        score=np.arange(100) % 37 + 0.5,
+        day=[1] * 10 + [2] * 90,
+    )
+    split = {"strategy": "time", "time_column": "day", "test_size": 0.5}
+    result = train(frame, target, tmp_path, split=split, algorithms=[algorithm], budget={"max_trials": 1}).result
+    assert result["metrics"]["holdout"]
+
+
+def test_classes_that_come_with_time_are_told(tmp_path: Path) -> None:
+    """A class that is measured and was never learned is named."""
+    frame = messy(100).assign(kind=(["a", "b"] * 40) + ["a", "b", "new", "new"] * 5)
+    split = {"strategy": "time", "time_column": "when"}
+    result = train(frame, "kind", tmp_path, split=split, algorithms=["linear"]).result
+    (told,) = [one for one in result["warnings"] if one["code"] == "classes_never_learned"]
+    assert told["facts"] == {"names": ["new"]}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        1e17 + np.arange(60),
+        np.where(np.arange(60) % 2, 1e15, 1e15 + 0.125),
+        2.0**53 + 2 * np.arange(60),
+        np.where(np.arange(60) % 2, 1e29, 1.0),
+        np.where(np.arange(60) % 2, 1e17, np.nan),
+    ],
+)
+def test_large_numbers_close_together_are_portrayed(tmp_path: Path, values: Any) -> None:
+    """Numbers between which floats cannot be cut into bins train and are explained, as feature and as target."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"big": values, "x": rng.normal(size=60), "y": rng.normal(size=60)})
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"])
+    (summary,) = [one["summary"] for one in outcome.result["profile"]["by_column"] if one["name"] == "big"]
+    edges, counts = summary["histogram"]["edges"], summary["histogram"]["counts"]
+    assert sum(counts) == np.isfinite(values).sum()
+    assert edges == sorted(edges)
+    assert explain(frame, model_of(outcome), tmp_path)["global"]
+    assert explain(frame, None, tmp_path, target="big")["charts"]["target_balance"]
+    if len(np.unique(values[np.isfinite(values)])) > 1:
+        assert train(frame, "big", tmp_path, algorithms=["linear"], task="regression").result["charts"]

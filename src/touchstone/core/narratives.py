@@ -66,6 +66,10 @@ WARNINGS: Final[dict[str, Text]] = {
         "Classes trop rares, laissées de côté : {names}.",
         "Classes too rare to be learned were left out: {names}.",
     ),
+    "classes_never_learned": (
+        "Des classes mesurées n'étaient pas apparues auparavant ; le modèle ne peut pas les prédire : {names}.",
+        "Classes that are measured had not occurred before; the model cannot predict them: {names}.",
+    ),
     "target_missing": (
         "{rows} lignes sans valeur cible ont été laissées de côté.",
         "{rows} rows without a target value were left out.",

@@ -14,6 +14,7 @@ from touchstone.learning.evaluation import Measured, measure
 from touchstone.learning.orders import DEFAULT_METRIC, Strategy, TrainOrder
 from touchstone.learning.ports import Json
 from touchstone.learning.searching import Material
+from touchstone.learning.splitting import Part
 from touchstone.learning.targets import Floats, Target
 from touchstone.learning.wording import say
 
@@ -60,6 +61,17 @@ def _about_target(target: Target) -> Iterator[Json]:
             few = int(counts[rarest])
             share = round(100 * few / rows, 1)
             yield warning("class_imbalance", name=str(target.classes[rarest]), rows=few, percent=share)
+
+
+def about_parts(target: Target, parts: Sequence[Part]) -> Iterator[Json]:
+    """A warning when rows are measured whose class was never learned, as happens when classes come with time."""
+    unseen: set[int] = set()
+    for part in parts if target.classification else ():
+        unseen |= set(target.values[part.test].tolist()) - set(target.values[part.train].tolist())
+    if unseen:
+        yield warning(
+            "classes_never_learned", names=[str(target.classes[code]) for code in sorted(unseen)][:MOST_NAMES]
+        )
 
 
 def _about_columns(columns: Sequence[Column], rows: int) -> Iterator[Json]:

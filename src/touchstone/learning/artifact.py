@@ -22,7 +22,7 @@ from skops.io.exceptions import UntrustedTypesFoundException
 from touchstone.learning.columns import Column, from_dict
 from touchstone.learning.errors import LearningError
 from touchstone.learning.orders import Cell, Split, Task
-from touchstone.learning.ports import ArtifactFile, Json, ModelFile
+from touchstone.learning.ports import MEDIA_TYPES, ArtifactFile, Json, ModelFile
 
 FORMAT: Final = 1
 RECORD: Final = "record.json"
@@ -42,7 +42,6 @@ ALLOWED: Final = (
     "skrub._string_encoder.StringEncoder",
     "skrub._to_str.ToStr",
 )
-MEDIA_TYPES: Final = {".skops": "application/vnd.skops", ".md": "text/markdown; charset=utf-8"}
 
 
 @dataclass(frozen=True, slots=True)

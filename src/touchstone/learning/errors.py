@@ -55,6 +55,8 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("row_out_of_range", Phase.CHECKING, ("row", "rows")),
     Reason("class_not_found", Phase.CHECKING, ("name", "known")),
     Reason("target_one_class", Phase.PREPARING, ("name",)),
+    Reason("target_classes_too_rare", Phase.PREPARING, ("name", "minimum")),
+    Reason("past_one_class", Phase.PREPARING, ("name",)),
     Reason("target_all_missing", Phase.PREPARING, ("name",)),
     Reason("target_not_numeric", Phase.PREPARING, ("name",)),
     Reason("target_too_many_classes", Phase.PREPARING, ("name", "classes", "maximum")),

@@ -1,7 +1,8 @@
 """Measuring predictions: one function a metric, and intervals that say how far to trust a figure.
 
 On one held-out part the interval is the percentile bootstrap over its rows (Efron 1979). Over folds it is Student's t
-on the fold values with the variance enlarged for overlapping training sets (Nadeau and Bengio 2003).
+on the fold values with the variance enlarged for overlapping training sets (Nadeau and Bengio 2003), cut
+to what the metric can be.
 """
 
 import math
@@ -205,15 +206,17 @@ def bootstrap(metric: str, measured: Measured, seed: int) -> Json:
 
 def over_folds(target: Target, parts: Sequence[Measured]) -> Json:
     """Every metric over folds: `{metric: {mean, std, low, high, values}}`."""
-    return {name: _fold_summary([measure(name, part) for part in parts]) for name in metrics_of(target)}
+    return {name: _fold_summary(name, [measure(name, part) for part in parts]) for name in metrics_of(target)}
 
 
-def _fold_summary(values: Sequence[float]) -> Json:
+def _fold_summary(metric: str, values: Sequence[float]) -> Json:
     if np.isnan(values).any():
         return {"mean": None, "std": None, "low": None, "high": None, "values": [known(value) for value in values]}
     folds, mean, deviation = len(values), float(np.mean(values)), float(np.std(values, ddof=1))
     half = float(t.ppf((1 + CONFIDENCE) / 2, folds - 1)) * deviation * math.sqrt(1 / folds + 1 / (folds - 1))
-    return {"mean": mean, "std": deviation, "low": mean - half, "high": mean + half, "values": list(values)}
+    bounds = METRIC_BY_NAME[metric]
+    low, high = max(bounds.least, mean - half), min(bounds.most, mean + half)
+    return {"mean": mean, "std": deviation, "low": low, "high": high, "values": list(values)}
 
 
 def known(value: float) -> float | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from math import inf
 from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -78,6 +79,7 @@ class Metric:
     """A measure of quality for one task; `probabilistic` ones look at probabilities, the others at labels or values.
 
     `prevalence_free` metrics give every class the same weight, so models are then fitted with balanced classes.
+    `least` and `most` bound every value of the metric.
     """
 
     name: str
@@ -85,6 +87,8 @@ class Metric:
     greater_is_better: bool = True
     probabilistic: bool = False
     prevalence_free: bool = False
+    least: float = 0.0
+    most: float = 1.0
 
     @property
     def label(self) -> Text:
@@ -125,12 +129,12 @@ METRICS: Final[tuple[Metric, ...]] = (
     Metric("recall_macro", _C, prevalence_free=True),
     Metric("roc_auc", _C, probabilistic=True),
     Metric("average_precision", _C, probabilistic=True),
-    Metric("log_loss", _C, greater_is_better=False, probabilistic=True),
-    Metric("brier", _C, greater_is_better=False, probabilistic=True),
-    Metric("r2", _R),
-    Metric("rmse", _R, greater_is_better=False),
-    Metric("mae", _R, greater_is_better=False),
-    Metric("median_ae", _R, greater_is_better=False),
+    Metric("log_loss", _C, greater_is_better=False, probabilistic=True, most=inf),
+    Metric("brier", _C, greater_is_better=False, probabilistic=True, most=2.0),
+    Metric("r2", _R, least=-inf),
+    Metric("rmse", _R, greater_is_better=False, most=inf),
+    Metric("mae", _R, greater_is_better=False, most=inf),
+    Metric("median_ae", _R, greater_is_better=False, most=inf),
 )
 
 METHODS: Final[tuple[Method, ...]] = (

@@ -92,8 +92,8 @@ def _numbers() -> Pipeline:
 
 
 def _many(target: Target, seed: int) -> TargetEncoder:
-    classes = "binary" if len(target.classes) == 2 else "multiclass"
-    kind = classes if target.classification else "continuous"
+    # Codes of classes tell their type themselves (a part may hold two of three); numbers may look like classes.
+    kind = "auto" if target.classification else "continuous"
     return TargetEncoder(target_type=kind, cv=KFold(TARGET_FOLDS, shuffle=True, random_state=seed))
 
 

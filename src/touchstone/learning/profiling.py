@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from touchstone.learning.columns import MISSING, Column, Kind
 from touchstone.learning.data import Table
 from touchstone.learning.ports import Json
+from touchstone.learning.targets import Floats
 
 TOP_VALUES: Final = 10
 BINS: Final = 20
@@ -51,10 +53,22 @@ def _of_numbers(cells: "pd.Series[Any]") -> Json:
     if not len(known):
         return {}
     low, quarter, median, three_quarters, high = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    counts, edges = np.histogram(known, bins=BINS)
+    counts, edges = histogram(known, BINS)
     spread = {"mean": float(known.mean()), "std": float(known.std(ddof=1)) if len(known) > 1 else 0.0}
     quantiles = {"min": low, "q25": quarter, "median": median, "q75": three_quarters, "max": high}
     return spread | quantiles | {"histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
+
+
+def histogram(known: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Counts and edges of equal ranges; fewer of them, down to one, where floats lie too far apart for so many."""
+    low, high = float(known.min()), float(known.max())
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    finest = float(np.spacing(max(abs(low), abs(high))))
+    fit = min(bins, int((high - low) / (2 * finest)))
+    if fit < 1:
+        return np.array([len(known)]), np.array([low, high])
+    return np.histogram(known, bins=fit, range=(low, high))
 
 
 def _of_dates(cells: "pd.Series[Any]") -> Json:

@@ -14,6 +14,7 @@ from touchstone.learning.errors import LearningError
 from touchstone.learning.orders import Split, Strategy
 from touchstone.learning.targets import Indices, Target
 
+LEAST_LEARNED: Final = 10  # rows; a target encoding alone cuts them into five
 INNER_FOLDS: Final = 3
 INNER_SHARE: Final = 0.25
 FEW_ROWS: Final = 2_000  # up to here one validation part is too noisy to choose by, so folds are used
@@ -28,13 +29,17 @@ class Part:
 
 
 def outer_parts(split: Split, target: Target, times: npt.NDArray[Any] | None, seed: int) -> tuple[Part, ...]:
-    """The parts on which quality is reported."""
+    """The parts on which quality is reported.
+
+    Raises `LearningError` (time_column_not_ordered, too_many_folds) when the target's rows can't be cut like this.
+    """
     if split.strategy is Strategy.TIME and times is not None:
         part = _later(np.arange(len(times)), times, split.test_size)
         if part is None:
             raise LearningError("time_column_not_ordered", field="split.time_column", name=split.time_column)
         return (part,)
     if split.strategy is Strategy.KFOLD:
+        _check_folds(split.folds, target)
         return _folds(target, np.arange(len(target.values)), split.folds, seed)
     shuffle = StratifiedShuffleSplit if target.classification else ShuffleSplit
     test = max(len(target.classes), round(split.test_size * len(target.values)))
@@ -47,13 +52,13 @@ def inner_parts(
 ) -> tuple[Part, ...]:
     """The parts of the training rows by which the best trial is chosen; at most `limit` rows take part.
 
-    The latest quarter for a time split (while its past has more than one moment); else three folds for a short table,
-    one quarter kept aside for a long one.
+    The latest quarter for a time split (while as many rows lie before it); else three folds for a short table, one
+    quarter kept aside for a long one.
     """
     if len(train) > limit:
         train = np.sort(np.random.default_rng(seed).choice(train, limit, replace=False))
     later = _later(train, times, INNER_SHARE) if times is not None else None
-    if later is not None:
+    if later is not None and len(later.train) >= len(later.test):
         return (later,)
     if len(train) <= FEW_ROWS:
         return _folds(target, train, INNER_FOLDS, seed)
@@ -76,17 +81,29 @@ def read_times(table: Table, target: Target, name: str | None) -> npt.NDArray[An
 def _folds(target: Target, rows: Indices, folds: int, seed: int) -> tuple[Part, ...]:
     values = target.values[rows]
     folds = min(folds, len(rows))
-    cut: Any = (StratifiedKFold if target.classification else KFold)(folds, shuffle=True, random_state=seed)
+    stratified = target.classification and np.bincount(values).max() >= folds
+    cut: Any = (StratifiedKFold if stratified else KFold)(folds, shuffle=True, random_state=seed)
     return tuple(Part(rows[a], rows[b]) for a, b in cut.split(values[:, None], values))
 
 
+def _check_folds(folds: int, target: Target) -> None:
+    if target.classification and np.bincount(target.values).max() < folds:
+        raise LearningError("too_many_folds", field="split.folds", folds=folds, rows=len(target.values))
+
+
 def _later(rows: Indices, times: npt.NDArray[Any], share: float) -> Part | None:
-    """The latest share of the rows is measured on; one moment never lies on both sides. None when there is but one."""
+    """The latest share of the rows is measured on; one moment never lies on both sides. None when there is but one.
+
+    Where the first moment alone outweighs the rest, the second one is the border.
+    """
     moments = times[rows]
     ordered = np.sort(moments)
     border = ordered[min(len(ordered) - 1, int(np.ceil((1 - share) * len(ordered))))]
     if border == ordered[0]:
-        return None
+        later = ordered[ordered > border]
+        if not len(later):
+            return None
+        border = later[0]
     return Part(rows[moments < border], rows[moments >= border])
 
 

@@ -89,6 +89,8 @@ def _classes(table: Table, column: Column) -> Target:
     names, counts = np.unique(labels[present], return_counts=True)
     usual = counts >= MIN_CLASS_ROWS
     kept = dict(zip(names[usual].tolist(), range(int(usual.sum())), strict=True))
+    if len(kept) < 2 <= len(names):
+        raise LearningError("target_classes_too_rare", field="target", name=column.name, minimum=MIN_CLASS_ROWS)
     _check_classes(column.name, len(kept))
     rows = np.array([position for position in np.flatnonzero(present) if labels[position] in kept], dtype=np.intp)
     rare = tuple(zip(names[~usual].tolist(), counts[~usual].tolist(), strict=True))

@@ -56,7 +56,7 @@ from touchstone.learning.searching import (
     quiet,
     rows_of,
 )
-from touchstone.learning.splitting import Part, inner_parts, outer_parts, positions, read_times
+from touchstone.learning.splitting import LEAST_LEARNED, Part, inner_parts, outer_parts, positions, read_times
 from touchstone.learning.targets import Target, read_target
 from touchstone.learning.wording import say
 
@@ -139,9 +139,17 @@ def make_study(order: TrainOrder, table: Table) -> Study:
     columns = tuple(table.columns[name] for name in names)
     times = read_times(table, target, order.split.time_column)
     parts = outer_parts(order.split, target, times, order.seed)
-    if any(one_class(target, part) for part in parts):
-        raise LearningError("target_one_class", field="target", name=order.target)
+    _check_parts(target, parts)
     return Study(order, table, Material(rows_of(table.frame, target, names), columns, conditions, metric), times, parts)
+
+
+def _check_parts(target: Target, parts: Sequence[Part]) -> None:
+    """Refuse what only a split by time can bring about: a past too short, or of a single class."""
+    fewest = min(len(part.train) for part in parts)
+    if fewest < LEAST_LEARNED:
+        raise LearningError("too_few_rows", field="split", rows=fewest, minimum=LEAST_LEARNED)
+    if any(one_class(target, part) for part in parts):
+        raise LearningError("past_one_class", field="split", name=target.name)
 
 
 def _left_out(table: Table, name: str) -> str | None:
@@ -342,6 +350,7 @@ def _warnings(study: Study, metrics: Json, groups: Sequence[Json], stopped_by: s
     row = METRIC_BY_NAME[study.material.metric]
     found = chain(
         advice.about_data(study.table, study.target, study.order),
+        advice.about_parts(study.target, study.parts),
         advice.about_features(study.material, left_out),
         advice.about_result(metrics, groups, metric=row.name, greater_is_better=row.greater_is_better),
     )

@@ -16,7 +16,7 @@ from touchstone.learning.data import Table
 from touchstone.learning.explaining.association import comparable, matrix_of
 from touchstone.learning.orders import ExplainOrder
 from touchstone.learning.ports import DataFile, Json
-from touchstone.learning.profiling import profile_table
+from touchstone.learning.profiling import histogram, profile_table
 from touchstone.learning.targets import Floats
 
 MOST_COLUMNS: Final = 40
@@ -73,7 +73,7 @@ def balance(table: Table, name: str) -> list[tuple[str, int]]:
     """Rows by value of a column; by ten ranges when it holds many numbers."""
     cells: pd.Series[Any] = table.frame[name].dropna()
     if table.columns[name].kind is Kind.NUMBER and table.columns[name].distinct > 12:
-        counted, edges = np.histogram(cells.to_numpy(dtype=np.float64), bins=10)
+        counted, edges = histogram(cells.to_numpy(dtype=np.float64), 10)
         ends = [f"{edge:.4g}" for edge in edges]
         return [(f"{low} – {high}", int(rows)) for low, high, rows in zip(ends, ends[1:], counted, strict=False)]
     counts = cells.value_counts()
