@@ -59,6 +59,12 @@ async def test_from_upload_to_explanation(service):
         png = await person.get(f"{address}/artifacts/confusion.png")
         assert png.content.startswith(b"\x89PNG")
 
+        document = (await person.get("/openapi.json")).json()
+        declared = document["paths"]["/api/v1/ml/jobs/{job_id}/artifacts/{name}"]["get"]["responses"]["200"]["content"]
+        files = [await person.get(f"{address}/artifacts/{file['name']}") for file in job["artifacts"]]
+        answered = {one.headers["content-type"].partition(";")[0] for one in (svg, png, *files)}
+        assert answered == set(declared)
+
         again = await ended(person, await start(person, "/api/v1/ml/train", order | {"name": "again"}))
         assert again["result"] == job["result"]
         assert {file["sha256"] for file in again["artifacts"]} == {file["sha256"] for file in job["artifacts"]}

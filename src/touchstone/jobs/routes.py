@@ -22,9 +22,11 @@ from touchstone.jobs.schemas import LAST_EVENT_ID, JobPage, JobQuery, JobSummary
 from touchstone.jobs.showing import shown
 from touchstone.jobs.states import FINAL, JobState
 from touchstone.jobs.store import Filter, Row
+from touchstone.learning.ports import MEDIA_TYPES
 
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 _BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
+_ANSWERED: Final = {media.partition(";")[0]: _BINARY for media in (*MEDIA_TYPES.values(), *PICTURES.values())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ async def follow_job(request: Request, job_id: str) -> Response:
     "/{job_id}/artifacts/{name}",
     summary="Get a file that a job made",
     response_class=FileResponse,
-    responses={200: {"content": dict.fromkeys(("application/octet-stream", *PICTURES.values()), _BINARY)}},
+    responses={200: {"content": _ANSWERED}},
 )
 async def get_artifact(request: Request, job_id: str, name: str) -> Response:
     """One of the job's artefacts, or a chart of its result as `<chart>.svg` or `<chart>.png`."""
