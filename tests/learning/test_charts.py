@@ -12,8 +12,11 @@ import pytest
 from tests.learning.making import explain, messy, model_of, train
 from touchstone.core import narratives
 from touchstone.learning.charts.drawing import render_png, render_svg
+from touchstone.learning.charts.explanations import dependence_chart
 from touchstone.learning.charts.quality import calibration_chart, confusion_chart, roc_chart
+from touchstone.learning.columns import Kind
 from touchstone.learning.evaluation import Measured
+from touchstone.learning.explaining.dependence import Dependence
 from touchstone.learning.wording import say, signed, written
 
 Charts = dict[str, Any]
@@ -95,6 +98,23 @@ def test_calibrated_scores_lie_on_the_diagonal() -> None:
     bins = calibration_chart(measured)["spec"]["en"]["layer"][1]["data"]["values"]
     assert all(abs(one["x"] - one["y"]) < 0.05 for one in bins)
     assert sum(one["rows"] for one in bins) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("moments", "labels"),
+    [
+        (["2020-01-09T00:00:00", "2020-02-09T10:30:00"], ["2020-01-09", "2020-02-09"]),
+        (["2020-01-09T00:00:00", "2020-01-09T10:30:00"], ["2020-01-09 00:00", "2020-01-09 10:30"]),
+        (["2020-01-09T00:00:00", "2020-01-09T00:00:07"], ["2020-01-09 00:00:00", "2020-01-09 00:00:07"]),
+        (["2020-01-09T00:00:00", "2020-01-09T00:00:00.500000"],) * 2,
+    ],
+)
+def test_dates_along_an_axis_are_short(moments: list[str], labels: list[str]) -> None:
+    """A date is written as far as it takes to tell the values apart, so that no label is cut."""
+    found = Dependence("when", Kind.DATE, moments, [0.1, 0.2], [[0.0, 0.1]])
+    thin, thick = dependence_chart(found)["spec"]["en"]["layer"]
+    assert [point["value"] for point in thick["data"]["values"]] == labels
+    assert [point["value"] for point in thin["data"]["values"]] == labels
 
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:

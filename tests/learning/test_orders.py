@@ -123,6 +123,13 @@ def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
         ({"dataset_id": 1, "method": "shap"}, "explain_needs_model"),
         ({"job_id": "a", "method": "tea leaves"}, "unknown_method"),
         ({"job_id": "a", "method": "counterfactual", "scope": "global"}, "method_scope_mismatch"),
+        ({"job_id": "a", "method": "data_profile"}, "option_without_effect"),
+        ({"job_id": "a", "target": "y"}, "option_without_effect"),
+        ({"job_id": "a", "sensitive_features": ["a"]}, "option_without_effect"),
+        ({"dataset_id": 1, "scope": "local"}, "option_without_effect"),
+        ({"dataset_id": 1, "instances": {"rows": [1]}}, "option_without_effect"),
+        ({"dataset_id": 1, "target_class": None}, "option_without_effect"),
+        ({"dataset_id": 1, "output": "log_odds"}, "option_without_effect"),
         ({"job_id": "a", "instances": {"rows": [1], "values": [{"a": 1}]}}, "instances_both_ways"),
     ],
 )
@@ -139,6 +146,25 @@ def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
         check_explanation(asked(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
     with pytest.raises(LearningError, match="class_not_found"):
         check_explanation(asked(job_id="a", target_class="maybe"), COLUMNS, rows=9, classes=["yes", "no"])
+
+
+@pytest.mark.parametrize(
+    ("body", "option"),
+    [
+        ({"method": "counterfactual"}, "method=counterfactual"),
+        ({"target_class": 3}, "target_class"),
+        ({"output": "log_odds"}, "output=log_odds"),
+    ],
+)
+def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], option: str) -> None:
+    """A model of numbers has no class, no odds and no counterfactual; one whose classes are not known yet may."""
+    order = asked(job_id="a", **body)
+    with pytest.raises(LearningError) as refused:
+        check_explanation(order, COLUMNS, rows=9, classes=())
+    assert (refused.value.code, refused.value.field) == ("option_without_effect", option.partition("=")[0])
+    assert refused.value.facts == {"option": option, "subject": "task=regression"}
+    check_explanation(order, COLUMNS, rows=9)
+    check_explanation(asked(job_id="a"), COLUMNS, rows=9, classes=())
 
 
 def test_tables_agree() -> None:

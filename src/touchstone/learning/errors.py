@@ -46,6 +46,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("explain_subject_twice", Phase.CHECKING),
     Reason("explain_needs_model", Phase.CHECKING, ("method",)),
     Reason("method_scope_mismatch", Phase.CHECKING, ("method", "scope")),
+    Reason("option_without_effect", Phase.CHECKING, ("option", "subject")),
     Reason("instances_both_ways", Phase.CHECKING),
     Reason("target_not_found", Phase.CHECKING, ("name", "nearest")),
     Reason("column_not_found", Phase.CHECKING, ("name", "nearest")),

@@ -6,7 +6,7 @@ job exists. Orders are made with `msgspec.convert`; it raises `msgspec.Validatio
 """
 
 import importlib.util
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -275,12 +275,42 @@ class ExplainOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise LearningError("explain_subject_twice", field="dataset_id")
         if self.job_id is None and METHOD_BY_NAME[self.method].needs_model:
             raise LearningError("explain_needs_model", field="method", method=self.method)
+        _without_effect(_OF_DATASETS if self.job_id is not None else _OF_MODELS, self)
         if {self.scope, METHOD_BY_NAME[self.method].scope} == {Scope.GLOBAL, Scope.LOCAL}:
             raise LearningError("method_scope_mismatch", field="scope", method=self.method, scope=str(self.scope))
 
     def asks_for(self, part: Scope, *methods: str) -> bool:
         """Whether this part of the answer is wanted, by the scope and by one of these methods (`auto` is any)."""
         return self.scope in (part, Scope.BOTH) and self.method in ("auto", *methods)
+
+
+# What an explanation may ask for, as the place in the order and whether it is asked, by what alone it can serve.
+_Asked = tuple[str, Callable[[ExplainOrder], bool]]
+_OF_DATASETS: Final[tuple[_Asked, ...]] = (
+    ("method", lambda order: order.method == "data_profile"),
+    ("target", lambda order: order.target is not None),
+    ("sensitive_features", lambda order: bool(order.sensitive_features)),
+)
+_OF_CLASSIFIERS: Final[tuple[_Asked, ...]] = (
+    ("method", lambda order: order.method == "counterfactual"),
+    ("target_class", lambda order: order.target_class is not UNSET),
+    ("output", lambda order: order.output is Output.LOG_ODDS),
+)
+_OF_MODELS: Final[tuple[_Asked, ...]] = (
+    ("scope", lambda order: order.scope is Scope.LOCAL),
+    ("instances", lambda order: bool(order.instances.rows or order.instances.values)),
+    *_OF_CLASSIFIERS,
+)
+
+
+def _without_effect(asked: Iterable[_Asked], order: ExplainOrder, subject: str = "") -> None:
+    """Refuse what the subject of an explanation would answer with nothing."""
+    subject = subject or ("job_id" if order.job_id is not None else "dataset_id")
+    for name, does_ask in asked:
+        if does_ask(order):
+            value = getattr(order, name)
+            option = f"{name}={value}" if isinstance(value, str) else name
+            raise LearningError("option_without_effect", field=name, option=option, subject=subject)
 
 
 def check(order: TrainOrder, columns: Sequence[str], *, rows: int) -> None:
@@ -296,12 +326,19 @@ def check(order: TrainOrder, columns: Sequence[str], *, rows: int) -> None:
     _check_rows(order, rows)
 
 
-def check_explanation(order: ExplainOrder, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] = ()) -> None:
-    """Refuse an explanation order that the table, or the classes of the trained model, contradict."""
+def check_explanation(
+    order: ExplainOrder, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] | None = None
+) -> None:
+    """Refuse an explanation order that the table, or the trained model, contradict.
+
+    `classes` are those of the model, none for a regression; None when there is no model, or it is not known yet.
+    """
     for position, index in enumerate(order.instances.rows):
         if index >= rows:
             raise LearningError("row_out_of_range", field=f"instances.rows.{position}", row=index, rows=rows)
-    known = [str(name) for name in classes]
+    known = [str(name) for name in classes or ()]
+    if classes is not None and not known:
+        _without_effect(_OF_CLASSIFIERS, order, "task=regression")
     if order.target_class is not UNSET and known and str(order.target_class) not in known:
         raise LearningError("class_not_found", field="target_class", name=str(order.target_class), known=known)
     if order.target is not None:

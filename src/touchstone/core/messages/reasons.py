@@ -54,6 +54,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "La méthode « {method} » ne couvre pas la portée {scope}",
         "The method “{method}” does not cover the scope {scope}",
     ),
+    "option_without_effect": ("{option} est sans effet avec {subject}", "{option} has no effect with {subject}"),
     "instances_both_ways": (
         "Indiquez les lignes par numéro ou par valeurs, pas les deux",
         "Give rows by number or by value, not both",

@@ -17,6 +17,7 @@ from touchstone.learning.charts.frame import (
     row_height,
     shortened,
 )
+from touchstone.learning.columns import Kind
 from touchstone.learning.explaining.dependence import Dependence
 from touchstone.learning.explaining.importance import Importance
 from touchstone.learning.ports import Json
@@ -177,17 +178,18 @@ def _end(label: str, level: float, thin: float) -> Json:
 
 def dependence_chart(found: Dependence) -> Json:
     """The mean prediction (thick) and single rows (thin) as a column takes its values."""
-    mean = [{"value": value, "mean": level} for value, level in zip(found.grid, found.mean, strict=True)]
+    grid = short_moments(found.grid) if found.kind is Kind.DATE else found.grid
+    mean = [{"value": value, "mean": level} for value, level in zip(grid, found.mean, strict=True)]
     curves = [
         {"value": value, "level": float(f"{level:.5g}"), "row": row}
         for row, curve in enumerate(found.curves)
-        for value, level in zip(found.grid, curve, strict=True)
+        for value, level in zip(grid, curve, strict=True)
     ]
 
     def build(word: Words) -> Json:
         x: Any = (
             quantitative("value", found.column, scale={"zero": False}, axis={"tickCount": 6})
-            if found.numeric
+            if found.kind is Kind.NUMBER
             else nominal("value", found.column, axis={"labelAngle": -35, "labelLimit": 120})
         )
         y = quantitative("level", word("mean_prediction"), scale={"zero": False})
@@ -201,3 +203,12 @@ def dependence_chart(found: Dependence) -> Json:
         return {"layer": [thin, thick]}
 
     return chart("dependence", build, name=found.column)
+
+
+def short_moments(moments: Sequence[str]) -> list[str]:
+    """ISO 8601 moments cut to the day, the minute or the second, whichever still tells them apart."""
+    for length in (len("2020-01-09"), len("2020-01-09T00:00"), len("2020-01-09T00:00:00")):
+        short = [moment[:length].replace("T", " ") for moment in moments]
+        if len(set(short)) == len(set(moments)):
+            return short
+    return list(moments)

@@ -17,10 +17,10 @@ CURVES: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """The values tried, the mean prediction at each, and the curves of single rows (rows, values)."""
+    """The values tried (dates as ISO 8601), the mean prediction at each, the curves of single rows (rows, values)."""
 
     column: str
-    numeric: bool
+    kind: Kind
     grid: list[Any]
     mean: list[float]
     curves: list[list[float]]
@@ -41,9 +41,7 @@ def partial_dependence(subject: Subject, frame: pd.DataFrame, position: int) -> 
         mixed[:, block] = encoded[place, block]
         curves[:, place] = subject.value(mixed)
     shown = [_shown(value) for value in grid]
-    return Dependence(
-        column.name, column.kind is Kind.NUMBER, shown, curves.mean(axis=0).tolist(), curves[:CURVES].tolist()
-    )
+    return Dependence(column.name, column.kind, shown, curves.mean(axis=0).tolist(), curves[:CURVES].tolist())
 
 
 def _grid(column: Column, cells: "pd.Series[Any]") -> list[Any]:
