@@ -1,15 +1,24 @@
 """Texts, refusals, folding and identities: the words that every room shares."""
 
+import re
 import string
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+import touchstone
+from touchstone import compose
 from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
 from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, strict_uuid, user_id_of
 from touchstone.core.messages import LOCALES, MESSAGES, locale_of, validation_text
+from touchstone.core.messages.validation import VALIDATION
 from touchstone.core.text import fold
+from touchstone.core.wire import Wire
 
+ROOT = Path(touchstone.__file__).parent
 ID = "11111111-2222-4333-8444-555555555555"
 
 
@@ -37,6 +46,56 @@ def test_possible_values_are_listed_in_neither_language() -> None:
     """The validating library's English "or" does not get into a French sentence."""
     told = [validation_text("literal_error", "", {"expected": "'a', 'b' or 'c'"}, locale) for locale in LOCALES]
     assert told == ["valeurs possibles : 'a', 'b', 'c'", "possible values: 'a', 'b', 'c'"]
+
+
+# What pydantic can say of a value where its schema has a node of this type; wrappers say nothing of their own.
+SAID = {
+    "str": {"string_type", "string_too_short", "string_too_long", "string_pattern_mismatch"},
+    "int": {"int_type", "int_parsing", "int_parsing_size", "int_from_float", "finite_number"},
+    "float": {"float_type", "float_parsing", "finite_number"},
+    "bool": {"bool_type", "bool_parsing"},
+    "list": {"list_type", "too_long", "too_short"},
+    "tuple": {"tuple_type", "too_long", "too_short"},
+    "dict": {"dict_type", "too_long", "too_short"},
+    "literal": {"literal_error"},
+    "enum": {"enum"},
+    "model": {"model_type", "model_attributes_type"},
+    "model-field": {"missing"},
+}
+BOUNDS = {"gt": "greater_than", "ge": "greater_than_equal", "lt": "less_than", "le": "less_than_equal"}
+WRAPPERS = {"any", "default", "definitions", "function-after", "function-before", "function-wrap", "model-fields"}
+WRAPPERS |= {"no-info", "nullable", "union"}
+
+
+def nodes(schema: object) -> Iterator[Mapping[str, Any]]:
+    """Every node of a pydantic-core schema that has a type."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("type"), str):
+            yield schema
+        schema = [value for key, value in schema.items() if key not in ("metadata", "serialization")]
+    if isinstance(schema, (list, tuple)):
+        for item in schema:
+            yield from nodes(item)
+
+
+def wires(kind: type[Wire] = Wire) -> Iterator[type[Wire]]:
+    """Every model of what callers send."""
+    for model in kind.__subclasses__():
+        yield model
+        yield from wires(model)
+
+
+def test_whatever_a_value_is_refused_for_has_its_sentence() -> None:
+    """No French answer carries the validating library's own English."""
+    assert compose.BACKENDS, "the models are known once the whole product is loaded"
+    ours = re.compile(r'(?:PydanticCustomError|_one_error)\(\s*"(\w+)"')
+    said = set(ours.findall("".join(map(Path.read_text, ROOT.rglob("*.py")))))
+    for model in wires():
+        for node in nodes(model.__pydantic_core_schema__):
+            assert node["type"] in SAID.keys() | WRAPPERS, (model, node["type"])
+            said |= SAID.get(node["type"], set()) | {kind for bound, kind in BOUNDS.items() if bound in node}
+    assert said >= {"tuple_type", "greater_than_equal", "unknown_name", "cell"}
+    assert said - VALIDATION.keys() == set()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
     "string_pattern_mismatch": ("forme attendue : {pattern}", "expected form: {pattern}"),
     "int_type": ("nombre entier attendu", "an integer is expected"),
     "int_parsing": ("nombre entier attendu", "an integer is expected"),
+    "int_parsing_size": ("nombre trop grand", "the number is too large"),
     "int_from_float": ("nombre entier attendu", "an integer is expected"),
     "float_type": ("nombre attendu", "a number is expected"),
     "float_parsing": ("nombre attendu", "a number is expected"),
@@ -22,6 +23,7 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
     "less_than": ("doit être inférieur à {lt}", "must be less than {lt}"),
     "less_than_equal": ("au plus {le}", "at most {le}"),
     "list_type": ("liste attendue", "a list is expected"),
+    "tuple_type": ("liste attendue", "a list is expected"),
     "dict_type": ("objet attendu", "an object is expected"),
     "model_type": ("objet attendu", "an object is expected"),
     "model_attributes_type": ("objet attendu", "an object is expected"),
@@ -31,6 +33,7 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
     "enum": ("valeurs possibles : {expected}", "possible values: {expected}"),
     "uuid_parsing": ("identifiant UUID attendu", "a UUID is expected"),
     "unknown_name": ("{name} est inconnu ; connus : {known}", "{name} is unknown; known: {known}"),
+    "too_deep": ("trop de niveaux imbriqués", "nested too deeply"),
     "unclean_text": (
         "les caractères NUL et les substituts isolés ne sont pas du texte",
         "NUL characters and lone surrogates are not text",
