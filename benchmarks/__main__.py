@@ -1,4 +1,4 @@
-"""Run every benchmark in turn, or those named."""
+"""Run every benchmark in turn, those that are named, or one of them with options of its own."""
 
 import importlib
 import sys
@@ -8,12 +8,15 @@ NAMES: Final = ("serving", "long_answers", "ranking", "learning", "jobs", "besid
 
 
 def main() -> None:
-    """`python -m benchmarks [NAME …]`."""
-    for name in sys.argv[1:] or NAMES:
-        if name not in NAMES:
-            raise SystemExit(f"{name} is not a benchmark; known: {', '.join(NAMES)}")
+    """`python -m benchmarks [NAME …]`, or `python -m benchmarks NAME OPTION …`."""
+    named = sys.argv[1:] or list(NAMES)
+    if named[0] not in NAMES:
+        raise SystemExit(f"{named[0]} is not a benchmark; known: {', '.join(NAMES)}")
+    # What is not a name is meant for the benchmark before it.
+    options = [] if set(named) <= set(NAMES) else named[1:]
+    for name in named[:1] if options else named:
         print(f"\n# {name}\n")
-        sys.argv = [name]
+        sys.argv = [name, *options]
         importlib.import_module(f"benchmarks.{name}").main()
 
 
