@@ -27,6 +27,7 @@ from touchstone.core.stopping import STOPPING
 KEEP_ALIVE_SECONDS: Final = 75
 HEADER_SECONDS: Final = 5.0
 BACKLOG: Final = 2048
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 log = structlog.get_logger("touchstone.server")
 
 
@@ -87,8 +88,10 @@ class DeadlineProtocol(HttpToolsProtocol):
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:
-    """Run a server's coroutine in the fast event loop, until it ends."""
+    """Run a server's coroutine in the fast event loop, until it ends; the process is expected to end with it."""
     uvloop.run(serving)
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # a repeated one would turn a good end into a death
 
 
 async def serve(
@@ -145,12 +148,12 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals as the wish to stop, for as long as the loop runs.
+        """Take the signals as the wish to stop, until all is closed; a repeated one does not cut that off.
 
         uvicorn raises a signal again after its last answer, which ends the process before what is open is closed.
         """
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, self.handle_exit, number, None)
+        for number in _SIGNALS:
+            signal.signal(number, self.handle_exit)
         yield
 
 

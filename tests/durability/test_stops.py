@@ -100,6 +100,21 @@ def test_a_stop_gives_running_jobs_back(data: Path, number: int) -> None:
         until(lambda: row(data) == ("running", 2, 0))
 
 
+def test_a_stop_is_not_cut_off_by_another(data: Path) -> None:
+    """Whoever stands between a supervisor and the process may repeat the signal."""
+    server = ServingProcess(data, TOUCHSTONE_DEMO="false")
+    with started(server):
+        headers = sign_in(server.address)
+        train(server.address, headers)
+        until(lambda: row(data) == ("running", 1, 0))
+        assert server.process is not None
+        while server.process.poll() is None:
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        assert server.process.returncode == 0
+        assert row(data) == ("queued", 1, 0)
+
+
 def test_each_part_stops_in_good_order(data: Path) -> None:
     """A gateway that stops ends the event streams that pass through it; a backend gives its jobs back."""
     common = {"TOUCHSTONE_DEMO": "false", "TOUCHSTONE_INTERNAL_KEY": KEY, "TOUCHSTONE_DRAIN_SECONDS": "30"}
