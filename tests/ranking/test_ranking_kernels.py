@@ -16,7 +16,7 @@ from touchstone.ranking.index import Index
 from touchstone.ranking.kernels import SLACK, Asked
 from touchstone.ranking.planes import leaf_counts, pack
 from touchstone.ranking.predicates import AnyWord, Contains, Flag, Query, Range
-from touchstone.ranking.searching import Agenda, Best, Keyed, Search
+from touchstone.ranking.searching import Agenda, Best, Graded, Keyed, Repairs, Search
 from touchstone.ranking.view import Catalog, Layout
 
 SIZE = 700
@@ -108,20 +108,32 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
     kernels.match(index.grid, _asked(index, QUERIES[3]), np.empty(1, np.uint64), words)
     by_name = np.empty(SIZE + 1, np.uint32)
     by_name = by_name[: search.along(words, index.arrays["name.by"], by_name)]
-    scores, keys = np.empty(len(by_name)), np.empty(len(by_name), np.uint32)
-    search.ranking_keys(index.grid, weighing_of(WEIGHTS), by_name, scores, keys)
-    source = Keyed(keys >> np.uint32(28), np.arange(len(keys), dtype=np.uint32))
+    graded = Graded(np.zeros(64 * len(words)), np.zeros(64 * len(words), np.uint32))
+    search.ranking_keys(index.grid, weighing_of(WEIGHTS), words[1:], 1, graded)
+    scores, keys = graded.scores, graded.keys[by_name]
+    source = Keyed(keys >> np.uint32(28), by_name)
     target = Keyed(np.empty_like(keys), np.empty_like(source.places))
     moved = search.digit_pass(0, source, target, np.zeros(loops.RADIX + 1, np.int64))
-    long = np.empty(len(keys) + 2, np.int64)
-    left = search.repair(target.keys, target.places, scores, long)
+    size = len(keys) + 2
+    room = Repairs(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
+    left = search.repair(target.keys, target.places, scores, room)
     walked = np.empty(5, np.int64)
     search.walk(words, index.arrays["name.by"], 3, walked)
     counts = np.zeros(len(index.arrays["year.values"]), np.int64)
     search.tally(words, index.arrays["year.code"], counts)
     extremes = search.technical_extremes(index.grid, words, index.arrays["lower"][1])
     common = search.overlap(words, index.arrays["planes"][0])
-    arrays = (by_name, scores, target.places, long[: 2 * left], walked, counts, extremes, [common, moved])
+    arrays = (
+        by_name,
+        graded.scores,
+        graded.keys,
+        target.places,
+        room.left[: 2 * left],
+        walked,
+        counts,
+        extremes,
+        [common, moved],
+    )
     return [list(map(float, array)) for array in arrays]
 
 

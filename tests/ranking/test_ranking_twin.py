@@ -4,14 +4,18 @@
 """
 
 import os
+from collections.abc import Iterator
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.ranking.by_hand import CRITERIA, matching, ordered, rank
 from tests.ranking.catalogs import query, row, sort_key, weights
+from touchstone.ranking import halving
+from touchstone.ranking.clustered import Plans
 from touchstone.ranking.columns import Row
 from touchstone.ranking.view import Catalog, Layout
 
@@ -20,10 +24,22 @@ LAYOUTS = {
     "flat": Layout(index_from=10**9),
     "leaves of 64": Layout(index_from=1, leaf_words=1),
     "leaves of 1024": Layout(index_from=40),
+    # Plans that only large catalogs come to, for every size: best leaf first, the full order, walks along an order.
+    "best first": Layout(index_from=1, leaf_words=1, plans=Plans(few=0)),
+    "best first, shallow": Layout(index_from=1, leaf_words=2, plans=Plans(few=3, deep=4)),
+    "full order": Layout(index_from=1, leaf_words=1, plans=Plans(few=0, deep=0)),
 }
 SMALL = (st.integers(0, 12), st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
 SIZES = st.one_of(*SMALL * 5, st.integers(400, 5_000))
 long_form = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def halves() -> Iterator[None]:
+    """Work is halved from the first record on, as it otherwise is in long answers only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(halving, "LONG", 1)
+        yield
 
 
 def check_answers(catalog: Catalog, rows: dict[int, Row], random: Random) -> None:

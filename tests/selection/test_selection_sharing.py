@@ -19,13 +19,14 @@ from tests.ranking.catalogs import query, row, sort_key, weights
 from tests.selection.seeded import stored, twin
 from touchstone.core.db import Database
 from touchstone.core.settings import Settings
+from touchstone.ranking.clustered import Plans
 from touchstone.ranking.columns import Row
 from touchstone.ranking.view import Layout
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.store import prepare_versions
 
 CASES = int(os.environ.get("SHARING_CASES", "60"))
-INDEXED = Layout(index_from=40, leaf_words=1)
+INDEXED = Layout(index_from=40, leaf_words=1, plans=Plans(few=10))
 FULL = 150  # from so many records on, more are deleted than come
 COMING = (*(0, 1, 1, 2) * 5, 40)  # new records in one write
 RESTARTS = 0.02

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -14,18 +14,23 @@ from touchstone.ranking import kernels, searching
 from touchstone.ranking.columns import INTEGER_COLUMNS, Decoded
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Floats, Ints
 from touchstone.ranking.facets import Counts
+from touchstone.ranking.halving import in_halves
 from touchstone.ranking.index import Index
 from touchstone.ranking.kernels import Asked, Weighing
-from touchstone.ranking.ordering import ascending, smallest, stable_order
+from touchstone.ranking.ordering import ascending, exactly, smallest, stable_order
 from touchstone.ranking.parts import Listed, Window, uuid_texts
 from touchstone.ranking.planes import Words, leaf_counts, pack
 from touchstone.ranking.predicates import Contains, Query, Range
 from touchstone.ranking.scoring import terms
-from touchstone.ranking.searching import Agenda, Best, Search
+from touchstone.ranking.searching import Agenda, Best, Graded, Search
 from touchstone.ranking.tallying import count_index
 
-_FEW: Final = 20_000  # no more matches than this are simply gathered and sorted
-_DEEP: Final = 20_000  # a window that ends beyond this is cut out of the full order
+
+class Plans(NamedTuple):
+    """Up to how many matches are simply gathered and sorted, and up to where a window is searched best leaf first."""
+
+    few: int = 20_000
+    deep: int = 20_000
 
 
 def weighing_of(weights: Mapping[str, float]) -> Weighing:
@@ -40,9 +45,14 @@ class Clustered:
     """An index, and which of its records are alive."""
 
     def __init__(
-        self, index: Index, alive: Words | None = None, alive_counts: NDArray[np.uint16] | None = None
+        self,
+        index: Index,
+        plans: Plans = Plans(),  # noqa: B008 (a value, never changed)
+        alive: Words | None = None,
+        alive_counts: NDArray[np.uint16] | None = None,
     ) -> None:
         self.index = index
+        self._plans = plans
         meta = index.meta
         self._alive = pack(np.ones(meta.size, np.bool_), meta.words) if alive is None else alive
         self._counts = leaf_counts(self._alive, meta.leaf_words) if alive_counts is None else alive_counts
@@ -55,7 +65,7 @@ class Clustered:
         gone = np.array(positions, np.int64)
         np.bitwise_and.at(alive, gone >> 6, ~(np.uint64(1) << (gone & 63).astype(np.uint64)))
         np.subtract.at(counts, gone // (64 * self.index.meta.leaf_words), np.uint16(1))
-        return Clustered(self.index, alive, counts)
+        return Clustered(self.index, self._plans, alive, counts)
 
     def living(self) -> Ints:
         """The positions of all live records."""
@@ -136,9 +146,9 @@ class Clustered:
         weighing = weighing_of(weights)
         if not at_most:
             return Window(np.empty(0, np.int64), np.empty(0), "gather")
-        if at_most <= _FEW:
+        if at_most <= self._plans.few:
             return self._gathered(asked, weighing, end)
-        if end is None or end > _DEEP:
+        if end is None or end > self._plans.deep:
             return self._fully(asked, weighing, end)
         return self._best_first(asked, weighing, end)
 
@@ -172,26 +182,26 @@ class Clustered:
         return Window(heap[chosen], found[chosen], "best first")
 
     def _fully(self, asked: Asked, weighing: Weighing, end: int | None) -> Window:
-        """Every match, taken in the order of names and sorted by score with a stable radix sort."""
-        grid = self.index.grid
-        words = np.zeros(self.index.meta.words, np.uint64)
-        count = self._match(asked, words)
-        by_name = np.empty(count + 1, np.uint32)
+        """Every match, scored as it lies, then taken in the order of names and sorted by score, stable."""
+        grid, meta = self.index.grid, self.index.meta
+        words = np.zeros(meta.words, np.uint64)
+        by_name = np.empty(self._match(asked, words) + 1, np.uint32)
         by_name = by_name[: searching.along(words, self.index.arrays["name.by"], by_name)]
-        found, keys = np.empty(count), np.empty(count, np.uint32)
-        searching.ranking_keys(grid, weighing, by_name, found, keys)
-        keys, places = stable_order(keys)
-        long = np.empty(count + 2, np.int64)
-        for at in range(searching.repair(keys, places, found, long)):
-            run = slice(long[2 * at], long[2 * at + 1])
-            places[run] = places[run][np.argsort(-found[places[run]], kind="stable")]
-        places = places[:end]
-        return Window(by_name[places], found[places], "full order")
+        graded = Graded(np.empty(64 * meta.words), np.empty(64 * meta.words, np.uint32))
+
+        def grade(start: int, stop: int) -> None:
+            searching.ranking_keys(grid, weighing, words[start // 64 : stop // 64], start // 64, graded)
+
+        in_halves(64 * meta.words, grade, 64 * (meta.words // 2))
+        keys, positions = stable_order(graded.keys[by_name], by_name)
+        exactly(keys, positions, graded.scores)
+        positions = positions[:end]
+        return Window(positions, graded.scores[positions], "full order")
 
     def ordered(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> Listed:
         """Few matches are gathered and sorted; many are met on a walk along the permutation of the column."""
         words, count = self._matching(query)
-        if count <= _FEW // 4:
+        if count <= self._plans.few // 4:
             positions = np.empty(count, np.int64)
             searching.positions_of(words, positions)
             keys = self._sort_keys(column, positions, descending)

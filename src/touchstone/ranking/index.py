@@ -137,7 +137,7 @@ class Index:
         by_id = self.arrays["by_id"]
         codes = self.sort_codes(column)[by_id]
         keys = np.where(codes == 0, _LAST, codes.max(initial=0) - codes) if descending else codes - np.uint32(1)
-        return np.asarray(by_id[stable_order(keys).places])
+        return stable_order(keys, by_id.copy()).places
 
     def decoded(self, positions: Ints) -> Decoded:
         """The records at these positions, for another layout."""

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.ranking import searching
 from touchstone.ranking.columns import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
-from touchstone.ranking.criteria import COMPOSITES, Ints
+from touchstone.ranking.criteria import COMPOSITES, Floats, Ints
+from touchstone.ranking.halving import in_halves
 from touchstone.ranking.kernels import DIGIT, RADIX
-from touchstone.ranking.searching import Keyed
+from touchstone.ranking.searching import Keyed, Repairs
 
 _TEXTS: Final = tuple(name for name in TEXT_COLUMNS if name != "visibility")
 _ALIASES: Final = {"name": "dataset_name", "num_citations": "citations"}
@@ -58,14 +59,29 @@ def smallest(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) -> Ints
     return candidates[order[skip:end]]
 
 
-def stable_order(keys: NDArray[np.uint32]) -> Keyed:
-    """The keys in ascending order and the index that each came from, equal keys in the order they had: a radix sort."""
-    sorted_, spare = _keyed(keys.copy()), _keyed(np.empty_like(keys))
+def stable_order(keys: NDArray[np.uint32], places: NDArray[np.uint32]) -> Keyed:
+    """Keys in ascending order with the places that came with them, equal keys in the order they had.
+
+    A radix sort, which uses up both arrays.
+    """
+    sorted_, spare = Keyed(keys, places), Keyed(np.empty_like(keys), np.empty_like(places))
     for digit in range(3):
         if searching.digit_pass(DIGIT * digit, sorted_, spare, np.zeros(RADIX + 1, np.int64)):
             sorted_, spare = spare, sorted_
     return sorted_
 
 
-def _keyed(keys: NDArray[np.uint32]) -> Keyed:
-    return Keyed(keys, np.arange(len(keys), dtype=np.uint32))
+def exactly(keys: NDArray[np.uint32], places: NDArray[np.uint32], scores: Floats) -> None:
+    """Put records of equal keys, which come together, in the order of their scores; equal ones stay as they are."""
+    size = len(keys)
+
+    def repair(start: int, end: int) -> None:
+        part, room = slice(start, end), end - start + 2
+        spare = Repairs(np.empty(room, np.int64), np.empty(room, np.uint32), np.empty(room))
+        left = searching.repair(keys[part], places[part], scores, spare)
+        for first, last in (start + spare.left[: 2 * left]).reshape(-1, 2):
+            run = places[first:last]
+            run[:] = run[np.argsort(-scores[run], kind="stable")]
+
+    # The halves meet between two keys.
+    in_halves(size, repair, int(np.searchsorted(keys, keys[size // 2])) if size else 0)

@@ -27,6 +27,7 @@ from touchstone.ranking.kernels import (
 )
 
 _SHORT: Final = 48  # runs up to this length are sorted where they lie
+_VALUES: Final = 12  # runs of no more different scores are dealt out score by score
 
 
 class Search(NamedTuple):
@@ -52,6 +53,21 @@ class Best(NamedTuple):
     """The best records so far: a heap with the worst at its root."""
 
     positions: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+class Graded(NamedTuple):
+    """A score and a key to sort by for every record, filled where they are wanted."""
+
+    scores: NDArray[np.float64]
+    keys: NDArray[np.uint32]
+
+
+class Repairs(NamedTuple):
+    """Room to repair an order in: the ends of the runs that are left, and the rows and scores of one run."""
+
+    left: NDArray[np.int64]
+    rows: NDArray[np.uint32]
     scores: NDArray[np.float64]
 
 
@@ -209,18 +225,16 @@ def walk(words: Words, permutation: NDArray[np.uint32], skip: int, out: NDArray[
     return k
 
 
-def ranking_keys(
-    grid: Grid,
-    weighing: Weighing,
-    positions: NDArray[np.uint32],
-    scores: NDArray[np.float64],
-    keys: NDArray[np.uint32],
-) -> None:
-    """The scores of the records at these positions, and keys that grow as the scores fall."""
-    for k in range(len(positions)):
-        found = score(grid, weighing, positions[k])
-        scores[k] = found
-        keys[k] = np.uint32((1.0 - found) * 4294967295.0)
+def ranking_keys(grid: Grid, weighing: Weighing, words: Words, start: int, out: Graded) -> None:
+    """The scores of the records whose bits are set, and keys that grow as the scores fall; `words` begin at `start`."""
+    for w in range(len(words)):
+        rest = words[w]
+        while rest != ZERO:
+            i = 64 * (start + w) + lowest(rest)
+            found = score(grid, weighing, i)
+            out.scores[i] = found
+            out.keys[i] = np.uint32((1.0 - found) * 4294967295.0)
+            rest &= rest - ONE
 
 
 def digit_pass(shift: int, source: Keyed, target: Keyed, ends: NDArray[np.int64]) -> bool:
@@ -243,10 +257,8 @@ def digit_pass(shift: int, source: Keyed, target: Keyed, ends: NDArray[np.int64]
     return True
 
 
-def repair(
-    keys: NDArray[np.uint32], places: NDArray[np.uint32], scores: NDArray[np.float64], long: NDArray[np.int64]
-) -> int:
-    """Sort runs of equal keys by exact score, stable; returns how many long ones were left, their ends in `long`."""
+def repair(keys: NDArray[np.uint32], places: NDArray[np.uint32], scores: NDArray[np.float64], room: Repairs) -> int:
+    """Sort runs of equal keys by exact score, stable; returns how many were left, their ends in `room.left`."""
     start = left = 0
     for k in range(1, len(keys) + 1):
         if k < len(keys) and keys[k] == keys[start]:
@@ -254,11 +266,35 @@ def repair(
         if k - start > 1 and not falling(places, scores, start, k):
             if k - start <= _SHORT:
                 insert(places, scores, start, k)
-            else:
-                long[2 * left], long[2 * left + 1] = start, k
+            elif not deal(places[start:k], scores, room):
+                room.left[2 * left], room.left[2 * left + 1] = start, k
                 left += 1
         start = k
     return left
+
+
+def deal(run: NDArray[np.uint32], scores: NDArray[np.float64], room: Repairs) -> bool:
+    """Sort a long run, stable, the records of each score in turn; false, and as it was, when they differ too much."""
+    size = len(run)
+    for k in range(size):
+        room.rows[k] = run[k]
+        room.scores[k] = scores[run[k]]
+    above, at = np.inf, 0
+    for _ in range(_VALUES):
+        best = -np.inf
+        for k in range(size):
+            if best < room.scores[k] < above:
+                best = room.scores[k]
+        for k in range(size):
+            if room.scores[k] == best:
+                run[at] = room.rows[k]
+                at += 1
+        if at == size:
+            return True
+        above = best
+    for k in range(size):
+        run[k] = room.rows[k]
+    return False
 
 
 def falling(places: NDArray[np.uint32], scores: NDArray[np.float64], start: int, end: int) -> bool:

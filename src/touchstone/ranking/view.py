@@ -12,7 +12,7 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.text import fold
 from touchstone.ranking.answers import Items, Ordered, Ranked
 from touchstone.ranking.building import build
-from touchstone.ranking.clustered import Clustered
+from touchstone.ranking.clustered import Clustered, Plans
 from touchstone.ranking.columns import Row, SegmentWriter
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Bools, Facts, Floats, Ints
 from touchstone.ranking.facets import Counts, Facets
@@ -184,11 +184,15 @@ class View:
 
 
 class Layout(NamedTuple):
-    """When and how a catalog is indexed: from so many records, in leaves of `64 * leaf_words`, compiled or not."""
+    """When and how a catalog is indexed: from so many records, in leaves of `64 * leaf_words`, compiled or not.
+
+    `plans`: which way an indexed catalog answers.
+    """
 
     index_from: int = 100_000
     leaf_words: int = 16
     compiled: bool = True
+    plans: Plans = Plans()
 
 
 class Reclustering:
@@ -211,7 +215,7 @@ class Reclustering:
         segment = writer.segment()
         if segment.size:
             self.index = Index(*build(segment, self._layout.leaf_words))
-            Clustered(self.index).warm()
+            Clustered(self.index, self._layout.plans).warm()
 
 
 class Catalog:
@@ -248,7 +252,7 @@ class Catalog:
         catalog = cls(layout)
         if layout.compiled:
             compile_kernels()
-        catalog._main = Clustered(index)
+        catalog._main = Clustered(index, layout.plans)
         catalog._main.warm()
         catalog._restart(SegmentWriter())
         return catalog
@@ -306,7 +310,7 @@ class Catalog:
         """Take over a finished index with one swap, and apply what was changed since it was begun."""
         journal, self._journal = self._journal or [], None
         if done.index is not None:
-            self._main = Clustered(done.index)
+            self._main = Clustered(done.index, self._layout.plans)
             self._restart(SegmentWriter())
             for upserts, deleted in journal:
                 self.apply(upserts=upserts, deleted=deleted)

@@ -1,0 +1,19 @@
+"""Both halves of long work at the same time: compiled kernels let other threads run."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+LONG: Final = 100_000  # shorter work is done before a second thread has begun
+_other: Final = ThreadPoolExecutor(1, "second-half")
+T = TypeVar("T")
+
+
+def in_halves(size: int, work: Callable[[int, int], T], border: int | None = None) -> list[T]:
+    """Do the work from 0 to `border` (by default the middle) and from there to `size`; both answers, in order."""
+    middle = size // 2 if border is None else border
+    if size < LONG or not 0 < middle < size:
+        return [work(0, size)]
+    second = _other.submit(work, middle, size)
+    first = work(0, middle)
+    return [first, second.result()]
