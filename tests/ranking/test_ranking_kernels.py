@@ -117,6 +117,8 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
     size = len(keys) + 2
     room = Repairs(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
     left = search.repair(target.keys, target.places, scores, room)
+    taken = np.empty(len(by_name))
+    search.take(graded.scores, by_name, taken)
     walked = np.empty(5, np.int64)
     search.walk(words, index.arrays["name.by"], 3, walked)
     counts = np.zeros(len(index.arrays["year.values"]), np.int64)
@@ -129,6 +131,7 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
         graded.keys,
         target.places,
         room.left[: 2 * left],
+        taken,
         walked,
         counts,
         extremes,

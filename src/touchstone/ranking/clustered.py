@@ -41,6 +41,12 @@ def weighing_of(weights: Mapping[str, float]) -> Weighing:
     return Weighing(numbers, values, total, (values / total).astype(np.float32))
 
 
+def _taken(values: NDArray[Any], positions: NDArray[np.uint32]) -> NDArray[Any]:
+    out = np.empty(len(positions), values.dtype)
+    in_halves(len(positions), lambda start, end: searching.take(values, positions[start:end], out[start:end]))
+    return out
+
+
 class Clustered:
     """An index, and which of its records are alive."""
 
@@ -193,10 +199,10 @@ class Clustered:
             searching.ranking_keys(grid, weighing, words[start // 64 : stop // 64], start // 64, graded)
 
         in_halves(64 * meta.words, grade, 64 * (meta.words // 2))
-        keys, positions = stable_order(graded.keys[by_name], by_name)
+        keys, positions = stable_order(_taken(graded.keys, by_name), by_name)
         exactly(keys, positions, graded.scores)
         positions = positions[:end]
-        return Window(positions, graded.scores[positions], "full order")
+        return Window(positions, _taken(graded.scores, positions), "full order")
 
     def ordered(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> Listed:
         """Few matches are gathered and sorted; many are met on a walk along the permutation of the column."""

@@ -67,7 +67,7 @@ class Index:
         values = self.arrays[f"{column}.values"]
         if f"{column}.code" in self.arrays:
             return np.asarray(values[self.arrays[f"{column}.code"][positions]])
-        return np.asarray(values[0] + self.arrays[f"{column}.offset"][positions].astype(np.int64))
+        return np.asarray(np.add(values[0], self.arrays[f"{column}.offset"][positions], dtype=np.int64))
 
     def number(self, column: str, positions: NDArray[Any]) -> Floats:
         """A number at these positions; NaN for not known."""

@@ -316,6 +316,12 @@ def insert(places: NDArray[np.uint32], scores: NDArray[np.float64], start: int, 
         places[at] = place
 
 
+def take(values: NDArray[Any], positions: NDArray[np.uint32], out: NDArray[Any]) -> None:
+    """The values at these positions, which NumPy would turn into wider numbers first."""
+    for k in range(len(positions)):
+        out[k] = values[positions[k]]
+
+
 def technical_plane(grid: Grid, low: float, high: float, out: Words) -> None:
     """The records whose technical score is within bounds; the grade alone decides all but those at the edges."""
     grades = grid.grades[1]
