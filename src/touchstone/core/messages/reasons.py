@@ -81,11 +81,11 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "target_one_class": ("La cible « {name} » n'a qu'une seule valeur", "The target “{name}” has a single value"),
     "target_classes_too_rare": (
-        "La cible « {name} » a moins de deux valeurs présentes sur au moins {minimum} lignes",
+        "La cible « {name} » a moins de deux valeurs présentes sur au moins {minimum} lignes",
         "The target “{name}” has fewer than two values that occur in at least {minimum} rows",
     ),
     "past_one_class": (
-        "Avant le moment de la séparation, la cible « {name} » n'a qu'une seule valeur",
+        "Avant le moment de la séparation, la cible « {name} » n'a qu'une seule valeur",
         "Before the moment of the split, the target “{name}” has a single value",
     ),
     "target_all_missing": ("La cible « {name} » n'a aucune valeur", "The target “{name}” has no value at all"),
