@@ -47,6 +47,17 @@ async def test_a_readable_file_is_measured(ada: httpx2.AsyncClient) -> None:
     assert (await ada.get("/datasets?instances_min=7")).json() == [declared]
 
 
+async def test_a_column_to_predict_is_no_feature(ada: httpx2.AsyncClient) -> None:
+    """Only columns to learn from are counted, also when the target is named later; what nobody declared is told."""
+    made = await created(ada, file_path="people.csv", instances_number=7, metadata={"target": "name"})
+    name = made["metadata"]["measured"]["column_profiles"][0]["name"]
+    assert made["metadata"]["measured"]["filled"] == ["features_number", "missing_values_percentage"]
+    named = (await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"target": name}})).json()
+    assert (named["features_number"], named["metadata"]["measured"]["columns"]) == (1, 2)
+    free = (await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"target": "nothing"}})).json()
+    assert free["features_number"] == 2
+
+
 async def test_a_change_of_the_file_is_measured_anew(ada: httpx2.AsyncClient) -> None:
     """What a measurement filled in goes with its file; what was declared stays."""
     made = await created(ada, file_path="people.csv", features_number=9)

@@ -10,7 +10,7 @@ from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.db import Database
 from touchstone.demo import records
 from touchstone.selection import store
-from touchstone.selection.measuring import FILLED
+from touchstone.selection.measuring import FILLED, told
 
 _OWN_FIELDS: Final = ("description", "file_path", "file_type", "metadata")
 _MEASURED: Final = "measured in the file"
@@ -32,11 +32,12 @@ def _values() -> Iterator[dict[str, Any]]:
     stored = {"owner": None, "visibility": "public", "created_at": now, "updated_at": now, "changed_at_version": 1}
     for record in records():
         values = {name: record[name] for name in (*_OWN_FIELDS, *(a.name for a in ATTRIBUTES))}
-        identity = {"dataset_id": UUID(record["dataset_id"]), "measured_attributes": _measured(record)}
-        yield {**values, **identity, **stored}
+        measured = _measured(record)
+        identity = {"dataset_id": UUID(record["dataset_id"]), "measured_attributes": measured or None}
+        yield {**values, **identity, **stored, "metadata": told(record["metadata"], measured)}
 
 
-def _measured(record: Mapping[str, Any]) -> list[str] | None:
+def _measured(record: Mapping[str, Any]) -> list[str]:
     """The attributes that nobody declared: their evidence is the measured file."""
     evidence = record["metadata"].get("evidence", {})
-    return [name for name in FILLED if _MEASURED in str(evidence.get(name, ""))] or None
+    return [name for name in FILLED if _MEASURED in str(evidence.get(name, ""))]

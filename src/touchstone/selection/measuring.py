@@ -1,7 +1,7 @@
 """Measuring a record's data file, and what of it becomes an attribute. Measuring never makes a creation fail."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -54,9 +54,22 @@ class Measuring:
         return {"measured": measured}
 
 
+def told(metadata: Mapping[str, Any], attributes: Iterable[str]) -> dict[str, Any]:
+    """What `metadata` says about the file, with the attributes that it has filled in: nobody has declared those."""
+    if "measured" not in metadata:
+        return dict(metadata)
+    return {**metadata, "measured": {**metadata["measured"], "filled": sorted(attributes)}}
+
+
 def filled(declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The undeclared attributes that a measurement knows, with its values."""
-    measured = metadata.get("measured") or {}
+    """The undeclared attributes that a measurement knows, with its values.
+
+    A feature is a column to learn from: a column that the record declares as its target is not counted among them.
+    """
+    measured = dict(metadata.get("measured") or {})
+    target = (declared.get("metadata") or {}).get("target")
+    if any(column["name"] == target for column in measured.get("column_profiles") or ()):
+        measured["columns"] -= 1
     return {
         attribute: measured[source]
         for attribute, source in FILLED.items()

@@ -11,7 +11,7 @@ from touchstone.core.errors import ConflictingValues, DatasetNotFound, Forbidden
 from touchstone.core.identity import Caller
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
-from touchstone.selection.measuring import Measuring, filled
+from touchstone.selection.measuring import Measuring, filled, told
 from touchstone.selection.records import Entry, etag_of, is_visible
 from touchstone.selection.store import Found
 
@@ -143,6 +143,7 @@ def _completed(
 ) -> dict[str, Any]:
     """The values to store: what is declared, and what the measurement knows beside it."""
     given = declared["metadata"]
-    metadata = None if given is None and not measurement else {**_apart(given or {})[0], **measurement}
-    fill = {**filled(declared, measurement), **kept}
+    fill = {**kept, **filled(declared, measurement)}
+    found = told(measurement, fill)
+    metadata = None if given is None and not found else {**_apart(given or {})[0], **found}
     return {**declared, **fill, "metadata": metadata, "measured_attributes": sorted(fill) or None}

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from touchstone.client import Dataset
 from touchstone.core.attributes import ETHICAL
+from touchstone.core.messages.pages_data import DATA_PAGES
 
 READABLE: Final = ("csv", "tsv", "parquet", "json", "jsonl")
 _MEASURED: Final = (
@@ -13,6 +14,7 @@ _MEASURED: Final = (
     ("features_number", "columns"),
     ("missing_values_percentage", "missing_values_percentage"),
 )
+_NEAR: Final = 0.005  # figures this close say the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,12 @@ def measured(dataset: Dataset) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def unmeasured(dataset: Dataset) -> str | None:
+    """The key of the sentence that says why the file could not be measured, if it was tried."""
+    key = f"unmeasured_{(dataset.metadata or {}).get('unmeasured')}"
+    return key if key in DATA_PAGES else None
+
+
 def trainable(dataset: Dataset) -> bool:
     """Whether the record has a table that has been read."""
     return bool(measured(dataset).get("column_profiles"))
@@ -75,11 +83,15 @@ def pairs(dataset: Dataset) -> tuple[Pair, ...]:
     if found.get("columns") is not None and suggested(dataset, "target") in column_names(dataset):
         # A feature is a column to learn from: the one to predict is not counted among them.
         found["columns"] -= 1
-    rows = ((name, getattr(dataset, name), found.get(source)) for name, source in _MEASURED)
+    # What the measurement has filled in was not declared by anybody.
+    filled = found.get("filled") or ()
     return tuple(
-        Pair(name, declared, seen, None not in (declared, seen) and abs(declared - seen) > 0.005)
-        for name, declared, seen in rows
+        _pair(name, None if name in filled else getattr(dataset, name), found.get(source)) for name, source in _MEASURED
     )
+
+
+def _pair(name: str, declared: float | None, seen: float | None) -> Pair:
+    return Pair(name, declared, seen, declared is not None and seen is not None and abs(declared - seen) > _NEAR)
 
 
 def ethics(dataset: Dataset) -> tuple[Criterion, ...]:
