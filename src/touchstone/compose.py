@@ -14,10 +14,11 @@ from touchstone import server
 from touchstone.core import logs
 from touchstone.core.db import Database
 from touchstone.core.edge import Edge
-from touchstone.core.errors import Unavailable
+from touchstone.core.errors import ServiceError, Unavailable
 from touchstone.core.identity import InternalTokens
 from touchstone.core.migrations import current, head, prepare, upgrade
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.core.shell import refusal
 from touchstone.core.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.explanation.app import Explanation
 from touchstone.gateway.accounts import any_user, create_user
@@ -56,15 +57,22 @@ P = TypeVar("P", bound=Closable)
 class Front:
     """The pages under `/app/` and the API beside them, on one address."""
 
-    def __init__(self, pages: ASGIApp, api: ASGIApp) -> None:
+    def __init__(self, pages: Web, api: ASGIApp) -> None:
         self.pages = pages
         self.api = api
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Pages answer `/` and `/app…`, the gateway everything else."""
-        path = scope.get("path", "")
-        mine = path in ("/", "/app", "/favicon.ico") or path.startswith("/app/")
-        return (self.pages if mine else self.api)(scope, receive, send)
+        return (self.pages.app if _is_page(scope) else self.api)(scope, receive, send)
+
+    def refusal(self, problem: ServiceError, scope: Scope) -> ASGIApp:
+        """What is refused before either is asked: in the pages a page, elsewhere the API's answer."""
+        return (self.pages.refusal if _is_page(scope) else refusal)(problem, scope)
+
+
+def _is_page(scope: Scope) -> bool:
+    path = scope.get("path", "")
+    return path in ("/", "/app", "/favicon.ico") or path.startswith("/app/")
 
 
 @asynccontextmanager
@@ -196,7 +204,8 @@ async def _opened(stack: AsyncExitStack, opening: Awaitable[P]) -> P:
 
 async def _fronted(settings: Settings, opened: Gateway, stack: AsyncExitStack) -> ASGIApp:
     pages = await _opened(stack, Web.open(settings, opened.app))
-    return Edge(Front(pages.app, opened.app), settings, large_bodies=LARGE_BODIES | LARGE_PAGES)
+    front = Front(pages, opened.app)
+    return Edge(front, settings, large_bodies=LARGE_BODIES | LARGE_PAGES, refusing=front.refusal)
 
 
 async def _database(settings: Settings, stack: AsyncExitStack) -> Database:

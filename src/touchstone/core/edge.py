@@ -8,7 +8,7 @@ import os
 import re
 import time
 import types
-from collections.abc import Awaitable, Collection, Generator
+from collections.abc import Awaitable, Callable, Collection, Generator
 from typing import Any, Final, TypeVar
 
 import structlog
@@ -34,6 +34,7 @@ _REQUEST_ID_FORM: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _EVENT_STREAM: Final = b"text/event-stream"
 log = structlog.get_logger("touchstone.access")
 T = TypeVar("T")
+Refusing = Callable[[ServiceError, Scope], ASGIApp]  # the answer that carries a refusal
 
 
 class Edge:
@@ -41,13 +42,16 @@ class Edge:
 
     Gives each request an id, refuses headers and bodies over the limits (uploads have their own, at the paths in
     `large_bodies` only), works on `max_concurrency` requests at once while as many more wait, and turns whatever
-    escapes an application into an answer without a trace.
+    escapes an application into an answer without a trace. `refusing` makes the answers that carry refusals.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, *, large_bodies: Collection[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, *, large_bodies: Collection[str] = (), refusing: Refusing = refusal
+    ) -> None:
         self.app = app
         self.settings = settings
         self.large_bodies = large_bodies
+        self.refusing = refusing
         self._access: structlog.typing.FilteringBoundLogger = log.bind()  # finding it anew each time costs more
         self._is_logged = self._access.is_enabled_for(logging.INFO)
         self._slots = asyncio.Semaphore(settings.max_concurrency)
@@ -61,7 +65,7 @@ class Edge:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
             return
-        exchange = _Exchange(scope, send)
+        exchange = _Exchange(scope, send, self.refusing)
         try:
             _check_headers(scope["headers"])
             await self._admitted(exchange, receive)
@@ -116,11 +120,12 @@ class Edge:
 class _Exchange:
     """One request and what has been answered to it so far."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, refusing: Refusing) -> None:
         self.started = time.perf_counter()
         self.status = 0
         self.slot: asyncio.Semaphore | None = None
         self._send = send
+        self._refusing = refusing
         headers = scope["headers"]
         self.given: dict[bytes, bytes] = dict(headers)
         given = self.given.get(REQUEST_ID)
@@ -148,7 +153,7 @@ class _Exchange:
     async def refuse(self, problem: ServiceError) -> None:
         """Answer with a refusal, unless an answer has begun."""
         if self.status == 0:
-            await refusal(problem, self.scope)(self.scope, _no_body, self.send)
+            await self._refusing(problem, self.scope)(self.scope, _no_body, self.send)
 
     def release(self) -> None:
         """Give the place back, once."""

@@ -15,11 +15,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.client import AsyncTouchstone, InProcess
+from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
 from touchstone.web import charting
 from touchstone.web.rendering import STATIC, Pages
 from touchstone.web.routes import account, datasets, jobs, projects, ranking
-from touchstone.web.visiting import Desk, broken, missing
+from touchstone.web.visiting import Desk, broken, missing, refusal_page
 
 # Everything comes from this origin; no inline script or style runs, whoever managed to write one.
 POLICY: Final = "; ".join(
@@ -71,9 +72,9 @@ class Shield:
 class Web:
     """The pages, opened."""
 
-    def __init__(self, app: ASGIApp, client: AsyncTouchstone) -> None:
+    def __init__(self, app: ASGIApp, desk: Desk) -> None:
         self.app = app
-        self._client = client
+        self._desk = desk
 
     @classmethod
     async def open(cls, settings: Settings, api: ASGIApp) -> Self:
@@ -96,11 +97,15 @@ class Web:
             exception_handlers={HTTPException: missing, Exception: broken},
         )
         app.state.desk = Desk(settings, Pages(), client)
-        return cls(app, client)
+        return cls(app, app.state.desk)
+
+    def refusal(self, problem: ServiceError, scope: Scope) -> ASGIApp:
+        """The page that says what was refused before any page was asked: too large a form, too many at once."""
+        return Shield(refusal_page(problem, scope, self._desk))
 
     async def close(self) -> None:
         """Let go of the client."""
-        await self._client.close()
+        await self._desk.client.close()
 
 
 async def _to_home(_: Request) -> Response:

@@ -1,5 +1,6 @@
 """Reading forms: texts, lists and numbers as people write them."""
 
+import math
 from collections.abc import Iterable
 
 from starlette.datastructures import FormData, UploadFile
@@ -42,6 +43,18 @@ def whole(form: FormData, name: str, label: str) -> int | None:
     if not text.isascii() or not text.isdigit() or len(text) > 15:
         raise misfit(label)
     return int(text)
+
+
+def number(text: str) -> int | float:
+    """A number as people write it: with blanks between its thousands and, in French, a decimal comma.
+
+    Raises:
+        ValueError: it is not a finite one.
+    """
+    found = float("".join(text.split()).replace(",", ".").replace("\N{MINUS SIGN}", "-"))
+    if not math.isfinite(found):
+        raise ValueError(text)
+    return int(found) if found.is_integer() and abs(found) < 2**53 else found
 
 
 def wholes(texts: Iterable[str], label: str) -> list[int]:

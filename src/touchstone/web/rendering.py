@@ -1,6 +1,7 @@
 """Templates filled for one reader: texts from the catalog, numbers and dates in their language, local addresses."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
@@ -19,6 +20,11 @@ from touchstone.web import charting
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"
+_MINUS: Final = "\N{MINUS SIGN}"
+_FIGURES: Final = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+# Numbers, alone or as the ends of a range; a date or a code keeps its hyphens.
+_ONLY_FIGURES: Final = re.compile(rf"[<>≤≥ ]*{_FIGURES.pattern}(?: ?[–…] ?{_FIGURES.pattern})?")
+_RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SHORT: Final = 10  # seconds below which their tenths are shown
 
 
@@ -45,7 +51,8 @@ class Speech:
     def __init__(self, locale: str) -> None:
         self.locale = locale
         self._babel = Locale.parse(locale)
-        self._signs = str.maketrans({",": get_group_symbol(self._babel), ".": get_decimal_symbol(self._babel)})
+        group, decimal = get_group_symbol(self._babel), get_decimal_symbol(self._babel)
+        self._signs = str.maketrans({",": group, ".": decimal, "-": _MINUS})
         self._percent = format_percent(0, locale=self._babel).replace("0", "{}")
 
     def text(self, key: str, **facts: Any) -> str:
@@ -63,10 +70,20 @@ class Speech:
             return "–"
         # Hundreds of numbers stand on a page: Python writes them, Babel only tells the language's signs.
         if digits is not None:
-            plain = f"{value:,.{digits}f}"
+            plain = f"{value:z,.{digits}f}"
         else:
-            plain = f"{value:,}" if isinstance(value, int) else f"{value:,.3f}".rstrip("0").rstrip(".")
+            plain = f"{value:,}" if isinstance(value, int) else f"{value:z,.3f}".rstrip("0").rstrip(".")
         return plain.translate(self._signs)
+
+    def figure(self, found: Any) -> str:
+        """A cell, a class or the ends of a group: with this language's signs where it is made of numbers alone."""
+        text = str(found)
+        return _FIGURES.sub(self._figure, text) if _ONLY_FIGURES.fullmatch(text) else text
+
+    def _figure(self, found: re.Match[str]) -> str:
+        digits, _, power = found[0].partition("e")
+        times = "\u00a0×\u00a010" + str(int(power)).translate(_RAISED) if power else ""
+        return digits.translate(self._signs) + times
 
     def percent(self, share: float | None, digits: int = 0) -> str:
         """A share of one as a percentage; a dash for None."""
@@ -135,6 +152,7 @@ class Pages:
         environment.filters = {
             **self._environment.filters,
             "number": speech.number,
+            "figure": speech.figure,
             "percent": speech.percent,
             "date": speech.date,
             "bytes": speech.bytes,

@@ -8,6 +8,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Scope
 
 from touchstone.client import AsyncTouchstone, Tokens, TouchstoneError, User
 from touchstone.core.errors import BackendUnavailable, Forbidden, InternalError, NotFound, ServiceError, Unauthorized
@@ -15,6 +16,7 @@ from touchstone.core.settings import Settings
 from touchstone.web import session
 from touchstone.web.rendering import Pages, Speech, address
 from touchstone.web.state import Vocabulary
+from touchstone.web.wording import worded
 
 SIGN_IN: Final = "/app/sign-in"
 SEE_OTHER: Final = 303
@@ -44,6 +46,7 @@ class Visit:
     api: AsyncTouchstone
     renewed: session.Signed | None = None
     ended: bool = False
+    place: str | None = None
     user: User | None = field(default=None)
 
     @classmethod
@@ -72,7 +75,9 @@ class Visit:
 
     @property
     def here(self) -> str:
-        """The address of this page, to come back to."""
+        """The address of this page, to come back to: one that can be opened, also when a form was sent to another."""
+        if self.place is not None:
+            return self.place
         url = self.request.url
         return f"{url.path}?{url.query}" if url.query else url.path
 
@@ -110,6 +115,8 @@ class Visit:
     def part(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
         """A template filled for this visitor."""
         common = {"here": self.here, "path": self.request.url.path, "theme": session.theme_of(self.request)}
+        if isinstance(problem := context.get("problem"), TouchstoneError):
+            context["problem"] = worded(problem, self.speech)
         html = self.desk.pages.render(template, self.locale, **common, **context)
         return HTMLResponse(html, status_code=status)
 
@@ -132,11 +139,15 @@ class Visit:
         return response
 
 
-def page(handler: Handler, *, everyone: bool = False) -> Endpoint:
-    """An endpoint that answers with a page; unless it is for everyone, one has to sign in first."""
+def page(handler: Handler, *, everyone: bool = False, back: str | None = None) -> Endpoint:
+    """An endpoint that answers with a page; unless it is for everyone, one has to sign in first.
+
+    One that only takes a form cannot be opened: `back` is the page that it belongs to, with the same path parameters.
+    """
 
     async def endpoint(request: Request) -> Response:
         visit = Visit.begin(request, request.app.state.desk)
+        visit.place = back and back.format(**request.path_params)
         try:
             response = await _answered(visit, handler, everyone)
         except TouchstoneError as problem:
@@ -157,9 +168,10 @@ async def _answered(visit: Visit, handler: Handler, everyone: bool) -> Response:
 
 
 def to_sign_in(visit: Visit) -> Response:
-    """Send the visitor to sign in, and then back."""
-    back = visit.here if visit.request.method == "GET" else None
-    return visit.go(SIGN_IN, next=None if back in (None, session.HOME) else back)
+    """Send the visitor to sign in, and then back; whose session has ended is told, and what it cost."""
+    sending = visit.request.method == "POST"
+    done = "unsaved" if sending else "expired" if visit.ended else None
+    return visit.go(SIGN_IN, next=None if visit.here == session.HOME else visit.here, done=done)
 
 
 async def refused(visit: Visit, problem: TouchstoneError) -> Response:
@@ -173,6 +185,14 @@ async def refused(visit: Visit, problem: TouchstoneError) -> Response:
     except TouchstoneError:
         visit.sign_out()
         return visit.part("error.html", status=status, problem=problem, user=None)
+
+
+def refusal_page(problem: ServiceError, scope: Scope, desk: Desk) -> Response:
+    """The page for what is refused before any page is asked."""
+    visit = Visit.begin(Request(scope), desk)
+    # What is sent with a picture has no page of its own.
+    visit.place = "/app/account" if scope["path"].startswith("/app/account/") else scope["path"]
+    return visit.part("error.html", status=problem.status, problem=_as_refusal(visit, problem), user=None)
 
 
 def _as_refusal(visit: Visit, problem: ServiceError) -> TouchstoneError:

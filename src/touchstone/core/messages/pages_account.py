@@ -54,13 +54,23 @@ ACCOUNT_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "picture": ("Photo", "Picture"),
     "picture_yours": ("Votre photo", "Your picture"),
     "picture_choose": ("PNG, JPEG ou WebP, 2 Mo au plus", "PNG, JPEG or WebP, at most 2 MB"),
+    "picture_missing": ("Choisissez d'abord une photo.", "Choose a picture first."),
     "picture_remove": ("Retirer la photo", "Remove the picture"),
     "sessions": ("Où vous êtes connecté", "Where you are signed in"),
     "session_unknown": ("Appareil inconnu", "Unknown device"),
     "session_used": ("vu le {date}", "seen {date}"),
     "session_current": ("ici", "here"),
+    "session_sure": ("Terminer cette session ?", "End that session?"),
     "session_end": ("Déconnecter", "Sign out there"),
     "done_signed_out": ("Vous êtes déconnecté.", "You are signed out."),
+    "done_expired": (
+        "Votre session a pris fin. Connectez-vous pour continuer.",
+        "Your session has ended. Sign in to go on.",
+    ),
+    "done_unsaved": (
+        "Votre session a pris fin : ce que vous veniez d'envoyer n'a pas été enregistré.",
+        "Your session has ended: what you have just sent was not saved.",
+    ),
     "done_password": (
         "Le mot de passe est changé. Connectez-vous avec le nouveau.",
         "The password is changed. Sign in with the new one.",

@@ -10,6 +10,7 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "explain_data": ("Expliquer ces données", "Explain this data"),
     "score_parts": ("De quoi est fait le score", "What the score is made of"),
     "score_sum": ("Score : la somme des points", "Score: the sum of the points"),
+    "score_gone": ("Ce jeu de données n'est plus au classement.", "This dataset is no longer in the ranking."),
     "score_none": ("Aucun critère n'a de poids.", "No criterion has any weight."),
     "criterion": ("Critère", "Criterion"),
     "value": ("Valeur", "Value"),
@@ -58,6 +59,7 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "Ce qui a fait pencher la balance, et ce qui reste à vérifier",
         "What tipped the scales, and what is still to be checked",
     ),
+    "reason_edit": ("Modifier la raison", "Change the reason"),
     "reason_missing": ("Écrivez pourquoi vous le choisissez.", "Write why you choose it."),
     "record": ("La fiche", "The record"),
     "changed": ("Changé le", "Changed"),
@@ -73,8 +75,58 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "Ce que vous déclarez ici compte dans le score ; ce qui a été mesuré dans le fichier reste.",
         "What you declare here counts in the score; what was measured in the file stays.",
     ),
+    "edit_outdated": (
+        "Ce que vous avez écrit est encore ci-dessous, mais n'est pas enregistré.",
+        "What you have written is still below, but is not saved.",
+    ),
+    "edit_reload": ("Reprendre la fiche telle qu'elle est", "Start again from the record as it is"),
+    "edit_see": ("la voir dans un autre onglet", "see it in another tab"),
+    "unmeasured_unsupported_type": (
+        "Ce type de fichier n'est pas lu : envoyez du CSV, TSV, Parquet, JSON ou JSON Lines.",
+        "Files of this type are not read: send CSV, TSV, Parquet, JSON or JSON Lines.",
+    ),
+    "unmeasured_empty": (
+        "Il ne contient aucune ligne : vérifiez-le et envoyez-le à nouveau.",
+        "It holds no row: check it and send it again.",
+    ),
+    "unmeasured_not_text": (
+        "Ce n'est pas du texte : enregistrez-le en CSV (UTF-8) et envoyez-le à nouveau.",
+        "It is not text: save it as CSV (UTF-8) and send it again.",
+    ),
+    "unmeasured_malformed": (
+        "Ce n'est pas un tableau bien formé : vérifiez que chaque ligne a autant de cellules que l'en-tête.",
+        "It is not a well-formed table: check that each line has as many cells as the header.",
+    ),
+    "unmeasured_line_too_long": (
+        "Une de ses lignes est trop longue : vérifiez les guillemets et les fins de ligne.",
+        "One of its lines is too long: check the quotes and the ends of lines.",
+    ),
+    "unmeasured_too_many_columns": (
+        "Il a trop de colonnes : n'en gardez que l'utile.",
+        "It has too many columns: keep the useful ones.",
+    ),
+    "unmeasured_too_large": (
+        "Le lire demande trop de mémoire : envoyez-le en Parquet, ou un extrait.",
+        "Reading it takes too much memory: send it as Parquet, or a part of it.",
+    ),
+    "unmeasured_too_slow": (
+        "Le lire demande trop de temps : envoyez-le en Parquet, ou un extrait.",
+        "Reading it takes too much time: send it as Parquet, or a part of it.",
+    ),
+    "unmeasured_crashed": (
+        "Sa lecture a échoué : enregistrez-le à nouveau, par exemple en CSV, et renvoyez-le.",
+        "Reading it failed: save it anew, for instance as CSV, and send it again.",
+    ),
     "delete_sure": ("Supprimer pour de bon ?", "Delete for good?"),
     "done_created": ("La fiche est enregistrée.", "The record is saved."),
+    "field_name": ("Nom", "Name"),
+    "field_problem": ("{name} : {problem}", "{name}: {problem}"),
+    "number_too_large": ("nombre trop grand", "the number is too large"),
+    "error_back": ("Revenir au formulaire", "Back to the form"),
+    "file_too_big": (
+        "Ce fichier est trop grand : {limit} au plus.",
+        "This file is too large: at most {limit}.",
+    ),
     # One's own data
     "new_lead": (
         "Apportez une table : ses colonnes sont mesurées, puis vous pouvez entraîner un modèle et l'expliquer.",
@@ -144,6 +196,7 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "timeline": ("Chronologie", "Timeline"),
     "event_project_made": ("Projet créé", "Project created"),
+    "event_choice": ("Dernier changement ; choix actuel :", "Last change; present choice:"),
     "event_project_changed": ("Projet changé", "Project changed"),
     "event_train_asked": ("Entraînement demandé :", "Training asked for:"),
     "event_explain_asked": ("Explication demandée :", "Explanation asked for:"),

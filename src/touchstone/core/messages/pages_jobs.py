@@ -37,6 +37,7 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "job_name": ("Nom de la tâche", "Name of the job"),
     "job_request": ("La demande, telle qu'elle a été faite", "The request, as it was made"),
     "progress": ("Avancement", "Progress"),
+    "progress_step": ("{message} (étape {step} sur {steps})", "{message} (step {step} of {steps})"),
     "go_on": ("Continuer", "Go on"),
     "not_whole": ("{name} : écrivez un nombre entier.", "{name}: write a whole number."),
     # Starting a training

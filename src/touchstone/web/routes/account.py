@@ -1,5 +1,6 @@
 """Signing in and out, making an account, and everything about one's own: profile, picture, password, sessions."""
 
+import contextlib
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -7,10 +8,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import TouchstoneError
-from touchstone.core.errors import Unauthorized
+from touchstone.core.errors import NotFound, Unauthorized
 from touchstone.core.messages import LOCALES
 from touchstone.web import session
-from touchstone.web.forms import secret, sent_file, written
+from touchstone.web.forms import misfit, secret, sent_file, written
+from touchstone.web.rendering import address
 from touchstone.web.visiting import Visit, page
 
 _MINE: Final = "/app/account"
@@ -38,6 +40,8 @@ _PICTURE_LIMIT: Final = 2 * 1024 * 1024
 
 async def _sign_in(visit: Visit) -> Response:
     if visit.request.method == "GET":
+        if visit.signed is not None:
+            return visit.go(session.local(visit.request.query_params.get("next")))
         return visit.part("sign_in.html", user=None, **_entrance(visit))
     form = await visit.form()
     email = written(form, "email")
@@ -60,18 +64,23 @@ async def _welcome(visit: Visit, form: FormData) -> Response:
 
 def _entrance(visit: Visit, form: FormData | None = None, **more: Any) -> dict[str, Any]:
     query = visit.request.query_params
+    onward = session.local(written(form, "next") if form else query.get("next"))
+    visit.place = address(visit.request.url.path, next=onward, done=query.get("done"))
     return {
-        "next": session.local(written(form, "next") if form else query.get("next")),
+        "next": onward,
         "done": query.get("done"),
         "registration": visit.desk.settings.registration == "open",
         "problem": None,
         "email": "",
+        "pseudo": written(form, "pseudo") if form else "",
         **more,
     }
 
 
 async def _register(visit: Visit) -> Response:
     if visit.request.method == "GET":
+        if visit.signed is not None:
+            return visit.go(session.local(visit.request.query_params.get("next")))
         return visit.part("register.html", user=None, **_entrance(visit))
     form = await visit.form()
     email, pseudo, password = written(form, "email"), written(form, "pseudo"), secret(form, "password")
@@ -115,9 +124,17 @@ async def _preferences(visit: Visit) -> Response:
     language, theme = written(form, "language"), written(form, "theme")
     if language in LOCALES:
         session.prefer(answer, visit.request, session.LANGUAGE, language)
+        await _remember(visit, language)
     if theme in session.THEMES:
         session.prefer(answer, visit.request, session.THEME, theme)
     return answer
+
+
+async def _remember(visit: Visit, language: str) -> None:
+    """Keep the language in the profile too, of whoever is signed in: the browser's choice stands without it."""
+    if visit.signed is not None:
+        with contextlib.suppress(TouchstoneError):
+            await visit.api.update_me(locale=language)  # type: ignore[arg-type]
 
 
 def device(user_agent: str | None) -> str:
@@ -142,6 +159,8 @@ async def _account(visit: Visit, problem: TouchstoneError | None = None, about: 
 
 async def _change(visit: Visit) -> Response:
     about = visit.request.path_params["about"]
+    if about not in _CHANGES:
+        raise NotFound
     try:
         await _CHANGES[about](visit, await visit.form())
     except TouchstoneError as problem:
@@ -168,9 +187,10 @@ async def _change_password(visit: Visit, form: FormData) -> None:
 
 async def _change_picture(visit: Visit, form: FormData) -> None:
     sent = sent_file(form, "picture")
-    if sent is not None:
-        # One byte more than is allowed: the API then says itself that it is too much.
-        await visit.api.set_picture(await sent.read(_PICTURE_LIMIT + 1))
+    if sent is None:
+        raise misfit(visit.speech.text("picture_missing"))
+    # One byte more than is allowed: the API then says itself that it is too much.
+    await visit.api.set_picture(await sent.read(_PICTURE_LIMIT + 1))
 
 
 async def _drop_picture(visit: Visit, form: FormData) -> None:
@@ -205,9 +225,9 @@ ROUTES: Final = (
     Route("/app/sign-in", page(_sign_in, everyone=True), methods=_FORM),
     Route("/app/register", page(_register, everyone=True), methods=_FORM),
     Route("/app/reset-password", page(_reset, everyone=True), methods=_FORM),
-    Route("/app/sign-out", page(_sign_out), methods=["POST"]),
-    Route("/app/preferences", page(_preferences, everyone=True), methods=["POST"]),
+    Route("/app/sign-out", page(_sign_out, everyone=True, back=session.HOME), methods=["POST"]),
+    Route("/app/preferences", page(_preferences, everyone=True, back=session.HOME), methods=["POST"]),
     Route(_MINE, page(_account)),
     Route("/app/account/picture", page(_picture)),
-    Route("/app/account/{about:str}", page(_change), methods=["POST"]),
+    Route("/app/account/{about:str}", page(_change, back=_MINE), methods=["POST"]),
 )

@@ -19,6 +19,7 @@ from touchstone.web.visiting import Visit, page
 _NEW: Final = "/app/datasets/new"
 _FLAGS: Final = {"true": True, "false": False}
 _MEASURED: Final = "measured"  # the part of a record's metadata that the service writes
+_NO_VERSION: Final = '"none"'
 _BAD_INPUT: Final = (Invalid.status, TooLarge.status)
 
 
@@ -38,6 +39,7 @@ async def _dataset(visit: Visit) -> Response:
         ethics=describing.ethics(dataset),
         columns=describing.columns(dataset),
         measured=describing.measured(dataset),
+        unmeasured=describing.unmeasured(dataset),
         trainable=describing.trainable(dataset),
         projects=await visit.api.list_projects(),
         done=visit.request.query_params.get("done"),
@@ -64,6 +66,7 @@ async def _new(visit: Visit) -> Response:
         form=form,
         ethical=ETHICAL,
         limit=visit.desk.settings.upload_max_bytes,
+        outdated=False,
     )
 
 
@@ -99,7 +102,9 @@ async def _edit(visit: Visit) -> Response:
     dataset = await visit.api.get_dataset(visit.request.path_params["dataset_id"])
     form = FormData({**_shown(dataset), "etag": dataset.etag or ""})
     problem = None
-    if visit.request.method == "POST":
+    if visit.request.method == "GET":
+        await _check_author(visit, dataset)
+    else:
         form = await visit.form()
         try:
             await visit.api.update_dataset(
@@ -117,7 +122,17 @@ async def _edit(visit: Visit) -> Response:
         problem=problem,
         form=form,
         ethical=ETHICAL,
+        outdated=problem is not None and problem.status == PreconditionFailed.status,
     )
+
+
+async def _check_author(visit: Visit, dataset: Dataset) -> None:
+    """Whether the visitor may change the record: asked with a version that it never has, so that nothing changes."""
+    try:
+        await visit.api.update_dataset(dataset.id, etag=_NO_VERSION)
+    except TouchstoneError as problem:
+        if problem.status != PreconditionFailed.status:
+            raise
 
 
 def _shown(dataset: Dataset) -> dict[str, str]:
@@ -166,5 +181,5 @@ ROUTES: Final = (
     Route(_NEW, page(_new), methods=["GET", "POST"]),
     Route("/app/datasets/{dataset_id:int}", page(_dataset)),
     Route("/app/datasets/{dataset_id:int}/edit", page(_edit), methods=["GET", "POST"]),
-    Route("/app/datasets/{dataset_id:int}/delete", page(_delete), methods=["POST"]),
+    Route("/app/datasets/{dataset_id:int}/delete", page(_delete, back="/app/datasets/{dataset_id}"), methods=["POST"]),
 )

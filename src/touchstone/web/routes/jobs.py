@@ -16,13 +16,16 @@ from touchstone.client.models import Kind
 from touchstone.client.work import follow_job, stream_artifact
 from touchstone.core.errors import IdempotencyConflict, Invalid, NotFound
 from touchstone.core.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
-from touchstone.web.forms import listed, parted, whole, wholes, written
+from touchstone.web.forms import listed, number, parted, whole, wholes, written
+from touchstone.web.rendering import address
 from touchstone.web.routes.projects import jobs_of
 from touchstone.web.views import describing, working
 from touchstone.web.visiting import Visit, page
+from touchstone.web.wording import worded
 
 _ALL: Final = "/app/jobs"
 _ONE: Final = _ALL + "/{kind:str}/{job_id:str}"
+_PAGE: Final = _ALL + "/{kind}/{job_id}"  # the address of the page, to fill in
 _READABLE: Final = 500  # datasets offered in a start form
 _CHOICES: Final = ("train", "explain")
 _BAD_ORDER: Final = (Invalid.status, IdempotencyConflict.status)
@@ -43,6 +46,7 @@ async def _train(visit: Visit) -> Response:
                 raise
             problem = refusal
     dataset = await _subject(visit, given)
+    visit.place = address(f"{_ALL}/train", **_kept(given, "dataset_id", "project_id", "target"))
     return await visit.page(
         "train.html",
         status=problem.status if problem else 200,
@@ -58,6 +62,11 @@ async def _train(visit: Visit) -> Response:
         projects=await visit.api.list_projects(),
         key=written(given, "key") or str(uuid4()),
     )
+
+
+def _kept(form: FormData, *names: str) -> dict[str, str]:
+    """The fields of a form that its address may hold."""
+    return {name: text for name in names if (text := written(form, name))}
 
 
 async def _given(visit: Visit) -> FormData:
@@ -126,6 +135,7 @@ async def _explain(visit: Visit) -> Response:
     training = await visit.api.get_job("train", job_id) if job_id else None
     dataset = await _subject(visit, given)
     trained = [job for job in await jobs_of(visit, None) if job.kind == "train" and job.status == "succeeded"]
+    visit.place = address(f"{_ALL}/explain", **_kept(given, "dataset_id", "project_id", "job_id"))
     return await visit.page(
         "explain.html",
         status=problem.status if problem else 200,
@@ -135,12 +145,19 @@ async def _explain(visit: Visit) -> Response:
         dataset=dataset,
         trained=trained,
         columns=describing.columns(dataset) if dataset else (),
-        suggested=describing.suggested_target(dataset) if dataset else None,
-        sensitive=describing.suggested(dataset, "sensitive_columns") or [] if dataset else [],
+        **_prefilled(given, dataset, again=problem is not None),
         methods=METHOD_LABELS,
         projects=await visit.api.list_projects(),
         key=written(given, "key") or str(uuid4()),
     )
+
+
+def _prefilled(given: FormData, dataset: Dataset | None, *, again: bool) -> dict[str, Any]:
+    """The columns that the form has ticked: those that were sent, else those that the record suggests."""
+    if again or dataset is None:
+        return {"target": written(given, "target"), "sensitive": listed(given, "sensitive")}
+    sensitive = describing.suggested(dataset, "sensitive_columns") or []
+    return {"target": describing.suggested_target(dataset), "sensitive": sensitive}
 
 
 async def _start_explaining(visit: Visit, form: FormData) -> Job:
@@ -202,7 +219,7 @@ async def _common(visit: Visit, job: Job) -> dict[str, Any]:
     return {
         "job": job,
         "dataset": dataset,
-        "phase": working.progress_text(job.progress.message if job.progress else None, visit.speech),
+        "phase": working.progress_text(job, visit.speech),
         "charts": working.charts(job, visit.speech),
         "said": working.said,
     }
@@ -247,12 +264,17 @@ async def _what_if(visit: Visit, job: Job, features: tuple[Mapping[str, Any], ..
     try:
         answer = await visit.api.predict(str(job.parent_job_id), [row])
     except TouchstoneError as problem:
-        return {"problem": problem.detail}
+        return {"problem": worded(problem, visit.speech).detail}
     return {"prediction": answer["predictions"][0], "classes": answer.get("classes") or [], "problem": None}
 
 
 def _cell(text: str, kind: str) -> Any:
-    return None if text == "" else _literal(text) if kind == "number" else text
+    if text == "" or kind != "number":
+        return text or None
+    try:
+        return number(text)
+    except ValueError:
+        return text
 
 
 async def _chart(visit: Visit) -> Response:
@@ -299,6 +321,6 @@ ROUTES: Final = (
     Route(f"{_ONE}/events", page(_events)),
     Route(f"{_ONE}/charts/{{chart:str}}", page(_chart)),
     Route(f"{_ONE}/artifacts/{{name:str}}", page(_artifact)),
-    Route(f"{_ONE}/cancel", page(_cancel), methods=["POST"]),
-    Route(f"{_ONE}/delete", page(_delete), methods=["POST"]),
+    Route(f"{_ONE}/cancel", page(_cancel, back=_PAGE), methods=["POST"]),
+    Route(f"{_ONE}/delete", page(_delete, back=_PAGE), methods=["POST"]),
 )

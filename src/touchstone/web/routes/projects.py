@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any, Final
 
+from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -10,7 +11,7 @@ from touchstone.client import Dataset, Job, Project, TouchstoneError
 from touchstone.client.models import Kind
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.web.forms import misfit, wholes, written
-from touchstone.web.state import RankState, stored
+from touchstone.web.state import Misfit, RankState, stored
 from touchstone.web.views import filtering
 from touchstone.web.views import ranking as view
 from touchstone.web.views.describing import trainable
@@ -18,8 +19,10 @@ from touchstone.web.views.timeline import timeline
 from touchstone.web.visiting import Visit, page
 
 _ALL: Final = "/app/projects"
+_ONE: Final = _ALL + "/{project_id}"  # the address of the page, to fill in
 _OFFERED: Final = 10
 _JOBS: Final = 50
+_UNTOUCHED: Final = FormData()
 
 
 async def _projects(visit: Visit) -> Response:
@@ -47,6 +50,8 @@ async def _new(visit: Visit) -> Response:
         form = await visit.form()
         try:
             return visit.go(f"{_ALL}/{await _kept(visit, state, written(form, 'project'), written(form, 'name'))}")
+        except Misfit as wrong:
+            problem = misfit(filtering.misfit_said(str(wrong), visit.speech))
         except TouchstoneError as refusal:
             if refusal.status != Invalid.status:
                 raise
@@ -78,8 +83,16 @@ async def _need(visit: Visit, state: RankState) -> dict[str, Any]:
     }
 
 
-async def _project(visit: Visit, problem: TouchstoneError | None = None) -> Response:
-    project = await visit.api.get_project(visit.request.path_params["project_id"])
+async def _project(visit: Visit) -> Response:
+    return await _shown(visit, visit.request.path_params["project_id"])
+
+
+async def _shown(
+    visit: Visit, project_id: str, problem: TouchstoneError | None = None, form: FormData = _UNTOUCHED
+) -> Response:
+    """The page of a project; after a refusal, with what was written in its form."""
+    visit.place = f"{_ALL}/{project_id}"
+    project = await visit.api.get_project(project_id)
     weights = {one.criterion_name: one.weight for one in project.weights}
     state = stored(project.criteria, weights, await visit.vocabulary())
     offered = await visit.api.get_recommendations(project.id, limit=_OFFERED)
@@ -96,6 +109,7 @@ async def _project(visit: Visit, problem: TouchstoneError | None = None) -> Resp
         trainable=chosen is not None and trainable(chosen),
         jobs=jobs,
         events=timeline(project, jobs),
+        form=form,
         done=visit.request.query_params.get("done"),
         **await _need(visit, state),
     )
@@ -125,17 +139,22 @@ async def _change(visit: Visit) -> Response:
     except TouchstoneError as problem:
         if problem.status != Invalid.status:
             raise
-        return await _project(visit, problem)
+        return await _shown(visit, project_id, problem, form)
     return visit.go(f"{_ALL}/{project_id}", done="project")
 
 
 async def _choose(visit: Visit) -> Response:
     form = await visit.form()
     project_id, reason = written(form, "project"), written(form, "reason")
-    if not reason:
-        raise misfit(visit.speech.text("reason_missing"))
-    (dataset_id,) = wholes([written(form, "dataset")], visit.speech.text("choose_which"))
-    await visit.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
+    try:
+        if not reason:
+            raise misfit(visit.speech.text("reason_missing"))
+        (dataset_id,) = wholes([written(form, "dataset")], visit.speech.text("choose_which"))
+        await visit.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
+    except TouchstoneError as problem:
+        if problem.status != Invalid.status:
+            raise
+        return await _shown(visit, project_id, problem, form)
     return visit.go(f"{_ALL}/{project_id}", done="chosen")
 
 
@@ -147,8 +166,8 @@ async def _delete(visit: Visit) -> Response:
 ROUTES: Final = (
     Route(_ALL, page(_projects)),
     Route(f"{_ALL}/new", page(_new), methods=["GET", "POST"]),
-    Route(f"{_ALL}/choose", page(_choose), methods=["POST"]),
+    Route(f"{_ALL}/choose", page(_choose, back=_ALL), methods=["POST"]),
     Route(f"{_ALL}/{{project_id:str}}", page(_project)),
-    Route(f"{_ALL}/{{project_id:str}}/change", page(_change), methods=["POST"]),
-    Route(f"{_ALL}/{{project_id:str}}/delete", page(_delete), methods=["POST"]),
+    Route(f"{_ALL}/{{project_id:str}}/change", page(_change, back=_ONE), methods=["POST"]),
+    Route(f"{_ALL}/{{project_id:str}}/delete", page(_delete, back=_ONE), methods=["POST"]),
 )

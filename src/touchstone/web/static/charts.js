@@ -1,4 +1,4 @@
-// Charts: drawn when they come into view, by the library that also draws them on the server.
+// Charts: drawn when they come into view or the browser has time, so that they are there for printing too, by the library that also draws them on the server.
 
 const figures = document.querySelectorAll("figure[data-spec]");
 let library = null;
@@ -36,10 +36,27 @@ const watcher = new IntersectionObserver(
   (entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
-      watcher.unobserve(entry.target);
-      draw(entry.target);
+      once(entry.target);
     }
   },
   { rootMargin: "300px" },
 );
 for (const figure of figures) watcher.observe(figure);
+
+function once(figure) {
+  watcher.unobserve(figure);
+  if (figure.dataset.begun) return null;
+  figure.dataset.begun = "yes";
+  return draw(figure);
+}
+
+// One after the other, each when nothing else is to be done.
+const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 200));
+async function rest() {
+  const next = [...figures].find((figure) => !figure.dataset.begun);
+  if (!next) return;
+  await once(next);
+  later(rest);
+}
+window.addEventListener("load", () => later(rest));
+window.addEventListener("beforeprint", () => figures.forEach(once));

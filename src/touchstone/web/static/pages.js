@@ -1,4 +1,4 @@
-// Every page: forms that ask before they destroy, and that are sent once.
+// Every page: forms that ask before they destroy, that are sent once, and that know how large a file may be.
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -9,6 +9,14 @@ document.addEventListener("submit", (event) => {
   }
   if (form.method === "post" && form.dataset.sent) event.preventDefault();
   if (form.method === "post") form.dataset.sent = "yes";
+});
+
+// A file that will be refused is not sent first.
+document.addEventListener("change", ({ target }) => {
+  if (!target.dataset.limit) return;
+  const isTooBig = [...target.files].some((file) => file.size > Number(target.dataset.limit));
+  target.setCustomValidity(isTooBig ? target.dataset.tooBig : "");
+  target.reportValidity();
 });
 
 // A page that comes back from the browser's memory may be used again.

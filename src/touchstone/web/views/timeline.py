@@ -17,9 +17,14 @@ class Event:
 
 
 def timeline(project: Project, jobs: Iterable[Job]) -> tuple[Event, ...]:
-    """The project's making and last change, and its jobs' starts and ends; newest first."""
+    """The project's making, its present choice and last change, and its jobs' starts and ends; newest first.
+
+    When a choice was made is not recorded: it stands at the project's last change, the latest that it can have been.
+    """
     events = [Event("project_made", project.created_at)]
-    if project.updated_at != project.created_at:
+    if project.chosen_dataset_id is not None:
+        events.append(Event("choice", project.updated_at))
+    elif project.updated_at != project.created_at:
         events.append(Event("project_changed", project.updated_at))
     for job in jobs:
         events.append(Event(f"{job.kind}_asked", job.created_at, job))

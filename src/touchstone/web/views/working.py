@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.client import Job
-from touchstone.core.narratives import GROUP_METRICS, METRIC_LABELS, PROGRESS
+from touchstone.core.narratives import GROUP_METRICS, METRIC_LABELS
 from touchstone.web.rendering import Speech
 
 LONGEST: Final = 14  # contributions shown one by one; the rest is summed up
@@ -57,10 +57,14 @@ def said(found: Any, locale: str) -> str:
     return str(found.get(locale, "")) if isinstance(found, Mapping) else str(found or "")
 
 
-def progress_text(message: str | None, speech: Speech) -> str:
-    """What the work is doing, in words."""
-    texts = PROGRESS.get(message or "")
-    return speech.either(texts) if texts else ""
+def progress_text(job: Job, speech: Speech) -> str:
+    """What the work is doing, in the words of the service, and which step of how many that is."""
+    told = job.progress
+    if told is None or not told.message or job.status != "running":
+        return ""
+    if told.step is None or told.total_steps is None or told.total_steps < 2:
+        return told.message
+    return speech.text("progress_step", message=told.message, step=told.step, steps=told.total_steps)
 
 
 def scores(result: Mapping[str, Any], speech: Speech) -> tuple[Score, ...]:

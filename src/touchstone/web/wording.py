@@ -1,0 +1,75 @@
+"""What the API refuses, in the words of the pages: a field by its label, a size in MB."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from touchstone.client import TouchstoneError
+from touchstone.core.attributes import BY_NAME
+from touchstone.core.errors import Invalid
+from touchstone.web.rendering import Speech
+
+# The fields of the forms that are not attributes of a record, by the text that labels them.
+_LABELS: Final[Mapping[str, str]] = {
+    "name": "field_name",
+    "description": "description",
+    "choice_reason": "reason",
+    "chosen_dataset_id": "dataset",
+    "pseudo": "pseudo",
+    "given_name": "given_name",
+    "family_name": "family_name",
+    "email": "email",
+    "username": "email",
+    "password": "password",
+    "new_password": "new_password",
+    "current_password": "current_password",
+    "target": "target",
+    "sensitive_features": "sensitive",
+    "algorithms": "algorithms",
+    "metric": "metric",
+    "max_trials": "trials",
+    "seed": "seed",
+    "time_column": "time_column",
+    "strategy": "split",
+    "rows": "rows",
+    "instances": "rows",
+    "target_class": "target_class",
+    "method": "method",
+    "scope": "scope",
+    "project_id": "project",
+    "dataset_id": "dataset",
+}
+_BYTES: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
+_NUMBER: Final = re.compile(r"-?\d{16,}")
+_WIDEST: Final = 2**53 - 1
+
+
+def worded(problem: TouchstoneError, speech: Speech) -> TouchstoneError:
+    """The refusal as a person reads it on a page."""
+    said = [_line(one, speech) for one in problem.errors]
+    detail = "; ".join(dict.fromkeys(said)) if problem.code == Invalid.code and all(said) and said else problem.detail
+    return TouchstoneError(problem.status, problem.code, sized(detail, speech), retry_after=problem.retry_after)
+
+
+def sized(sentence: str, speech: Speech) -> str:
+    """The sentence with its bytes as kB or MB."""
+    return _BYTES.sub(lambda found: speech.bytes(int(found[1])), sentence)
+
+
+def _line(error: Mapping[str, Any], speech: Speech) -> str:
+    label, message = _label(error.get("loc") or (), speech), str(error.get("msg") or "")
+    if not label or not message:
+        return ""
+    if any(abs(int(number)) >= _WIDEST for number in _NUMBER.findall(message)):
+        message = speech.text("number_too_large")
+    return speech.text("field_problem", name=label, problem=message)
+
+
+def _label(loc: Sequence[Any], speech: Speech) -> str:
+    """The label of the innermost part of a place that has one."""
+    for part in reversed(loc):
+        if part in BY_NAME:
+            return speech.attribute(part)
+        if part in _LABELS:
+            return speech.text(_LABELS[part])
+    return ""

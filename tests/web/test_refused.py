@@ -1,0 +1,139 @@
+"""What a page says when something is refused, and that nothing which was typed or asked for is lost."""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.web.conftest import PASSWORD
+from touchstone.client import TouchstoneError
+from touchstone.web.rendering import Speech
+from touchstone.web.wording import worded
+
+NUMBERS = [
+    ("0.012 – 0.19", "0,012 – 0,19"),
+    ("-3.5", "−3,5"),
+    ("1.1e-16", "1,1\u00a0×\u00a010⁻¹⁶"),
+    ("2020-01-01",) * 2,
+]
+
+
+@pytest.fixture
+def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
+    """A browser's worth of headers and cookies, of a signed-in user who reads English."""
+    cookies = signed_in | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}) as opened:
+        yield opened
+
+
+def here(answer: httpx2.Response) -> str:
+    """The address that the language switch leads back to."""
+    return html.unescape(re.findall(r'name="next"[^>]* value="([^"]*)"', answer.text)[0])
+
+
+def problem(code: str, detail: str, *errors: dict[str, Any]) -> TouchstoneError:
+    """A refusal as the API sends it."""
+    return TouchstoneError(422, code, detail, list(errors))
+
+
+def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
+    """No name or unit of the API stands on a page."""
+    long = {"loc": ["body", "name"], "msg": "255 caractères au plus", "type": "string_too_long"}
+    huge = {"loc": ["body", "seed"], "msg": "-9007199254740991 … 9007199254740991", "type": "int"}
+    french = Speech("fr")
+    said = worded(problem("validation_error", "Valeur invalide : body.name", long, huge), french).detail
+    assert said == "Nom : 255 caractères au plus; Graine aléatoire : nombre trop grand"
+    assert worded(problem("too_large", "4194304 octets au plus"), french).detail == "4,2 Mo au plus"
+    assert worded(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
+
+
+@pytest.mark.parametrize(("written", "shown"), NUMBERS)
+def test_numbers_in_texts_follow_the_language(written: str, shown: str) -> None:
+    """The ends of a group and a cell have the signs of French; a date keeps its own."""
+    assert Speech("fr").figure(written) == shown
+
+
+def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:
+    """What is refused at the door of the pages is said on a page, in MB, with the protecting headers."""
+    answer = client.post("/app/projects/new", content=b"x" * (4 * 1024 * 1024 + 1))
+    assert (answer.status_code, answer.headers["content-type"]) == (413, "text/html; charset=utf-8")
+    assert "at most 4.2 MB" in answer.text
+    assert here(answer) == "/app/projects/new"
+    assert "content-security-policy" in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "opened"),
+    [
+        ("/app/account/profile", {"locale": "xx"}, "/app/account"),
+        ("/app/account/picture", {}, "/app/account"),
+        ("/app/projects/new?w.year=30", {"name": ""}, "/app/projects/new?w.year=30"),
+        ("/app/jobs/train", {"dataset_id": "1", "max_trials": "x"}, "/app/jobs/train?dataset_id=1"),
+        ("/app/sign-in", {"email": "a@b.c", "password": "no", "next": "/app/jobs"}, "/app/sign-in?next=%2Fapp%2Fjobs"),
+    ],
+)
+def test_the_language_switch_after_a_refusal_leads_to_a_page(
+    client: httpx2.Client, path: str, form: dict[str, str], opened: str
+) -> None:
+    """The address beside the switch is one that can be opened, with what it needs."""
+    answer = client.post(path, data=form)
+    assert answer.status_code in (401, 422)
+    assert here(answer) == opened
+
+
+def test_a_blank_reason_comes_back_to_the_project(client: httpx2.Client, api: httpx2.Client) -> None:
+    """The sentence stands above the form, which keeps the dataset that was ticked."""
+    project = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
+    offered = api.get(f"/api/v1/projects/{project}/recommendations").json()["datasets"][0]["id"]
+    answer = client.post("/app/projects/choose", data={"project": project, "dataset": offered, "reason": "  "})
+    assert answer.status_code == 422
+    assert "Write why you choose it." in answer.text
+    assert re.search(rf'value="{offered}"[^>]* checked', answer.text)
+    assert here(answer) == f"/app/projects/{project}"
+
+
+def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: httpx2.Client) -> None:
+    """The list says that it is gone; the project still shows why it was made."""
+    made = api.post(
+        "/api/v1/datasets/", json={"name": "passing", "description": "", "file_path": "", "file_type": "csv"}
+    ).json()["id"]
+    chosen = {"name": "Kept", "chosen_dataset_id": made, "choice_reason": "It was the one."}
+    project = api.post("/api/v1/projects", json=chosen).json()["id"]
+    assert "It was the one." in client.get(f"/app/projects/{project}").text.partition('class="timeline"')[2]
+    api.delete(f"/api/v1/datasets/{made}")
+    assert "The chosen dataset no longer exists" in client.get("/app/projects").text
+    assert "It was the one." in client.get(f"/app/projects/{project}").text.partition('class="timeline"')[0]
+
+
+def test_an_ended_session_says_what_was_not_saved(server: str, signed_in: dict[str, str]) -> None:
+    """Whoever sends a form after the session's end is told, and comes back to its page."""
+    stale = dict.fromkeys(signed_in, "gone")
+    with httpx2.Client(base_url=server, cookies=stale, headers={"Origin": server}) as late:
+        answer = late.post("/app/projects/new?w.year=30", data={"name": "lost"})
+        assert answer.headers["location"] == "/app/sign-in?next=%2Fapp%2Fprojects%2Fnew%3Fw.year%3D30&done=unsaved"
+        assert "ce que vous veniez d&#39;envoyer" in httpx2.get(server + answer.headers["location"]).text
+        assert late.get("/app/jobs").headers["location"].endswith("done=expired")
+
+
+def test_the_language_is_kept_in_the_profile(client: httpx2.Client, api: httpx2.Client) -> None:
+    """The switch and the profile never say two things."""
+    client.post("/app/preferences", data={"language": "en", "next": "/app/"})
+    assert api.get("/api/v1/users/me").json()["locale"] == "en"
+    assert client.get("/app/sign-in").headers["location"] == "/app/"
+
+
+def test_a_refused_registration_keeps_what_was_typed(server: str, email: str) -> None:
+    """All but the password."""
+    form = {"email": email, "pseudo": "Ada L.", "password": "short"}
+    answer = httpx2.post(f"{server}/app/register", data=form, headers={"Origin": server})
+    assert answer.status_code == 422
+    assert 'value="Ada L."' in answer.text
+    assert PASSWORD not in answer.text
+
+
+def test_a_foreign_record_has_no_form(client: httpx2.Client) -> None:
+    """It says so before anything is typed."""
+    assert client.get("/app/datasets/1/edit").status_code == 403
