@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from tests.web.conftest import Visit
 
@@ -164,6 +164,91 @@ def test_an_old_answer_never_overwrites_a_new_one(visit: Visit, api: httpx2.Clie
     assert shown_ids(page) == [one["id"] for one in scored(api, weights)]
 
 
+def test_a_late_answer_undoes_nothing(visit: Visit, api: httpx2.Client) -> None:
+    """Ticks made while an answer is on its way stay ticked, and the counts follow all of them."""
+    page = visit("/app/")
+    held: list[Route] = []
+    page.route(re.compile("/app/parts/ranking"), lambda route: route.continue_() if held else held.append(route))
+    boxes = page.locator('input[name="domain"]')
+    words = [boxes.nth(place).get_attribute("value") or "" for place in range(2)]
+    with page.expect_request(re.compile("/app/parts/ranking")):
+        page.locator(f'input[name="domain"][value="{words[0]}"]').check()
+    page.locator(f'input[name="domain"][value="{words[1]}"]').check()
+    move(page, "year", 50)
+    with page.expect_response(re.compile("w.year=50")):
+        held[0].continue_()
+    facets = api.get("/api/v1/datasets/facets", params={"domain": words}).json()
+    expect(page.locator(".found strong")).to_have_text(str(facets["total_count"]))
+    for word in words:
+        expect(page.locator(f'input[name="domain"][value="{word}"]')).to_be_checked()
+    counts = {row["value"]: row["count"] for row in facets["values"]["task"]}
+    label = page.locator('input[name="task"]').first
+    shown = label.locator("xpath=..").locator(".count").inner_text()
+    assert int(shown) == counts[label.get_attribute("value")]
+
+
+def test_what_was_done_a_moment_ago_goes_along(visit: Visit) -> None:
+    """A view, an export or another language, asked for before the picture has followed, knows the last change."""
+    page = visit("/app/")
+    move(page, "year", 70)
+    with page.expect_response(re.compile("view=table")):
+        page.locator("a[data-view=table]").click()
+    expect(page).to_have_url(re.compile("w.year=70.*view=table"))
+    second = visit("/app/?view=table&page=2")
+    pin = shown_ids(second)[3]
+    with second.expect_response(re.compile("/app/parts/ranking")):
+        second.locator(f"#pin-{pin}").check()
+    expect(second).to_have_url(re.compile(f"page=2&pin={pin}"))
+    second.locator("button[name=language]").click()
+    expect(second).to_have_url(re.compile(f"page=2&pin={pin}"))
+    move(second, "year", 60)
+    second.locator(f'tr[data-id="{pin}"] th a').click()
+    expect(second).to_have_url(re.compile(rf"/app/datasets/{pin}\?.*w.year=60.*view=table.*pin={pin}"))
+    second.locator(".crumbs a").click()
+    expect(second.locator("#w-year")).to_have_value("60")
+
+
+def test_back_empties_the_field_that_has_the_focus(visit: Visit) -> None:
+    """The form says what the ranking shows, wherever the reader's cursor stands."""
+    page = visit("/app/")
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        page.locator("#f-dataset_name").fill("data")
+    expect(page).to_have_url(re.compile("dataset_name=data"))
+    page.locator("#f-dataset_name").focus()
+    page.go_back()
+    expect(page.locator(".chip.set")).to_have_count(0)
+    expect(page.locator("#f-dataset_name")).to_have_value("")
+
+
+def test_a_service_that_is_away_leaves_the_picture(browser: Browser, server: str, signed_in: dict[str, str]) -> None:
+    """A move without an answer is said above the ranking from before, and can be tried again."""
+    context = browser.new_context(base_url=server)
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    page = context.new_page()
+    page.goto("/app/")
+    before = shown_ids(page)
+    page.route(re.compile("/app/parts/ranking"), lambda route: route.abort())
+    move(page, "year", 80)
+    expect(page.locator("#away")).to_be_visible()
+    assert shown_ids(page) == before
+    page.unroute(re.compile("/app/parts/ranking"))
+    page.locator("#away button").click()
+    expect(page).to_have_url(re.compile("w.year=80"))
+    expect(page.locator("#away")).to_be_hidden()
+    context.close()
+
+
+def test_a_sixth_pin_is_refused_aloud(visit: Visit) -> None:
+    """Five datasets at most, and the page says so."""
+    page = visit("/app/")
+    ids = shown_ids(page)[:6]
+    for pin in ids:
+        page.locator(f"#pin-{pin}").click()
+    expect(page.locator("#pins-full")).to_be_visible()
+    expect(page.locator(f"#pin-{ids[5]}")).not_to_be_checked()
+    expect(page).to_have_url(re.compile(f"pin={ids[4]}"))
+
+
 def test_the_address_holds_everything(visit: Visit) -> None:
     """Reloading shows the same; going back shows what was before."""
     page = visit("/app/")
@@ -290,6 +375,51 @@ def test_a_wrong_bound_is_said_beside_the_form(visit: Visit) -> None:
     page = visit("/app/?year_min=abc", language="en")
     expect(page.get_by_role("alert")).to_contain_text("Year: write a number")
     assert page.locator("#f-year_min").input_value() == "abc"
+
+
+def test_what_does_not_fit_is_answered_in_our_own_words(server: str, signed_in: dict[str, str]) -> None:
+    """Bad values in an address never break a page, and no file pretends that nothing was found."""
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=60, headers={"Origin": server}) as client:
+        whole = client.get("/app/").text
+        for query in ("visibility=zzz", "is_public=maybe", "year_min=abc", "year_min=1.5"):
+            answer = client.get(f"/app/?{query}")
+            assert answer.status_code == 200
+            assert 'class="notice bad" role="alert"' in answer.text
+            assert answer.text.count('class="choice"') == whole.count('class="choice"')
+            for kind in ("csv", "svg", "png"):
+                assert client.get(f"/app/ranking.{kind}?{query}").status_code == 422
+        assert client.post("/app/projects/new?year_min=abc", data={"name": "A"}).status_code == 422
+        assert client.post("/app/account/bogus").status_code == 404
+
+
+def test_beyond_the_last_page_is_the_last_page(visit: Visit, api: httpx2.Client) -> None:
+    """A page number that is too large leads to the end; the picture says which places it shows."""
+    total = api.get("/api/v1/datasets/facets").json()["total_count"]
+    last = -(-total // 20)
+    page = visit("/app/?page=50000", language="en")
+    assert page.url.endswith(f"?page={last}")
+    expect(page.locator("#results")).to_contain_text(f"to {total:,} are shown")
+
+
+def test_the_table_never_shows_the_unknown_as_zero(visit: Visit, api: httpx2.Client) -> None:
+    """A composite score of which nothing is known is unknown there too."""
+    page = visit("/app/?view=table&profile=popularity&page=50000", language="en")
+    skip = 20 * (int(dict(parse_qsl(urlsplit(page.url).query))["page"]) - 1)
+    params = {"limit": 20, "skip": skip, "explain": True}
+    expected = api.post("/api/v1/datasets/score", params=params, json={"profile": "popularity"}).json()
+    assert any("popularity_score" in one["unknown"] for one in expected)
+    for row, one in zip(page.locator("tbody tr").all(), expected, strict=True):
+        shown = row.locator("td.num").nth(3).inner_text()
+        assert (shown == "?") == ("popularity_score" in one["unknown"])
+
+
+def test_a_dataset_with_a_common_name_has_its_score(visit: Visit, api: httpx2.Client) -> None:
+    """However many names contain its own, a record's page says its score."""
+    body = {"name": "a", "description": "Short", "visibility": "private", "file_path": "", "file_type": "csv"}
+    found = api.post("/api/v1/datasets/", json=body)
+    assert found.status_code == 201, found.text
+    page = visit(f"/app/datasets/{found.json()['id']}", language="en")
+    assert page.locator(".big").count() == 1
 
 
 def test_no_match_says_what_to_do(visit: Visit) -> None:

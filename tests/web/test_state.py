@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from touchstone.web.state import FILTERS, VIEWS, FilterKind, NotANumber, RankState, Vocabulary, sliders_of, stored
+from touchstone.web.state import FILTERS, VIEWS, FilterKind, Misfit, RankState, Vocabulary, sliders_of, stored
 
 VOCABULARY = Vocabulary(
     criteria=("ethical_score", "technical_score", "popularity_score", "year"),
@@ -63,8 +63,16 @@ def test_bounds_are_read_as_people_write_them() -> None:
     """Blanks between thousands and a decimal comma are numbers; words are not."""
     state = read("?instances_number_min=1 000&missing_values_percentage_max=2,5")
     assert state.filter_body() == {"instances_number_min": 1000, "missing_values_percentage_max": 2.5}
-    with pytest.raises(NotANumber):
+    with pytest.raises(Misfit):
         read("?year_min=abc").filter_body()
+
+
+def test_what_a_filter_cannot_take_is_named() -> None:
+    """A bound in words, a flag that is neither and a visibility that does not exist are told from what fits."""
+    state = read("?year_min=abc&is_public=maybe&visibility=zzz&split=true&is_split=true&domain=a")
+    assert state.misfits == ("year_min", "is_public", "visibility")
+    kept = state.keeping(name for name in state.filters if name not in state.misfits)
+    assert kept.filter_body() == {"domain": ["a"], "is_split": True}
 
 
 @pytest.mark.parametrize("name", [name for name, kind in FILTERS.items() if kind is FilterKind.FLAG])
@@ -97,3 +105,9 @@ def test_stored_filters_are_shown_under_their_own_names() -> None:
     state = stored({"instances_min": 100, "split": False, "domain": "a,b", "task": None}, {"year": 1}, VOCABULARY)
     assert state.filter_body() == {"instances_number_min": 100, "is_split": False, "domain": ["a", "b"]}
     assert state.weights == {"year": 100}
+
+
+def test_only_stored_lists_are_parted_at_their_commas() -> None:
+    """A name or an objective with a comma stays one text."""
+    state = stored({"objective": "Income, of adults", "file_type": "csv,parquet"}, {}, VOCABULARY)
+    assert state.filters == {"objective": ("Income, of adults",), "file_type": ("csv", "parquet")}

@@ -45,6 +45,11 @@ def _filters() -> Mapping[str, FilterKind]:
 
 
 FILTERS: Final = _filters()
+# The filters that take one of a few values.
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    **{name: ("true", "false") for name, kind in FILTERS.items() if kind is FilterKind.FLAG},
+    "visibility": ("public", "private"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +141,19 @@ class RankState:
         """The filters as the API takes them.
 
         Raises:
-            NotANumber: a bound is not a number.
+            Misfit: the value of one cannot be read.
         """
         return {name: _typed(name, values) for name, values in self.filters.items()}
+
+    @property
+    def misfits(self) -> tuple[str, ...]:
+        """The names of the filters whose value cannot be read."""
+        return tuple(name for name, values in self.filters.items() if not _fits(name, values))
+
+    def keeping(self, names: Iterable[str]) -> "RankState":
+        """The state with these filters alone."""
+        kept = frozenset(names)
+        return replace(self, filters={name: values for name, values in self.filters.items() if name in kept})
 
     def weight_body(self) -> dict[str, float]:
         """The weights as the API takes them, by criterion, in 0-1."""
@@ -158,7 +173,8 @@ _ALIASES: Final[Mapping[str, str]] = {
 
 def stored(criteria: Mapping[str, Any], weights: Mapping[str, float], vocabulary: Vocabulary) -> RankState:
     """The state that shows stored filters and weights; without weights, the default profile's."""
-    filters = {_ALIASES.get(name, name): _texts(value) for name, value in criteria.items()}
+    named = {_ALIASES.get(name, name): value for name, value in criteria.items()}
+    filters = {name: _texts(name, value) for name, value in named.items() if name in FILTERS}
     return RankState(
         vocabulary=vocabulary,
         filters={name: filters[name] for name in FILTERS if filters.get(name)},
@@ -166,17 +182,20 @@ def stored(criteria: Mapping[str, Any], weights: Mapping[str, float], vocabulary
     )
 
 
-def _texts(value: Any) -> tuple[str, ...]:
+def _texts(name: str, value: Any) -> tuple[str, ...]:
     if value is None or value == "":
         return ()
     if isinstance(value, bool):
         return ("true" if value else "false",)
-    values = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else (f"{value:.15g}",)
+    if isinstance(value, str):
+        # Only a list is parted by its commas; a name or an objective may hold some.
+        return tuple(value.split(",")) if FILTERS[name] is FilterKind.WORDS else (value,)
+    values = value if isinstance(value, list) else (f"{value:.15g}",)
     return tuple(str(one) for one in values)
 
 
-class NotANumber(Exception):
-    """A field of the form that takes a number holds something else; the argument is its name."""
+class Misfit(Exception):
+    """A field of the form holds something that it cannot take; the argument is its name."""
 
 
 def sliders_of(weights: Mapping[str, float]) -> dict[str, float]:
@@ -226,9 +245,19 @@ def _typed(name: str, values: tuple[str, ...]) -> Any:
     kind = FILTERS[name]
     if kind is FilterKind.WORDS:
         return list(values)
+    if name in CHOICES and values[0] not in CHOICES[name]:
+        raise Misfit(name)
     if kind is FilterKind.FLAG:
         return values[0] == "true"
     return _number(name, values[0]) if kind is FilterKind.NUMBER else values[0]
+
+
+def _fits(name: str, values: tuple[str, ...]) -> bool:
+    try:
+        _typed(name, values)
+    except Misfit:
+        return False
+    return True
 
 
 def _number(name: str, value: str) -> int | float:
@@ -236,7 +265,7 @@ def _number(name: str, value: str) -> int | float:
         # People write blanks between thousands and, in French, a decimal comma.
         number = Decimal("".join(value.split()).replace(",", "."))
     except InvalidOperation:
-        raise NotANumber(name) from None
+        raise Misfit(name) from None
     if not number.is_finite() or abs(number) > 10**15:
-        raise NotANumber(name)
+        raise Misfit(name)
     return int(number) if number == number.to_integral_value() else float(number)

@@ -37,6 +37,10 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "page_of": ("{page} sur {pages}", "{page} of {pages}"),
     "more_values": ("{count} autres valeurs", "{count} more values"),
     "more_values_one": ("{count} autre valeur", "{count} more value"),
+    "more_values_cut": (
+        "Voici les {shown} plus fréquentes ; les autres apparaissent quand les filtres se resserrent.",
+        "These are the {shown} most frequent; the others come up as the filters narrow.",
+    ),
     # Errors
     "error_missing": (
         "L'adresse est fausse, ou ce qui s'y trouvait n'existe plus ou n'est pas à vous.",
@@ -74,6 +78,14 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "visibility_public": ("publics", "public"),
     "visibility_private": ("privés, à moi", "private, mine"),
     "rank_not_a_number": ("{name} : écrivez un nombre.", "{name}: write a number."),
+    "rank_not_a_choice": (
+        "{name} : choisissez l'une des valeurs proposées.",
+        "{name}: choose one of the values offered.",
+    ),
+    "rank_away": (
+        "Le service ne répond pas. Ceci est le classement d'avant ; vos réglages sont gardés.",
+        "The service does not answer. This is the ranking from before; your settings are kept.",
+    ),
     "rank_problem": ("Un filtre ne convient pas", "A filter does not fit"),
     # The weights of the rank page
     "weights": ("Poids", "Weights"),
@@ -116,6 +128,10 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "Les {shown} meilleurs sont montrés ; le tableau les donne tous.",
         "The best {shown} are shown; the table has them all.",
     ),
+    "rank_places": (
+        "Les places {first} à {last} sont montrées ; le tableau les donne toutes.",
+        "Places {first} to {last} are shown; the table has them all.",
+    ),
     "rank_empty": ("Aucun jeu de données ne passe ces filtres", "No dataset passes these filters"),
     "rank_empty_hint": (
         "Un filtre ne retient jamais ce qui est inconnu : relâchez-en un, ou ajoutez vos propres données.",
@@ -129,6 +145,18 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "pin_hint": (
         "Cochez deux à cinq jeux de données pour les comparer côte à côte.",
         "Tick two to five datasets to compare them side by side.",
+    ),
+    "pins_full": (
+        "Cinq jeux de données au plus : désépinglez-en un d'abord.",
+        "Five datasets at most: unpin one first.",
+    ),
+    "pins_gone": (
+        "{count} des jeux de données épinglés n'existent plus.",
+        "{count} of the pinned datasets are gone.",
+    ),
+    "pins_gone_one": (
+        "{count} des jeux de données épinglés n'existe plus.",
+        "{count} of the pinned datasets is gone.",
     ),
     "pin_more": ("Cochez-en encore un pour comparer.", "Tick one more to compare."),
     "pinned": ("{count} jeux de données épinglés", "{count} datasets pinned"),

@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import io
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import anyio.to_thread
@@ -11,8 +12,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Dataset, Ranking, TouchstoneError
+from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.errors import Invalid, NotFound
-from touchstone.web.state import SHOWN, NotANumber, RankState
+from touchstone.web.forms import misfit
+from touchstone.web.state import MAX_PINS, SHOWN, RankState
 from touchstone.web.views import comparing, filtering
 from touchstone.web.views import ranking as view
 from touchstone.web.views.shades import LIGHT
@@ -20,43 +23,53 @@ from touchstone.web.visiting import Visit, page
 
 _NO_FACETS: Final[dict[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
 _PICTURE_SCALE: Final = 2.0
+_NAMESAKES: Final = 1000  # records alike that are asked for at once
 
 
 async def read_state(visit: Visit) -> RankState:
-    """The state in the address."""
+    """The state in the address, without the picture before: only the rank page itself compares with that."""
+    return (await _read(visit)).change(was=())
+
+
+async def _read(visit: Visit) -> RankState:
     return RankState.read(visit.pairs, await visit.vocabulary())
 
 
 async def _rank(visit: Visit) -> Response:
-    state = await read_state(visit)
-    asked = visit.request.url.query
-    if asked and f"?{asked}" != state.query():
-        return visit.go(f"/app/{state.query()}")
-    return await visit.page("rank.html", **await _shown(visit, state, with_facets=True))
+    state = await _read(visit)
+    context = await _shown(visit, state, with_facets=True)
+    asked, pins = visit.request.url.query, await _existing(visit, context)
+    address = context["state"].query(pins=pins)
+    # An address with too many pins stays for once: its page says so.
+    if asked and f"?{asked}" != address and not (context["crowded"] and pins == state.pins):
+        return visit.go(f"/app/{address}")
+    return await visit.page("rank.html", **context)
+
+
+async def _existing(visit: Visit, context: Mapping[str, Any]) -> tuple[int, ...]:
+    """The pins whose dataset is still there; those in the picture are."""
+    shown = {line.dataset.id for line in context["ranking"].lines}
+    pins = context["state"].pins
+    found = await asyncio.gather(*(_pinned(visit, pin) for pin in pins if pin not in shown))
+    shown.update(one.id for one in found if one is not None)
+    return tuple(pin for pin in pins if pin in shown)
 
 
 async def _live(visit: Visit) -> Response:
-    state = await read_state(visit)
     also = visit.request.query_params.getlist("also")
-    context = await _shown(visit, state, with_facets="filters" in also)
+    context = await _shown(visit, await _read(visit), with_facets="filters" in also)
     answer = visit.part("rank_live.html", also=also, **context)
-    answer.headers["x-address"] = f"/app/{state.change(was=()).query()}"
+    answer.headers["x-address"] = f"/app/{context['state'].query(was=())}"
     return answer
 
 
 async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[str, Any]:
     criteria = view.criteria(await visit.criteria(), state, visit.speech)
-    problem: str | None = None
-    found, facets = _nothing(), _NO_FACETS
-    try:
-        found, facets = await asyncio.gather(_score(visit, state), _facets(visit, state, wanted=with_facets))
-    except NotANumber as wrong:
-        label = filtering.label_of(str(wrong).removesuffix("_min").removesuffix("_max"), visit.speech)
-        problem = visit.speech.text("rank_not_a_number", name=label)
-    except TouchstoneError as refusal:
-        if refusal.status != Invalid.status:
-            raise
-        problem = refusal.detail
+    found, misfits, problem = await _found(visit, state)
+    if found.total_count and not found.datasets:
+        state = state.change(page=view.last_page(found))
+        found = await _score(visit, state)
+    facets = await _facets(visit, state, misfits) if with_facets else _NO_FACETS
     return {
         "state": state,
         "criteria": criteria,
@@ -66,26 +79,40 @@ async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[s
         "chips": filtering.chips(state, visit.speech),
         "ranking": view.ranking(found, criteria, state),
         "problem": problem,
+        "crowded": len(set(visit.request.query_params.getlist("pin"))) > MAX_PINS,
         "spoken": view.spoken,
     }
 
 
+async def _found(visit: Visit, state: RankState) -> tuple[Ranking, tuple[str, ...], str | None]:
+    """The ranking; or none, the filters that do not fit, and a sentence about them."""
+    if misfits := state.misfits:
+        return _nothing(), misfits, " ".join(filtering.misfit_said(name, visit.speech) for name in misfits)
+    try:
+        return await _score(visit, state), (), None
+    except TouchstoneError as refusal:
+        if refusal.status != Invalid.status:
+            raise
+        blamed = {str(part) for error in refusal.errors for part in error.get("loc", ())}
+        return _nothing(), tuple(name for name in state.filters if name in blamed), refusal.detail
+
+
 async def _score(visit: Visit, state: RankState) -> Ranking:
-    filters = state.filter_body()
     if not state.weights:
         return _nothing()
-    skip = (state.page - 1) * SHOWN
     return await visit.api.score_datasets(
-        filters,  # type: ignore[arg-type]
+        state.filter_body(),  # type: ignore[arg-type]
         weights=state.weight_body(),
         limit=SHOWN,
-        skip=skip,
+        skip=(state.page - 1) * SHOWN,
         explain=True,
     )
 
 
-async def _facets(visit: Visit, state: RankState, *, wanted: bool) -> dict[str, Any]:
-    return await visit.api.get_facets(**state.filter_body()) if wanted else _NO_FACETS
+async def _facets(visit: Visit, state: RankState, misfits: Collection[str]) -> dict[str, Any]:
+    """What the filters leave to choose from; those that do not fit hide nothing."""
+    fitting = state.keeping(name for name in state.filters if name not in misfits)
+    return await visit.api.get_facets(**fitting.filter_body())
 
 
 def _nothing() -> Ranking:
@@ -98,6 +125,10 @@ async def _export(visit: Visit) -> Response:
     if kind not in ("csv", "svg", "png"):
         raise NotFound
     state = await read_state(visit)
+    # A file cannot say that a filter does not fit: a page does.
+    context = await _shown(visit, state, with_facets=False)
+    if problem := context["problem"] or (None if state.weights else visit.speech.text("weights_none")):
+        raise misfit(problem)
     if kind == "csv":
         everything = await visit.api.score_datasets(
             state.filter_body(),  # type: ignore[arg-type]
@@ -105,7 +136,6 @@ async def _export(visit: Visit) -> Response:
             explain=True,
         )
         return _file(_csv(everything), "csv", "text/csv; charset=utf-8")
-    context = await _shown(visit, state, with_facets=False)
     drawn = visit.desk.pages.render("rank_picture.svg", visit.locale, palette=LIGHT, **context)
     if kind == "svg":
         return _file(drawn.encode(), "svg", "image/svg+xml")
@@ -142,10 +172,12 @@ async def _compare(visit: Visit) -> Response:
     state = await read_state(visit)
     found = await asyncio.gather(*(_pinned(visit, pin) for pin in state.pins))
     datasets = [one for one in found if one is not None]
+    gone = len(found) - len(datasets)
+    state = state.change(pins=tuple(one.id for one in datasets))
     scored = await asyncio.gather(*(place_of(visit, state, one) for one in datasets))
     criteria = view.criteria(await visit.criteria(), state, visit.speech)
     compared = comparing.compare(datasets, scored, criteria)
-    return await visit.page("compare.html", state=state, compared=compared, criteria=criteria)
+    return await visit.page("compare.html", state=state, compared=compared, criteria=criteria, gone=gone)
 
 
 async def _pinned(visit: Visit, dataset_id: int) -> Dataset | None:
@@ -158,13 +190,34 @@ async def _pinned(visit: Visit, dataset_id: int) -> Dataset | None:
 
 
 async def place_of(visit: Visit, state: RankState, dataset: Dataset) -> comparing.Scored | None:
-    """The score of one record under the weights of the state, found among its namesakes; None without weights."""
+    """The score of one record under the weights of the state; None without weights.
+
+    The API ranks what passes filters: it is asked for the records that are as this one is, page by page until found.
+    """
     if not state.weights:
         return None
-    found = await visit.api.score_datasets(
-        {"dataset_name": dataset.dataset_name}, weights=state.weight_body(), limit=1000, explain=True
-    )
-    return next((one for one in found.datasets if one.id == dataset.id), None)
+    skip, total = 0, 1
+    while skip < total:
+        found = await visit.api.score_datasets(
+            _alike(dataset),  # type: ignore[arg-type]
+            weights=state.weight_body(),
+            limit=_NAMESAKES,
+            skip=skip,
+            explain=True,
+        )
+        for one in found.datasets:
+            if one.id == dataset.id:
+                return one
+        skip, total = skip + _NAMESAKES, found.total_count
+    return None
+
+
+def _alike(dataset: Dataset) -> dict[str, Any]:
+    """Filters that this record passes, and few others do: its name, and whatever is known of its numbers and flags."""
+    numbers, flags = ({a.name for a in ATTRIBUTES if a.kind is kind} for kind in (Kind.INTEGER, Kind.FLAG))
+    known = {name: value for name in (*numbers, *flags) if (value := getattr(dataset, name)) is not None}
+    bounds = {f"{name}_{end}": value for name, value in known.items() if name in numbers for end in ("min", "max")}
+    return {"dataset_name": dataset.dataset_name, **bounds, **{n: v for n, v in known.items() if n in flags}}
 
 
 ROUTES: Final = (

@@ -4,9 +4,15 @@ const PAUSE = 300;
 const LATE = 250; // an answer that takes longer dims the old picture
 const form = document.getElementById("rank-form");
 
+const MAX_PINS = 5;
+const here = document.getElementById("here"); // where the switches of language and theme lead back to
+
 let timer = 0;
 let running = null;
-let filtersChanged = false;
+let leading = null; // the question, if it is one that the form does not hold yet: a profile, a link, Back
+let led = Promise.resolve(); // until it is answered
+let moment = 0; // counts what the reader does
+const done = new Map(); // what the reader did, by field, that no picture shows yet
 
 // Where the panels stand above the ranking they wait closed, so that the ranking comes first.
 const CLOSED = { filters: "(max-width: 63.99rem)", weights: "(max-width: 40rem)" };
@@ -77,7 +83,8 @@ function refocus(focused, node) {
       );
   (alike ?? document.getElementById("main")).focus({ preventScroll: true });
   if (alike && focused.selectionStart != null && alike.setSelectionRange) {
-    alike.value = focused.value;
+    // The blank at the end of a word that is being typed is not taken away.
+    if (focused.value.trim() === alike.value) alike.value = focused.value;
     alike.setSelectionRange(focused.selectionStart, focused.selectionEnd);
   }
 }
@@ -101,7 +108,46 @@ function glide(before) {
 
 // The address can wait until the picture is seen: writing it takes the browser longer than drawing a row.
 function remembered(address) {
+  here.value = address;
   requestAnimationFrame(() => setTimeout(() => history.pushState(null, "", address)));
+}
+
+function keyOf(field) {
+  return field.type === "checkbox" || field.name === "pin" ? `${field.name}=${field.value}` : field.name;
+}
+
+function keep(field) {
+  moment += 1;
+  const { name, value, checked, type } = field;
+  done.set(keyOf(field), { name, value, checked: type === "checkbox" && checked, moment });
+}
+
+function drop(which) {
+  for (const [key, { name }] of done) {
+    if (which === key || which === name || (which === "filters" && isFilter({ name }))) done.delete(key);
+  }
+}
+
+function has(test) {
+  return [...done.values()].some(test);
+}
+
+// An answer shows the form as it was asked about: what the reader did since is done again.
+function redo() {
+  for (const [key, { name, value, checked }] of done) {
+    const field = [...form.elements].find((one) => keyOf(one) === key);
+    if (field?.type === "checkbox") field.checked = checked;
+    else if (field?.type === "hidden") checked || field.remove();
+    else if (field) field.value = value;
+    else if (checked) document.getElementById("results").append(unseen(name, value));
+  }
+}
+
+// A tick whose box has left the page with the new picture.
+function unseen(name, value) {
+  const field = Object.assign(document.createElement("input"), { type: "hidden", name, value });
+  field.setAttribute("form", form.id);
+  return field;
 }
 
 // What a move of one slider changes about the others. What stays the same is not touched: it would be drawn again.
@@ -126,82 +172,154 @@ function parsed(html) {
 }
 
 // `also` names the panels that the change concerns; sending and drawing them for nothing would take longest.
-async function show(asked, { remember = true, also = [] } = {}) {
-  clearTimeout(timer);
+// `seen` is the last moment that the question knows of; one that `leads` is not in the form yet.
+async function show(asked, { remember = true, also = [], seen = moment, leads = false } = {}) {
+  stop();
   // An older answer must never overwrite a newer one.
   running?.abort();
   const mine = (running = new AbortController());
+  leading = leads ? mine : null;
   const results = document.getElementById("results");
   results.setAttribute("aria-busy", "true");
   const dimming = setTimeout(() => results.classList.add("late"), LATE);
+  let address = null;
   try {
     const parts = also.map((one) => `&also=${one}`).join("");
     const answer = await fetch(`/app/parts/ranking?${asked}${parts}`, { signal: mine.signal, redirect: "manual" });
-    if (!answer.ok) throw new Error(`answered ${answer.status}`);
+    if (!answer.ok) return refused(answer);
     const fresh = parsed(await answer.text());
-    if (mine.signal.aborted) return;
+    if (mine.signal.aborted) return null;
     const before = rows().map((row) => row.dataset.id);
     redraw(fresh);
     if (fresh.getElementById("weights")) swap(fresh, "weights");
     else swapShares(fresh);
     swap(fresh, "filters");
+    for (const [key, one] of done) if (one.moment <= seen) done.delete(key);
+    redo();
     glide(before);
-    filtersChanged = false;
-    if (remember) remembered(answer.headers.get("x-address"));
+    address = answer.headers.get("x-address");
+    if (remember) remembered(address);
   } catch (problem) {
-    // Signed out, or the service is away: the full page says which.
-    if (problem.name !== "AbortError") window.location.assign(`/app/?${query()}`);
+    if (problem.name !== "AbortError") away();
   } finally {
     clearTimeout(dimming);
+    if (leading === mine) leading = null;
+  }
+  // What was done during a question that led is asked about now.
+  if (address && done.size && !timer) changed();
+  return address;
+
+  function refused(answer) {
+    // Signed out, or not allowed: the full page says which.
+    if (answer.status < 500) window.location.assign(`/app/?${query()}`);
+    else away();
+    return null;
+  }
+
+  // The picture stays, and so does what the reader did.
+  function away() {
+    results.setAttribute("aria-busy", "false");
+    results.classList.remove("late");
+    const said = document.getElementById("away");
+    said.hidden = false;
+    said.querySelector("button").onclick = () => show(asked, { remember, also, seen, leads });
   }
 }
 
-function narrowed() {
-  return filtersChanged ? ["filters"] : [];
+function lead(asked, options) {
+  led = show(asked, { ...options, leads: true });
+}
+
+function isFilter({ name }) {
+  return name !== "pin" && !name.startsWith("w.");
+}
+
+// What the form holds. A pin changes no order, and so leaves the page where it is.
+function ask(extra = {}) {
+  const page = has(({ name }) => name !== "pin") ? 1 : document.getElementById("results").dataset.page;
+  return show(query({ page, ...extra }), { also: has(isFilter) ? ["filters"] : [] });
 }
 
 function changed() {
-  show(query({ page: 1 }), { also: narrowed() });
+  timer = 0;
+  return leading ? null : ask();
 }
 
-function wait(pause = PAUSE) {
+function stop() {
   clearTimeout(timer);
-  timer = setTimeout(changed, pause);
+  timer = 0;
 }
 
-function edited(event) {
-  const target = event.target;
+function edited({ target }) {
   if (target.form !== form) return;
   if (target.type === "range") target.closest(".slider").querySelector("output").textContent = target.value;
-  else if (target.name !== "pin") filtersChanged = true;
-  wait();
+  if (target.name === "pin" && new FormData(form).getAll("pin").length > MAX_PINS) {
+    target.checked = false;
+    document.getElementById("pins-full").hidden = false;
+    return;
+  }
+  keep(target);
+  stop();
+  timer = setTimeout(changed, PAUSE);
 }
 
 document.addEventListener("input", edited);
 
-form.addEventListener("submit", (event) => {
+form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = event.submitter;
-  if (button?.name === "profile") {
-    show(query({ profile: button.value }), { also: ["weights", ...narrowed()] });
-  } else {
-    filtersChanged = true;
-    changed();
-  }
+  await led;
+  if (button?.name !== "profile") return ask();
+  lead(query({ profile: button.value }), { also: has(isFilter) ? ["weights", "filters"] : ["weights"] });
+});
+
+// A switch of language or theme comes back to what the form holds.
+here.form.addEventListener("submit", () => {
+  if (done.size) here.value = `/app/?${query()}`;
 });
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("a[data-view], a[data-live]");
+  const link = event.target.closest("a[href]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const way = link.dataset.view ? turn : link.dataset.live ? take : null;
+  const follows = !way && (done.size || leading) && link.closest("#results");
+  if (!way && !follows) return;
   event.preventDefault();
-  const asked = new URL(link.href).searchParams;
-  form.elements.view.value = asked.get("view") ?? "heat";
-  show(asked, { also: link.dataset.view ? [] : ["filters"] });
+  (way ?? follow)(link);
 });
+
+// Another view of what the form holds.
+async function turn(link) {
+  await led;
+  form.elements.view.value = link.dataset.view;
+  if (done.size) ask();
+  else lead(new URL(link.href).searchParams);
+}
+
+// A link that takes something away; what else was done meanwhile is kept.
+async function take(link) {
+  const which = link.dataset.live;
+  await led;
+  // The answer that was waited for may have drawn the link anew.
+  const fresh = [...document.querySelectorAll("a[data-live]")].find((one) => one.dataset.live === which);
+  if (!fresh) return;
+  drop(which);
+  lead(new URL(fresh.href).searchParams, { also: ["filters"], seen: -1 });
+}
+
+// To another page, with what was done a moment ago.
+async function follow(link) {
+  const { pathname } = new URL(link.href);
+  await led;
+  const address = await ask();
+  if (address) window.location.assign(pathname + new URL(address, window.location).search);
+}
 
 // Back and forward: everything as it was.
 window.addEventListener("popstate", () => {
+  done.clear();
+  here.value = window.location.pathname + window.location.search;
   const asked = new URLSearchParams(window.location.search);
   form.elements.view.value = asked.get("view") ?? "heat";
-  show(asked, { remember: false, also: ["weights", "filters"] });
+  lead(asked, { remember: false, also: ["weights", "filters"] });
 });

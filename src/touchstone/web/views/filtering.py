@@ -7,7 +7,7 @@ from typing import Any, Final
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
 from touchstone.web.rendering import Speech
-from touchstone.web.state import COMPOSITES, FILTERS, FilterKind, RankState
+from touchstone.web.state import CHOICES, COMPOSITES, FILTERS, FilterKind, RankState
 
 MANY: Final = 8  # values of one list shown before the rest is folded away
 MOST: Final = 120  # values folded away; rarer ones come up as the filters narrow
@@ -15,9 +15,10 @@ MOST: Final = 120  # values folded away; rarer ones come up as the filters narro
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value of a list, how many records have it (None: not counted), and whether it is chosen."""
+    """One value of a list in words, how many records have it (None: not counted), and whether it is chosen."""
 
     value: str
+    label: str
     count: int | None
     chosen: bool
 
@@ -39,9 +40,14 @@ class WordsField:
 
     @property
     def rest(self) -> tuple[Choice, ...]:
-        """Those folded away."""
+        """Those folded away, the most frequent of them."""
         shown = {choice.value for choice in self.first}
         return tuple(choice for choice in self.choices if choice.value not in shown)[:MOST]
+
+    @property
+    def more(self) -> int:
+        """How many values there are besides those always shown."""
+        return len(self.choices) - len(self.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +100,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One filter that is set, in words, and the address without it."""
+    """One filter that is set, in words, the address without it, and the key of its field."""
 
     label: str
     value: str
     remove: str
+    key: str
 
 
 _SUBJECT: Final = ("dataset_name", "objective", "domain", "task", "file_type", "visibility")
@@ -136,22 +143,45 @@ def label_of(name: str, speech: Speech) -> str:
 def chips(state: RankState, speech: Speech) -> tuple[Chip, ...]:
     """Every filter that is set."""
     return tuple(
-        Chip(_chip_label(name, speech), _said(name, value, speech), state.without(name, value).query())
+        Chip(
+            label=_chip_label(name, speech),
+            value=_said(name, value, speech),
+            remove=state.without(name, value).query(),
+            key=f"{name}={value}" if FILTERS[name] is FilterKind.WORDS else name,
+        )
         for name, values in state.filters.items()
         for value in values
     )
 
 
+def misfit_said(name: str, speech: Speech) -> str:
+    """What to write into a filter that holds something that it cannot take."""
+    key = "rank_not_a_number" if FILTERS[name] is FilterKind.NUMBER else "rank_not_a_choice"
+    return speech.text(key, name=label_of(_base(name), speech))
+
+
+def _base(name: str) -> str:
+    return name.removesuffix("_min").removesuffix("_max")
+
+
 def _chip_label(name: str, speech: Speech) -> str:
-    base = name.removesuffix("_min").removesuffix("_max")
     sign = " ≥" if name.endswith("_min") else " ≤" if name.endswith("_max") else ""
-    return label_of(base, speech) + sign
+    return label_of(_base(name), speech) + sign
 
 
 def _said(name: str, value: str, speech: Speech) -> str:
+    if name in CHOICES:
+        return _choice_said(name, value, speech)
+    return f"{value} %" if name.removesuffix("_min") in COMPOSITES else value
+
+
+def _choice_said(name: str, value: str, speech: Speech) -> str:
+    """A value of a few in words; one that a stranger's link holds as it is."""
+    if value not in CHOICES[name]:
+        return value
     if FILTERS[name] is FilterKind.FLAG:
         return speech.text("yes" if value == "true" else "no")
-    return f"{value} %" if name.removesuffix("_min") in COMPOSITES else value
+    return speech.text(f"{name}_{value}")
 
 
 def _group(name: str, names: tuple[str, ...], filling: _Filling) -> Group:
@@ -164,7 +194,7 @@ def _field(name: str, filling: _Filling) -> Field:
     state, facets = filling.state, filling.facets
     label, kind = label_of(name, filling.speech), FILTERS.get(name)
     if kind is FilterKind.WORDS or name == "visibility":
-        choices = _choices(state.filters.get(name, ()), facets["values"].get(name, ()))
+        choices = _choices(name, filling)
         return WordsField(name, label, choices, "words" if kind is FilterKind.WORDS else "choice")
     if kind is FilterKind.TEXT:
         return TextField(name, label, _given(state, name))
@@ -187,11 +217,12 @@ def _given(state: RankState, name: str) -> str:
     return state.filters.get(name, ("",))[0]
 
 
-def _choices(chosen: tuple[str, ...], counted: Any) -> tuple[Choice, ...]:
-    wanted = {fold(value): value for value in chosen}
-    found = [
-        Choice(str(row["value"]), row["count"], fold(str(row["value"])) in wanted) for row in counted if row["value"]
-    ]
-    known = {fold(choice.value) for choice in found}
-    lost = [Choice(value, 0, chosen=True) for key, value in wanted.items() if key not in known]
-    return tuple(lost + found)
+def _choices(name: str, filling: _Filling) -> tuple[Choice, ...]:
+    wanted = {fold(value): value for value in filling.state.filters.get(name, ())}
+    counts = {str(row["value"]): row["count"] for row in filling.facets["values"].get(name, ()) if row["value"]}
+    known = {fold(value) for value in counts}
+    lost = {value: 0 for key, value in wanted.items() if key not in known}
+    return tuple(
+        Choice(value, _said(name, value, filling.speech), count, fold(value) in wanted)
+        for value, count in (lost | counts).items()
+    )

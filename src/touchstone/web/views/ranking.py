@@ -59,6 +59,7 @@ class RankingView:
     total: int
     pages: int
     compared: bool  # whether there was a picture before this one
+    first: int  # the place of the first line
 
     @property
     def ids(self) -> str:
@@ -106,7 +107,12 @@ def ranking(found: Ranking | Recommendations, weighed: Sequence[Criterion], stat
         )
         for one in found.datasets
     )
-    return RankingView(lines, found.total_count, -(-found.total_count // SHOWN), bool(before))
+    return RankingView(lines, found.total_count, last_page(found), bool(before), offset + 1)
+
+
+def last_page(found: Ranking | Recommendations) -> int:
+    """The number of the last page of a ranking; 0 for an empty one."""
+    return -(-found.total_count // SHOWN)
 
 
 def cells(dataset: ScoredDataset, used: Sequence[Criterion]) -> tuple[Cell, ...]:
