@@ -187,6 +187,24 @@ def test_a_late_answer_undoes_nothing(visit: Visit, api: httpx2.Client) -> None:
     assert int(shown) == counts[label.get_attribute("value")]
 
 
+def test_what_is_asked_quickly_is_all_done(visit: Visit) -> None:
+    """A profile, a move, a tick and two filters taken away, all before the first answer, add up."""
+    page = visit("/app/?domain=health&year_min=1990&dataset_name=a")
+    held: list[Route] = []
+    page.route(re.compile("/app/parts/ranking"), lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request(re.compile("/app/parts/ranking")):
+        page.locator("#profile-ethical").click()
+    move(page, "year", 33)
+    page.locator('input[name="task"]').first.check()
+    for name in ("year_min", "dataset_name"):
+        page.locator(f'[data-live="{name}"]').click()
+    held[0].continue_()
+    expect(page).to_have_url(re.compile(r"\?domain=health&task=[^&]+&w.ethical_score=70&.*w.year=33$"))
+    expect(page.locator("#here")).to_have_value(f"/app/?{urlsplit(page.url).query}")
+    expect(page.locator('input[name="task"]:checked')).to_have_count(1)
+    expect(page.locator("#w-year")).to_have_value("33")
+
+
 def test_what_was_done_a_moment_ago_goes_along(visit: Visit) -> None:
     """A view, an export or another language, asked for before the picture has followed, knows the last change."""
     page = visit("/app/")

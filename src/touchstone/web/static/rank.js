@@ -10,7 +10,7 @@ const here = document.getElementById("here"); // where the switches of language 
 let timer = 0;
 let running = null;
 let leading = null; // the question, if it is one that the form does not hold yet: a profile, a link, Back
-let led = Promise.resolve(); // until it is answered
+let queue = Promise.resolve(); // such questions, one after another
 let moment = 0; // counts what the reader does
 const done = new Map(); // what the reader did, by field, that no picture shows yet
 
@@ -210,9 +210,9 @@ async function show(asked, { remember = true, also = [], seen = moment, leads = 
   return address;
 
   function refused(answer) {
-    // Signed out, or not allowed: the full page says which.
-    if (answer.status < 500) window.location.assign(`/app/?${query()}`);
-    else away();
+    // Signed out, or not allowed: the full page says which. Too busy passes by itself.
+    if (answer.status >= 500 || answer.status === 429) away();
+    else window.location.assign(`/app/?${query()}`);
     return null;
   }
 
@@ -227,7 +227,12 @@ async function show(asked, { remember = true, also = [], seen = moment, leads = 
 }
 
 function lead(asked, options) {
-  led = show(asked, { ...options, leads: true });
+  return show(asked, { ...options, leads: true });
+}
+
+// Each is put to the page as the one before has left it.
+function then(question) {
+  queue = queue.then(question, question);
 }
 
 function isFilter({ name }) {
@@ -265,13 +270,15 @@ function edited({ target }) {
 
 document.addEventListener("input", edited);
 
-form.addEventListener("submit", async (event) => {
+form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const button = event.submitter;
-  await led;
-  if (button?.name !== "profile") return ask();
-  lead(query({ profile: button.value }), { also: has(isFilter) ? ["weights", "filters"] : ["weights"] });
+  const { name, value } = event.submitter ?? {};
+  then(() => (name === "profile" ? weigh(value) : ask()));
 });
+
+function weigh(profile) {
+  return lead(query({ profile }), { also: has(isFilter) ? ["weights", "filters"] : ["weights"] });
+}
 
 // A switch of language or theme comes back to what the form holds.
 here.form.addEventListener("submit", () => {
@@ -281,36 +288,35 @@ here.form.addEventListener("submit", () => {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-  const way = link.dataset.view ? turn : link.dataset.live ? take : null;
-  const follows = !way && (done.size || leading) && link.closest("#results");
-  if (!way && !follows) return;
+  const { view, live } = link.dataset;
+  const leaves = (done.size || leading) && link.closest("#results");
+  if (!view && !live && !leaves) return;
   event.preventDefault();
-  (way ?? follow)(link);
+  const { pathname } = new URL(link.href);
+  then(() => (view ? turn(view) : live ? take(live) : follow(pathname)));
 });
 
 // Another view of what the form holds.
-async function turn(link) {
-  await led;
-  form.elements.view.value = link.dataset.view;
-  if (done.size) ask();
-  else lead(new URL(link.href).searchParams);
+function turn(view) {
+  form.elements.view.value = view;
+  return done.size ? ask() : lead(shownLink("view", view).searchParams);
 }
 
 // A link that takes something away; what else was done meanwhile is kept.
-async function take(link) {
-  const which = link.dataset.live;
-  await led;
-  // The answer that was waited for may have drawn the link anew.
-  const fresh = [...document.querySelectorAll("a[data-live]")].find((one) => one.dataset.live === which);
-  if (!fresh) return;
+function take(which) {
+  const link = shownLink("live", which);
   drop(which);
-  lead(new URL(fresh.href).searchParams, { also: ["filters"], seen: -1 });
+  return link && lead(link.searchParams, { also: ["filters"], seen: -1 });
+}
+
+// The answer that was waited for may have drawn the link anew.
+function shownLink(kind, value) {
+  const found = [...document.querySelectorAll(`a[data-${kind}]`)].find((one) => one.dataset[kind] === value);
+  return found && new URL(found.href);
 }
 
 // To another page, with what was done a moment ago.
-async function follow(link) {
-  const { pathname } = new URL(link.href);
-  await led;
+async function follow(pathname) {
   const address = await ask();
   if (address) window.location.assign(pathname + new URL(address, window.location).search);
 }
@@ -321,5 +327,5 @@ window.addEventListener("popstate", () => {
   here.value = window.location.pathname + window.location.search;
   const asked = new URLSearchParams(window.location.search);
   form.elements.view.value = asked.get("view") ?? "heat";
-  lead(asked, { remember: false, also: ["weights", "filters"] });
+  queue = lead(asked, { remember: false, also: ["weights", "filters"] });
 });
