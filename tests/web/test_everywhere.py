@@ -19,9 +19,10 @@ PAGES = {
     "nothing found": "/app/?dataset_name=zzzzzz",
     "compare": "/app/compare?pin=1&pin=2&pin=3",
     "dataset": "/app/datasets/1",
+    "dataset with long names": "/app/datasets/{own}",
     "dataset with a table": "/app/datasets/{table}",
     "add": "/app/datasets/new",
-    "edit": "/app/datasets/{table}/edit",
+    "edit": "/app/datasets/{own}/edit",
     "projects": "/app/projects",
     "project": "/app/projects/{project}",
     "keep": "/app/projects/new?w.year=30&w.citations=60",
@@ -35,11 +36,13 @@ OUTSIDE = {"sign in": "/app/sign-in", "register": "/app/register", "reset": "/ap
 
 @pytest.fixture
 def places(api: httpx2.Client) -> dict[str, Any]:
-    """Something to look at: a project with a choice, and a record with a table."""
+    """Something to look at: a project with a choice, a record with a table, and one of one's own."""
     found = api.get("/api/v1/datasets/", params={"dataset_name": "German Credit", "file_type": "parquet"}).json()
     table = found[0]["id"]
     body = {"name": "A need", "chosen_dataset_id": table, "choice_reason": "Because.", "criteria": {"year_min": 1990}}
-    return {"table": table, "project": api.post("/api/v1/projects", json=body).json()["id"]}
+    record = {"name": "o" * 255, "description": "", "file_path": "", "file_type": "", "objective": "x" * 1900}
+    own = api.post("/api/v1/datasets/", json={**record, "visibility": "private"}).json()["id"]
+    return {"table": table, "project": api.post("/api/v1/projects", json=body).json()["id"], "own": own}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -22,8 +22,10 @@ async function draw(figure) {
     // No expression is compiled to code and no style is written into the page: its policy forbids both.
     const plain = { ast: true, defaultStyle: false, actions: false, renderer: "canvas" };
     await embed(drawing, await answer.json(), { ...plain, tooltip: { disableDefaultStyle: true } });
-    // A chart that does not fit beside another gets the whole width.
-    figure.classList.toggle("broad", figure.scrollWidth > figure.clientWidth);
+    // A chart that does not fit beside another gets the whole width; where even that would make it tiny, it scrolls.
+    const width = drawing.querySelector("canvas").width / window.devicePixelRatio;
+    figure.classList.toggle("broad", width > figure.clientWidth);
+    figure.classList.toggle("vast", width > 2 * figure.clientWidth);
   } catch {
     const image = new Image();
     image.src = figure.dataset.spec.replace(/json$/, "svg");
