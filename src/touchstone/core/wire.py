@@ -97,7 +97,8 @@ def _whole(value: Any) -> Any:
 Whole: Final = BeforeValidator(_whole)
 Text = Annotated[str, Field(max_length=LONG_TEXT), AfterValidator(clean)]
 ShortText = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(clean)]
-Name = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=SHORT_TEXT), AfterValidator(clean)]
+# The bounds stand next to `str`: behind a validator they would speak of items instead of characters.
+Name = Annotated[str, Field(min_length=1, max_length=SHORT_TEXT), BeforeValidator(_trimmed), AfterValidator(clean)]
 Flag = StrictBool
 Count = Annotated[int, Field(strict=True, ge=0, le=INT53_MAX), Whole]
 SmallCount = Annotated[int, Field(strict=True, ge=0, le=INT32_MAX), Whole]

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from touchstone.client import TouchstoneError
 from touchstone.core.attributes import BY_NAME
-from touchstone.core.errors import Invalid
+from touchstone.core.errors import Invalid, InvalidValue
 from touchstone.web.rendering import Speech
 
 # The fields of the forms that are not attributes of a record, by the text that labels them.
@@ -38,8 +38,11 @@ _LABELS: Final[Mapping[str, str]] = {
     "scope": "scope",
     "project_id": "project",
     "dataset_id": "dataset",
+    "locale": "language",
+    "exclude": "exclude",
 }
 _BYTES: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
+_DOTTED: Final = re.compile(r"\b(?:split|features|instances|budget)\.[a-z_]+")
 _NUMBER: Final = re.compile(r"-?\d{16,}")
 _WIDEST: Final = 2**53 - 1
 
@@ -47,7 +50,12 @@ _WIDEST: Final = 2**53 - 1
 def worded(problem: TouchstoneError, speech: Speech) -> TouchstoneError:
     """The refusal as a person reads it on a page."""
     said = [_line(one, speech) for one in problem.errors]
-    detail = "; ".join(dict.fromkeys(said)) if problem.code == Invalid.code and all(said) and said else problem.detail
+    by_field = said and all(said) and problem.code in (Invalid.code, InvalidValue.code)
+    detail = (
+        "; ".join(dict.fromkeys(said))
+        if by_field
+        else _DOTTED.sub(lambda name: _named(name[0], speech), problem.detail)
+    )
     return TouchstoneError(problem.status, problem.code, sized(detail, speech), retry_after=problem.retry_after)
 
 
@@ -58,11 +66,18 @@ def sized(sentence: str, speech: Speech) -> str:
 
 def _line(error: Mapping[str, Any], speech: Speech) -> str:
     label, message = _label(error.get("loc") or (), speech), str(error.get("msg") or "")
+    if error.get("type") == "file_type":
+        label = speech.text("new_file")
     if not label or not message:
         return ""
     if any(abs(int(number)) >= _WIDEST for number in _NUMBER.findall(message)):
         message = speech.text("number_too_large")
     return speech.text("field_problem", name=label, problem=message)
+
+
+def _named(dotted: str, speech: Speech) -> str:
+    label = _label(dotted.split("."), speech)
+    return speech.text("quoted", text=label) if label else dotted
 
 
 def _label(loc: Sequence[Any], speech: Speech) -> str:

@@ -121,6 +121,7 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "done_created": ("La fiche est enregistrée.", "The record is saved."),
     "field_name": ("Nom", "Name"),
     "field_problem": ("{name} : {problem}", "{name}: {problem}"),
+    "quoted": ("« {text} »", "“{text}”"),
     "number_too_large": ("nombre trop grand", "the number is too large"),
     "error_back": ("Revenir au formulaire", "Back to the form"),
     "file_too_big": (
