@@ -237,7 +237,7 @@ async def test_limits_and_environment_of_the_work(machine, monkeypatch):
 async def test_dead_nursery_is_replaced(machine):
     """When the nursery itself is killed its jobs are tried again in a new one."""
     async with machine.dispatching() as dispatcher:
-        job = await machine.enqueue("sleep", seconds=1)
+        job = await machine.enqueue("sleep", seconds=3)
         await machine.running(job)
         nursery = await dispatcher._executor._ready()
         nursery._process.kill()
