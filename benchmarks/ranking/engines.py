@@ -22,16 +22,8 @@ from chdb import session
 from benchmarks.ranking.generating import DOMAINS
 from benchmarks.ranking.workloads import Workload
 from touchstone.ranking.columns import Segment
+from touchstone.ranking.criteria import CRITERION_NAMES
 
-CRITERIA: Final = (
-    "ethical_score",
-    "technical_score",
-    "popularity_score",
-    "transparency",
-    "documentation",
-    "data_quality",
-    "year",
-)
 Answer = Sequence[int]
 Ask = Callable[[Workload], Answer]
 
@@ -42,7 +34,7 @@ def table(segment: Segment) -> pa.Table:
     for name in ("year", "instances_number", "citations"):
         values = segment.columns[name]
         columns[name] = pa.array(np.nan_to_num(values).astype(np.int64), mask=np.isnan(values))
-    return pa.table(columns | {f"c_{name}": segment.criteria[name] for name in CRITERIA})
+    return pa.table(columns | {f"c_{name}": segment.criteria[name] for name in CRITERION_NAMES})
 
 
 def _names(segment: Segment) -> pa.Array:
