@@ -42,7 +42,7 @@ from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
 TINY: Final = (sys.executable, "-m", "benchmarks.jobs", "--nursery")
 LEASE_SECONDS: Final = 3.0
 NOOPS: Final = 50
-ROWS: Final = 12_000
+ROWS: Final = 60_000
 
 
 def noop(_: Bench) -> Done:

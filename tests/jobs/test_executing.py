@@ -234,11 +234,13 @@ async def test_limits_and_environment_of_the_work(machine, monkeypatch):
     assert row["result"]["group"] == row["result"]["pid"]
 
 
-async def test_dead_nursery_is_replaced(machine):
+async def test_dead_nursery_is_replaced(machine, tmp_path):
     """When the nursery itself is killed its jobs are tried again in a new one."""
+    trace = tmp_path / "pids"
     async with machine.dispatching() as dispatcher:
-        job = await machine.enqueue("sleep", seconds=3)
-        await machine.running(job)
+        job = await machine.enqueue("sleep", seconds=3, trace=str(trace))
+        while not trace.exists():  # the row runs a moment before the work does
+            await asyncio.sleep(0.02)
         nursery = await dispatcher._executor._ready()
         nursery._process.kill()
         row = await machine.end_of(job)
