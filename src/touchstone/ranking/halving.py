@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final
 
 LONG: Final = 100_000  # shorter work is done before a second thread has begun
 _other: Final = ThreadPoolExecutor(1, "second-half")
-T = TypeVar("T")
 
 
-def in_halves(size: int, work: Callable[[int, int], T], border: int | None = None) -> list[T]:
-    """Do the work from 0 to `border` (by default the middle) and from there to `size`; both answers, in order."""
+def in_halves(size: int, work: Callable[[int, int], None], border: int | None = None) -> None:
+    """Do the work from 0 to `border` (by default the middle) and from there to `size`."""
     middle = size // 2 if border is None else border
     if size < LONG or not 0 < middle < size:
-        return [work(0, size)]
+        work(0, size)
+        return
     second = _other.submit(work, middle, size)
-    first = work(0, middle)
-    return [first, second.result()]
+    work(0, middle)
+    second.result()
