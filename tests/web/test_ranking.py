@@ -27,6 +27,29 @@ BURST = """async () => {
 }"""
 
 
+# What a picture is made of: elements, texts and attributes. Links are alike when they ask for the same in any order.
+PORTRAIT = """() => {
+  globalThis.portrait = (node) => {
+    if (node.nodeType !== Node.ELEMENT_NODE) return node.data.trim() ? [node.data.trim()] : [];
+    const facts = {};
+    for (const { name, value } of node.attributes) {
+      if (name === "href") facts[name] = [...new URL(value, location).searchParams].map(String).sort().join(" & ");
+      else if (name !== "checked" && value !== "") facts[name] = value;
+    }
+    if (node.type === "checkbox") facts.checked = node.checked;
+    if (node.type === "range") facts.value = node.value;
+    const told = Object.entries(facts).sort().map(([name, value]) => `${name}=${value}`).join(" ");
+    return [`${node.tagName} ${told}`, ...[...node.childNodes].flatMap(portrait)];
+  };
+}"""
+DRAWN = """async (question) => {
+  const holder = document.createElement("template");
+  holder.innerHTML = await (await fetch(question)).text();
+  return ["results", "weights"].flatMap((id) => portrait(holder.content.getElementById(id)));
+}"""
+STANDING = """() => ["results", "weights"].flatMap((id) => portrait(document.getElementById(id)))"""
+
+
 def live(request: Request) -> bool:
     return "/app/parts/ranking" in request.url
 
@@ -126,7 +149,30 @@ def test_a_move_brings_the_picture_alone(visit: Visit) -> None:
     assert 'id="weights"' not in sent
     expect(page.locator("#w-year")).to_have_attribute("aria-valuetext", "100, 50% of the score")
     expect(page.locator("#profile-balanced")).to_have_attribute("aria-pressed", "false")
-    assert page.locator("#shares rect").count() == 4
+    assert page.locator('#shares rect:not([width="0.000%"])').count() == 4
+
+
+@pytest.mark.parametrize(("view", "language"), [("heat", "fr"), ("heat", "en"), ("bars", "fr"), ("table", "en")])
+def test_a_picture_filled_in_place_is_the_one_that_the_server_draws(visit: Visit, view: str, language: str) -> None:
+    """A move of a slider that leaves the shape sends figures alone; written in, they make the server's own picture."""
+    weights = {"ethical_score": 30, "data_quality": 40, "citations": 55, "year": 30, "documentation": 9}
+    query = "&".join(f"w.{name}={weight}" for name, weight in weights.items())
+    page = visit(f"/app/?{query}&data_task=classification&view={view}", language=language)
+    page.locator(".pin").nth(3).check()
+    expect(page.locator(".tray")).to_be_visible()
+    page.evaluate(PORTRAIT)
+    kinds = []
+    for criterion, position in (("year", 31), ("citations", 50), ("data_quality", 50), ("year", 32), ("year", 90)):
+        with page.expect_response(re.compile("/app/parts/ranking")) as met:
+            move(page, criterion, position)
+        question = re.sub("&shape=[^&]*", "", met.value.url)
+        kinds.append(met.value.headers["content-type"].split(";")[0])
+        # The links and the address are written after the frame.
+        page.wait_for_url(f"**{met.value.headers['x-address']}")
+        assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&also=weights")
+    assert kinds.count("application/json") >= 3
+    # A column that becomes too narrow for its label is another shape.
+    assert ("text/html" in kinds) == (view == "heat")
 
 
 def test_the_new_picture_leaves_the_reader_where_they_were(visit: Visit) -> None:

@@ -1,5 +1,6 @@
 """Who is signed in, and which requests may change anything."""
 
+import re
 from collections.abc import Iterator
 
 import httpx2
@@ -110,4 +111,9 @@ def test_pages_stay_out_of_shared_caches(server: str, signed_in: dict[str, str])
     """What one person saw is not shown to the next one at the same computer; static files are kept for ever."""
     with httpx2.Client(base_url=server, cookies=signed_in) as client:
         assert client.get("/app/account").headers["cache-control"] == "no-store"
-        assert "immutable" in client.get("/app/static/base.css").headers["cache-control"]
+        # The address of a page's file has its digest; a module is imported by its bare name, and asked about again.
+        (styles,) = re.findall(r'href="(/app/static/base.css[^"]*)"', client.get("/app/").text)
+        assert "immutable" in client.get(styles).headers["cache-control"]
+        module = client.get("/app/static/shares.js")
+        assert module.headers["cache-control"] == "no-cache"
+        assert client.get("/app/static/shares.js", headers={"If-None-Match": module.headers["etag"]}).status_code == 304

@@ -55,15 +55,16 @@ class Shield:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request."""
-        kept = scope["type"] == "http" and scope["path"].startswith("/app/static/")
+        static = scope["type"] == "http" and scope["path"].startswith("/app/static/")
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                if kept:
-                    headers["cache-control"] = _FOR_EVER
+                if static:
+                    # A module is imported by its bare name: only an address with a digest never means anything else.
+                    headers["cache-control"] = _FOR_EVER if scope["query_string"].startswith(b"v=") else "no-cache"
             await send(message)
 
         await self.app(scope, receive, protected)

@@ -54,16 +54,29 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What weights may be given to: the criteria in their order, and the named sets of weights."""
+    """What weights may be given to: the criteria in their order, and the slider positions of the named profiles."""
 
     criteria: tuple[str, ...]
     profiles: Mapping[str, Mapping[str, float]]
     default: str
 
+    @classmethod
+    def of(cls, described: Mapping[str, Any]) -> "Vocabulary":
+        """The vocabulary that the API describes."""
+        criteria = tuple(one["name"] for one in described["criteria"])
+        given = {
+            one["name"]: {weight["criterion_name"]: weight["weight"] for weight in one["weights"]}
+            for one in described["profiles"]
+        }
+        profiles = {
+            profile: {name: _tidy(weights[name] * FULL) for name in criteria if weights.get(name)}
+            for profile, weights in given.items()
+        }
+        return cls(criteria, profiles, next(one["name"] for one in described["profiles"] if one["default"]))
+
     def sliders(self, profile: str) -> dict[str, float]:
         """The slider positions of a profile; the default one's for a name that does not exist."""
-        found = self.profiles.get(profile) or self.profiles[self.default]
-        return {name: _tidy(found[name] * FULL) for name in self.criteria if found.get(name)}
+        return dict(self.profiles.get(profile) or self.profiles[self.default])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +112,7 @@ class RankState:
     @property
     def profile(self) -> str | None:
         """The name of the profile whose weights these are, if there is one."""
-        return next((n for n in self.vocabulary.profiles if self.vocabulary.sliders(n) == dict(self.weights)), None)
+        return next((name for name, sliders in self.vocabulary.profiles.items() if sliders == self.weights), None)
 
     @property
     def shares(self) -> dict[str, float]:

@@ -27,12 +27,13 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass(slots=True)
 class Desk:
-    """What all visits share: the settings, the templates, the client of the API, and the criteria once asked for."""
+    """What all visits share: the settings, the templates, the client of the API, and the criteria once known."""
 
     settings: Settings
     pages: Pages
     client: AsyncTouchstone
     criteria: dict[str, Any] | None = None
+    vocabulary: Vocabulary | None = None
 
 
 @dataclass(slots=True)
@@ -92,13 +93,9 @@ class Visit:
 
     async def vocabulary(self) -> Vocabulary:
         """What weights may be given to."""
-        described = await self.criteria()
-        profiles = {
-            one["name"]: {weight["criterion_name"]: weight["weight"] for weight in one["weights"]}
-            for one in described["profiles"]
-        }
-        default = next(one["name"] for one in described["profiles"] if one["default"])
-        return Vocabulary(tuple(one["name"] for one in described["criteria"]), profiles, default)
+        if self.desk.vocabulary is None:
+            self.desk.vocabulary = Vocabulary.of(await self.criteria())
+        return self.desk.vocabulary
 
     async def criteria(self) -> dict[str, Any]:
         """The criteria and the profiles, which never change while the service runs."""

@@ -34,7 +34,7 @@ async def _dataset(visit: Visit) -> Response:
         state=state,
         criteria=weighed,
         place=place,
-        cells=view.cells(place, weighed) if place else (),
+        cells=view.cells(place, weighed, visit.speech) if place else (),
         pairs=describing.pairs(dataset),
         ethics=describing.ethics(dataset),
         columns=describing.columns(dataset),

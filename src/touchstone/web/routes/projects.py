@@ -78,7 +78,8 @@ async def _need(visit: Visit, state: RankState) -> dict[str, Any]:
     weighed = view.criteria(await visit.criteria(), state, visit.speech)
     return {
         "state": state,
-        "used": [one for one in weighed if one.share > 0],
+        "used": (used := view.weighing(weighed)),
+        "shares_said": view.shares_said(used, visit.speech),
         "chips": filtering.chips(state, visit.speech),
     }
 
@@ -104,7 +105,7 @@ async def _shown(
         status=problem.status if problem else 200,
         project=project,
         problem=problem,
-        ranking=view.ranking(offered, weighed, state),
+        ranking=view.ranking(offered, weighed, state, visit.speech),
         chosen=chosen,
         trainable=chosen is not None and trainable(chosen),
         jobs=jobs,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import anyio.to_thread
+import msgspec
 import vl_convert
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,10 +19,12 @@ from touchstone.web.forms import misfit
 from touchstone.web.state import MAX_PINS, SHOWN, RankState
 from touchstone.web.views import comparing, filtering
 from touchstone.web.views import ranking as view
+from touchstone.web.views.figures import figures, shape
 from touchstone.web.views.shades import LIGHT
 from touchstone.web.visiting import Visit, page
 
 _NO_FACETS: Final[dict[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
+_PANELS: Final = ("weights", "filters")
 _PICTURE_SCALE: Final = 2.0
 _NAMESAKES: Final = 1000  # records alike that are asked for at once
 
@@ -56,10 +59,17 @@ async def _existing(visit: Visit, context: Mapping[str, Any]) -> tuple[int, ...]
 
 
 async def _live(visit: Visit) -> Response:
-    also = visit.request.query_params.getlist("also")
+    asked = visit.request.query_params.getlist("also")
+    also = [panel for panel in _PANELS if panel in asked]
     context = await _shown(visit, await _read(visit), with_facets="filters" in also)
-    answer = visit.part("rank_live.html", also=also, **context)
+    if context["shape"] and context["shape"] == visit.request.query_params.get("shape"):
+        # The browser has this picture but for its figures.
+        drawn = figures(context["state"], context["ranking"], visit.speech)
+        answer = Response(msgspec.json.encode(drawn), media_type="application/json")
+    else:
+        answer = visit.part("rank_live.html", also=also, **context)
     answer.headers["x-address"] = f"/app/{context['state'].query(was=())}"
+    answer.headers["x-profile"] = context["state"].profile or ""
     return answer
 
 
@@ -70,14 +80,19 @@ async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[s
         state = state.change(page=view.last_page(found))
         found = await _score(visit, state)
     facets = await _facets(visit, state, misfits) if with_facets else _NO_FACETS
+    used, ranking = view.weighing(criteria), view.ranking(found, criteria, state, visit.speech)
     return {
         "state": state,
         "criteria": criteria,
-        "used": [one for one in criteria if one.share > 0],
+        "used": used,
+        "shares_said": view.shares_said(used, visit.speech),
+        "breadth": view.breadth(used),
+        "fineness": view.fineness(used),
         "profiles": (await visit.criteria())["profiles"],
         "groups": filtering.groups(state, facets, visit.speech) if with_facets else (),
         "chips": filtering.chips(state, visit.speech),
-        "ranking": view.ranking(found, criteria, state),
+        "ranking": ranking,
+        "shape": shape(state, used, ranking),
         "problem": problem,
         "crowded": len(set(visit.request.query_params.getlist("pin"))) > MAX_PINS,
         "spoken": view.spoken,
@@ -176,7 +191,7 @@ async def _compare(visit: Visit) -> Response:
     state = state.change(pins=tuple(one.id for one in datasets))
     scored = await asyncio.gather(*(place_of(visit, state, one) for one in datasets))
     criteria = view.criteria(await visit.criteria(), state, visit.speech)
-    compared = comparing.compare(datasets, scored, criteria)
+    compared = comparing.compare(datasets, scored, criteria, visit.speech)
     return await visit.page("compare.html", state=state, compared=compared, criteria=criteria, gone=gone)
 
 

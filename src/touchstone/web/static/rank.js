@@ -1,5 +1,8 @@
 // The rank page: follows every change 300 ms after the last one. The server draws; this file only asks and swaps.
 
+import { fill, readdress } from "./picture.js";
+import { share } from "./shares.js";
+
 const PAUSE = 300;
 const LATE = 250; // an answer that takes longer dims the old picture
 const form = document.getElementById("rank-form");
@@ -65,11 +68,11 @@ function morph(old, made) {
   }
 }
 
-function redraw(fresh) {
+function redraw(draw) {
   const results = document.getElementById("results");
   const focused = results.contains(document.activeElement) ? document.activeElement : null;
   const id = focused?.id;
-  morph(results, fresh.getElementById("results"));
+  draw(results);
   if (focused && (!focused.isConnected || focused.id !== id)) {
     (document.getElementById(id) ?? document.getElementById("main")).focus({ preventScroll: true });
   }
@@ -107,9 +110,14 @@ function glide(before) {
 }
 
 // The address can wait until the picture is seen: writing it takes the browser longer than drawing a row.
-function remembered(address) {
+function remembered(address, figures) {
   here.value = address;
-  requestAnimationFrame(() => setTimeout(() => history.pushState(null, "", address)));
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      if (figures && here.value === address) readdress(address);
+      history.pushState(null, "", address);
+    }),
+  );
 }
 
 function keyOf(field) {
@@ -150,18 +158,17 @@ function unseen(name, value) {
   return field;
 }
 
-// What a move of one slider changes about the others. What stays the same is not touched: it would be drawn again.
-function swapShares(fresh) {
-  morph(document.getElementById("shares"), fresh.getElementById("shares"));
-  const told = fresh.getElementById("told");
-  for (const made of told.children) {
-    const mine = document.getElementById(made.id);
-    if (mine.textContent !== made.textContent) mine.textContent = made.textContent;
-    mine.closest(".slider").classList.toggle("off", made.classList.contains("off"));
-    document.getElementById(mine.htmlFor.value).setAttribute("aria-valuetext", made.dataset.said);
-  }
+// A picture of another shape, as the server drew it.
+function replace(fresh) {
+  redraw((results) => morph(results, fresh.getElementById("results")));
+  swap(fresh, "weights");
+  swap(fresh, "filters");
+}
+
+// The profile whose weights these are, if there is one.
+function press(profile) {
   for (const one of document.querySelectorAll("#weights [aria-pressed]")) {
-    one.setAttribute("aria-pressed", String(one.value === told.dataset.profile));
+    one.setAttribute("aria-pressed", String(one.value === profile));
   }
 }
 
@@ -185,20 +192,23 @@ async function show(asked, { remember = true, also = [], seen = moment, leads = 
   let address = null;
   try {
     const parts = also.map((one) => `&also=${one}`).join("");
-    const answer = await fetch(`/app/parts/ranking?${asked}${parts}`, { signal: mine.signal, redirect: "manual" });
+    const shape = also.length ? "" : `&shape=${results.dataset.shape}`;
+    const question = `/app/parts/ranking?${asked}${parts}${shape}`;
+    const answer = await fetch(question, { signal: mine.signal, redirect: "manual" });
     if (!answer.ok) return refused(answer);
-    const fresh = parsed(await answer.text());
+    const figures = answer.headers.get("content-type") === "application/json" && (await answer.json());
+    const fresh = !figures && parsed(await answer.text());
     if (mine.signal.aborted) return null;
     const before = rows().map((row) => row.dataset.id);
-    redraw(fresh);
-    if (fresh.getElementById("weights")) swap(fresh, "weights");
-    else swapShares(fresh);
-    swap(fresh, "filters");
+    if (figures) redraw(() => fill(figures));
+    else replace(fresh);
     for (const [key, one] of done) if (one.moment <= seen) done.delete(key);
     redo();
+    if (fresh) share();
+    press(answer.headers.get("x-profile"));
     glide(before);
     address = answer.headers.get("x-address");
-    if (remember) remembered(address);
+    if (remember) remembered(address, figures);
   } catch (problem) {
     if (problem.name !== "AbortError") away();
   } finally {
@@ -257,7 +267,7 @@ function stop() {
 
 function edited({ target }) {
   if (target.form !== form) return;
-  if (target.type === "range") target.closest(".slider").querySelector("output").textContent = target.value;
+  if (target.type === "range") share();
   if (target.name === "pin" && new FormData(form).getAll("pin").length > MAX_PINS) {
     target.checked = false;
     document.getElementById("pins-full").hidden = false;

@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 
 from touchstone.client import Dataset, ScoredDataset
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.web.views.ranking import Cell, Criterion, cells
+from touchstone.web.rendering import Speech
+from touchstone.web.views.ranking import Cell, Criterion, cells, weighing
 
 Scored: TypeAlias = ScoredDataset
 
@@ -39,10 +40,12 @@ class Comparison:
     rows: tuple[Row, ...]
 
 
-def compare(datasets: Sequence[Dataset], scored: Sequence[Scored | None], criteria: Sequence[Criterion]) -> Comparison:
+def compare(
+    datasets: Sequence[Dataset], scored: Sequence[Scored | None], criteria: Sequence[Criterion], speech: Speech
+) -> Comparison:
     """The datasets side by side, under the weights of the criteria."""
-    used = [one for one in criteria if one.share > 0]
-    columns = [cells(one, used) if one else () for one in scored]
+    used = weighing(criteria)
+    columns = [cells(one, used, speech) if one else () for one in scored]
     return Comparison(
         datasets=tuple(datasets),
         scores=tuple(one.score if one else None for one in scored),

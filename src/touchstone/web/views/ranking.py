@@ -1,19 +1,33 @@
-"""The rank page: columns as wide as their weight, cells that know what is unknown, bars that add up to the score."""
+"""The rank page: columns as wide as their weight, cells that know what is unknown, bars that add up to the score.
+
+Whatever a picture says is written here, in the reader's language: the templates and the figures alike take it as it is.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any
+from textwrap import shorten
+from typing import Any, Final
 
 from touchstone.client import Ranking, Recommendations, ScoredDataset
 from touchstone.web.rendering import Speech
-from touchstone.web.state import SHOWN, RankState
+from touchstone.web.state import COMPOSITES, SHOWN, RankState
 from touchstone.web.views.shades import shade
+
+_UPRIGHT: Final = 0.13  # shares below which a label does not fit lying, ...
+_UNSAID: Final = 0.05  # ... and the share is not said
+# Narrow columns need more room, on a phone so much that one has to scroll: the shares from which on they do.
+_NARROW: Final = {"finest": 0.06, "fine": 0.1, "middling": 0.17}
+_WIDE: Final = 50  # percent of the heat map that the criteria share, ...
+_WIDEST: Final = 56  # ... and when one of them is narrow
+_OBJECTIVE: Final = 110  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One criterion with its weight: `position` of the slider in 0-100, `share` of the score in 0-1."""
+    """One criterion with its weight: `position` of the slider in 0-100, `share` of the score in 0-1.
+
+    Its part of the bar of all shares begins at `x` and is `width` wide.
+    """
 
     name: str
     label: str
@@ -21,34 +35,111 @@ class Criterion:
     kind: str
     position: float
     share: float
-    start: float  # where its part of the stacked bar begins, in 0-1
+    start: float
     number: int  # its place among the twelve, which gives it its colour
+    percent: str
+    precise: str  # with a tenth
+    said: str  # what the slider says to who cannot see it
+
+    @property
+    def x(self) -> str:
+        """Where its part begins, in percent."""
+        return _percent(self.start)
+
+    @property
+    def width(self) -> str:
+        """How wide its part is, in percent."""
+        return _percent(self.share)
+
+    @property
+    def title(self) -> str:
+        """What its part tells when pointed at."""
+        return f"{self.label} {self.precise}"
+
+    @property
+    def upright(self) -> bool:
+        """Whether its column is too narrow for a label that lies."""
+        return self.share < _UPRIGHT
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether its column is too narrow to say the share."""
+        return self.share < _UNSAID
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One criterion of one dataset; `points` of all cells add up to the score."""
+    """One criterion of one dataset; `points` of all cells add up to the score.
+
+    Its part of the bar of contributions begins at `x` and is `width` wide.
+    """
 
     criterion: Criterion
     value: float
     points: float
     start: float  # points of the cells before it
     unknown: bool
+    speech: Speech
 
     @property
-    def shade(self) -> int:
-        """Its colour in the sequential palette."""
-        return shade(self.value)
+    def text(self) -> str:
+        """Its value."""
+        return "?" if self.unknown else self.speech.number(self.value, 2)
+
+    @property
+    def part(self) -> str:
+        """Its points."""
+        return self.speech.text("unknown") if self.unknown else self.speech.number(self.points, 3)
+
+    @property
+    def title(self) -> str:
+        """What it tells when pointed at."""
+        return self.part if self.unknown else f"{self.text} × {self.criterion.precise} = {self.part}"
+
+    @property
+    def x(self) -> str:
+        """Where its part begins, in percent."""
+        return _percent(self.start)
+
+    @property
+    def width(self) -> str:
+        """How wide its part is, in percent."""
+        return _percent(self.points)
+
+    @property
+    def shade(self) -> int | None:
+        """Its colour in the sequential palette; None when its value is unknown."""
+        return None if self.unknown else shade(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How far a dataset came since the picture before: `new`, `up`, `down` or neither, written and said."""
+
+    kind: str = ""
+    text: str = ""
+    said: str = ""
+
+
+_STAYED: Final = Moved()
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One dataset of the ranking; `moved` places up (or, negative, down) since the picture before; None: new."""
+    """One dataset of the ranking."""
 
     dataset: ScoredDataset
     cells: tuple[Cell, ...]
     pinned: bool
-    moved: int | None
+    moved: Moved
+    rank: str
+    score: str
+    facts: tuple[str | None, ...]  # what the table shows beside the score; None: unknown
+
+    @property
+    def objective(self) -> str:
+        """What the dataset is for, in short."""
+        return shorten(self.dataset.objective or "", _OBJECTIVE, placeholder="…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +149,37 @@ class RankingView:
     lines: tuple[Line, ...]
     total: int
     pages: int
-    compared: bool  # whether there was a picture before this one
     first: int  # the place of the first line
 
     @property
-    def ids(self) -> str:
+    def ids(self) -> tuple[int, ...]:
         """The datasets shown, in order, for the next picture to compare with."""
-        return ".".join(str(line.dataset.id) for line in self.lines)
+        return tuple(line.dataset.id for line in self.lines)
 
 
 def criteria(described: Mapping[str, Any], state: RankState, speech: Speech) -> tuple[Criterion, ...]:
     """All criteria in their order, with the weights of the state."""
-    shares = state.shares
-    rows = described["criteria"]
-    starts = accumulate((shares.get(row["name"], 0.0) for row in rows), initial=0.0)
-    return tuple(
-        Criterion(
+    made, start, shares = [], 0.0, state.shares
+    for number, row in enumerate(described["criteria"]):
+        position = state.weights.get(row["name"], 0.0)
+        share = shares.get(row["name"], 0.0)
+        percent = speech.percent(share)
+        criterion = Criterion(
             name=row["name"],
             label=spoken(row, "label", speech.locale),
             formula=spoken(row, "formula", speech.locale),
             kind=row["kind"],
-            position=state.weights.get(row["name"], 0.0),
-            share=shares.get(row["name"], 0.0),
+            position=position,
+            share=share,
             start=start,
             number=number,
+            percent=percent,
+            precise=speech.percent(share, 1),
+            said=f"{position:g}, {speech.text('share_of_score', share=percent)}",
         )
-        for number, (row, start) in enumerate(zip(rows, starts, strict=False))
-    )
+        made.append(criterion)
+        start += share
+    return tuple(made)
 
 
 def spoken(row: Mapping[str, Any], key: str, locale: str) -> str:
@@ -93,21 +188,62 @@ def spoken(row: Mapping[str, Any], key: str, locale: str) -> str:
     return str(found[locale]) if isinstance(found, Mapping) else str(row.get(f"{key}_{locale}", found or row["name"]))
 
 
-def ranking(found: Ranking | Recommendations, weighed: Sequence[Criterion], state: RankState) -> RankingView:
+def weighing(weighed: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """The criteria that weigh anything."""
+    return tuple(one for one in weighed if one.share > 0)
+
+
+def shares_said(used: Sequence[Criterion], speech: Speech) -> str:
+    """The bar of all shares, for who cannot see it."""
+    return f"{speech.text('shares_label')} {', '.join(f'{one.label} {one.percent}' for one in used)}"
+
+
+def fineness(used: Sequence[Criterion]) -> str:
+    """How fine the narrowest column of the heat map is: `finest`, `fine`, `middling`, or empty."""
+    narrowest = min((one.share for one in used), default=1.0)
+    return next((name for name, limit in _NARROW.items() if narrowest < limit), "")
+
+
+def breadth(used: Sequence[Criterion]) -> int:
+    """How much of the heat map's width the criteria share, in percent."""
+    return _WIDEST if fineness(used) else _WIDE
+
+
+def ranking(
+    found: Ranking | Recommendations, weighed: Sequence[Criterion], state: RankState, speech: Speech
+) -> RankingView:
     """The results, with each dataset's place compared with the picture before."""
-    used = [criterion for criterion in weighed if criterion.share > 0]
+    used = weighing(weighed)
     before = {dataset_id: place for place, dataset_id in enumerate(state.was, start=1)}
     offset = (state.page - 1) * SHOWN
     lines = tuple(
         Line(
             dataset=one,
-            cells=cells(one, used),
+            cells=cells(one, used, speech),
             pinned=one.id in state.pins,
-            moved=before[one.id] - (one.rank - offset) if one.id in before else None,
+            moved=_moved(before.get(one.id), one.rank - offset, speech) if before else _STAYED,
+            rank=speech.number(one.rank),
+            score=speech.number(one.score, 3),
+            facts=_facts(one, speech) if state.view == "table" else (),
         )
         for one in found.datasets
     )
-    return RankingView(lines, found.total_count, last_page(found), bool(before), offset + 1)
+    return RankingView(lines, found.total_count, last_page(found), offset + 1)
+
+
+def _facts(one: ScoredDataset, speech: Speech) -> tuple[str | None, ...]:
+    unknown = one.unknown or ()
+    composites = (None if name in unknown else speech.number(getattr(one, name), 2) for name in COMPOSITES)
+    return *composites, speech.number(one.instances_number), speech.number(one.features_number)
+
+
+def _moved(before: int | None, place: int, speech: Speech) -> Moved:
+    if before is None:
+        return Moved("new", speech.text("moved_new"))
+    places = abs(before - place)
+    if before > place:
+        return Moved("up", f"▲{places}", f"{places} {speech.text('moved_up')}")
+    return Moved("down", f"▼{places}", f"{places} {speech.text('moved_down')}") if places else _STAYED
 
 
 def last_page(found: Ranking | Recommendations) -> int:
@@ -115,12 +251,17 @@ def last_page(found: Ranking | Recommendations) -> int:
     return -(-found.total_count // SHOWN)
 
 
-def cells(dataset: ScoredDataset, used: Sequence[Criterion]) -> tuple[Cell, ...]:
+def cells(dataset: ScoredDataset, used: Sequence[Criterion], speech: Speech) -> tuple[Cell, ...]:
     """The criteria that weigh anything, in order."""
-    values, points = dataset.criterion_scores or {}, dataset.points or {}
-    unknown = set(dataset.unknown or ())
-    starts = accumulate((points.get(one.name, 0.0) for one in used), initial=0.0)
-    return tuple(
-        Cell(one, values.get(one.name, 0.0), points.get(one.name, 0.0), start, one.name in unknown)
-        for one, start in zip(used, starts, strict=False)
-    )
+    values, parts = dataset.criterion_scores or {}, dataset.points or {}
+    unknowns = set(dataset.unknown or ())
+    made, start = [], 0.0
+    for one in used:
+        value, points, unknown = values.get(one.name, 0.0), parts.get(one.name, 0.0), one.name in unknowns
+        made.append(Cell(one, value, points, start, unknown, speech))
+        start += points
+    return tuple(made)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3f}%"

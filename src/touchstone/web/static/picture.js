@@ -1,0 +1,93 @@
+// Writes the figures of a new picture into the one that stands, when it has the same shape (web/views/figures.py).
+
+import { say, write } from "./shares.js";
+
+export function fill({ view, lines }) {
+  const results = document.getElementById("results");
+  results.removeAttribute("aria-busy");
+  results.classList.remove("late");
+  for (const id of ["away", "pins-full"]) document.getElementById(id).hidden = true;
+  results.querySelector("[name=was]").value = lines.map(({ id }) => id).join(".");
+  const rows = results.querySelectorAll("[data-id]");
+  lines.forEach((line, place) => fillRow(rows[place], line, CELLS[view]));
+}
+
+const CELLS = { heat: fillHeat, bars: fillBars, table: fillFacts };
+
+function fillRow(row, { id, rank, name, pin, pinned, moved, score, cells }, fillCells) {
+  const [box, number, sign] = row.querySelector(".place").children;
+  if (row.dataset.id !== String(id)) {
+    row.dataset.id = id;
+    box.value = id;
+    box.id = `pin-${id}`;
+    box.ariaLabel = pin;
+    say(row.querySelector("a"), name);
+  }
+  row.classList.toggle("pinned", pinned);
+  box.checked = pinned;
+  say(number, rank);
+  sign.className = moved.kind ? `moved ${moved.kind}` : "moved";
+  sign.role = moved.said ? "img" : null;
+  sign.ariaLabel = moved.said || null;
+  say(sign, moved.text);
+  say(row.querySelector(".score"), score);
+  fillCells(row, cells, score);
+}
+
+function fillHeat(row, cells) {
+  const places = row.querySelectorAll(".cell");
+  cells.forEach(([shade, text, title], at) => {
+    const unknown = shade === null;
+    places[at].className = unknown ? "cell hatched" : `cell q${shade}`;
+    places[at].title = title;
+    show(places[at], text, unknown && title);
+  });
+}
+
+function fillBars(row, cells, score) {
+  const bars = row.querySelectorAll(".bar rect");
+  const figures = row.querySelectorAll(".figure");
+  cells.forEach(([x, width, unknown, text], at) => {
+    write(bars[at], "x", x);
+    write(bars[at], "width", width);
+    figures[at].className = unknown ? "figure state unknown" : "figure";
+    say(figures[at], text);
+  });
+  say(row.querySelector(".sum b"), score);
+}
+
+function fillFacts(row, [objective, ...facts]) {
+  const places = row.querySelectorAll(".fact");
+  say(row.querySelector("small"), objective);
+  facts.forEach(([text, unknown], at) => {
+    places[at].className = unknown ? "fact num hatched" : "fact num";
+    places[at].title = unknown;
+    show(places[at], text, unknown);
+  });
+}
+
+// What is unknown is a sign with a name.
+function show(cell, text, unknown) {
+  if (!unknown) return say(cell, text);
+  if (cell.firstElementChild) return;
+  const sign = document.createElement("span");
+  sign.role = "img";
+  sign.ariaLabel = unknown;
+  sign.textContent = text;
+  cell.replaceChildren(sign);
+}
+
+// Where the links of the picture lead, with the weights of its address.
+export function readdress(address) {
+  const { search, searchParams } = new URL(address, window.location);
+  const mine = [...searchParams].filter(isWeight);
+  for (const link of document.querySelectorAll("#results a[href]")) {
+    const row = link.closest("[data-id]");
+    if (row) link.href = `/app/datasets/${row.dataset.id}${search}`;
+    else link.search = new URLSearchParams([...mine, ...[...new URL(link).searchParams].filter((one) => !isWeight(one))]);
+  }
+}
+
+function isWeight([name]) {
+  return name === "profile" || name.startsWith("w.");
+}
