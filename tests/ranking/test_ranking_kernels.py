@@ -61,7 +61,9 @@ def index() -> Index:
 
 def _asked(index: Index, query: Query) -> Asked:
     alive = pack(np.ones(SIZE, np.bool_), index.meta.words)
-    return index.planner.asked(query, alive, leaf_counts(alive, 1))[0]
+    found = index.planner.asked(query, alive, leaf_counts(alive, 1))
+    assert found is not None
+    return found[0]
 
 
 def _matched(module: ModuleType, index: Index, query: Query) -> tuple[int, list[int]]:

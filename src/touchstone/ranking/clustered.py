@@ -108,19 +108,20 @@ class Clustered:
         for query in ((), (Contains("dataset_name", "warm"),), (Range("technical_score", 0.5), Range("year", 1.5))):
             for end in (1, None):
                 self.rank(query, weights, end, 0.0)
-            self._fully(self._asked(query)[0], weighing_of(weights), None)
-            self._gathered(self._asked(query)[0], weighing_of(weights), 1)
+            if found := self._asked(query):
+                self._fully(found[0], weighing_of(weights), None)
+                self._gathered(found[0], weighing_of(weights), 1)
             self.tally(query, Counts())
             self.ordered(query, "year", descending=True, skip=0, limit=1)
 
-    def _asked(self, query: Query) -> tuple[Asked, int]:
+    def _asked(self, query: Query) -> tuple[Asked, int] | None:
         return self.index.planner.asked(query, self._alive, self._counts)
 
     def _matching(self, query: Query) -> tuple[Words, int]:
         """The bitmap of the records that match, and their number."""
         words = np.zeros(self.index.meta.words, np.uint64)
-        asked, at_most = self._asked(query)
-        return words, self._match(asked, words) if at_most else 0
+        found = self._asked(query)
+        return words, self._match(found[0], words) if found else 0
 
     def _match(self, asked: Asked, words: Words) -> int:
         return int(kernels.match(self.index.grid, asked, np.empty(self.index.meta.leaf_words, np.uint64), words))
@@ -133,25 +134,26 @@ class Clustered:
 
     def count(self, query: Query) -> int:
         """How many live records match."""
-        asked, at_most = self._asked(query)
-        return self._match(asked, np.empty(0, np.uint64)) if at_most else 0
+        found = self._asked(query)
+        return self._match(found[0], np.empty(0, np.uint64)) if found else 0
 
     def matches(self, query: Query, position: int) -> bool:
         """Whether the live record at a position matches: only its leaf is looked at."""
-        asked, at_most = self._asked(query)
+        found = self._asked(query)
         leaf_words = self.index.meta.leaf_words
         mask, leaf = np.empty(leaf_words, np.uint64), position // (64 * leaf_words)
-        if not at_most or not kernels.chosen(self.index.grid, asked, leaf, mask):
+        if not found or not kernels.chosen(self.index.grid, found[0], leaf, mask):
             return False
         inside = position - leaf * 64 * leaf_words
         return bool((int(mask[inside >> 6]) >> (inside & 63)) & 1)
 
     def rank(self, query: Query, weights: Mapping[str, float], end: int | None, floor: float) -> Window:
         """The best records: gathered when few can match, in full order when all are wanted, else best leaf first."""
-        asked, at_most = self._asked(query)
-        weighing = weighing_of(weights)
-        if not at_most:
+        found = self._asked(query)
+        if not found:
             return Window(np.empty(0, np.int64), np.empty(0), "gather")
+        asked, at_most = found
+        weighing = weighing_of(weights)
         if at_most <= self._plans.few:
             return self._gathered(asked, weighing, end)
         if end is None or end > self._plans.deep:

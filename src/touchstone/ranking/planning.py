@@ -3,6 +3,7 @@
 A clause is a union of planes or the complement of one. Planes that a scan has made are kept for the next queries.
 """
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,7 @@ class Planner:
         self._arrays, self._meta, self._grid, self._integers = arrays, meta, grid, integers
         self._plane = {key: number for number, key in enumerate(meta.planes)}
         self._edges = {column: self._edges_of(column) for column in NUMBERS}
+        self._spans = {column: self._span_of(column) for column in NUMBERS}
         self._kept: OrderedDict[Predicate, tuple[Words, NDArray[np.uint16]]] = OrderedDict()
         self._pools: dict[str, list[str]] = {}
         self._lock = Lock()
@@ -54,16 +56,25 @@ class Planner:
         start = f"least:{column}:"
         return np.array([int(key.removeprefix(start)) for key in self._plane if key.startswith(start)], np.int64)
 
-    def asked(self, query: Query, alive: Words, alive_counts: NDArray[np.uint16]) -> tuple[Asked, int]:
-        """The query for the kernels, and a number that no more records than match."""
+    def _span_of(self, column: str) -> tuple[float, float]:
+        """The smallest and the largest value; an empty span when no record has one."""
+        distinct = self._arrays[f"{column}.values"][1:]
+        return (float(distinct[0]), float(distinct[-1])) if len(distinct) else (math.inf, -math.inf)
+
+    def asked(self, query: Query, alive: Words, alive_counts: NDArray[np.uint16]) -> tuple[Asked, int] | None:
+        """The query for the kernels, and a number that no more records than match; None when clearly none does."""
+        if any(type(predicate) is Range and self._beyond(predicate) for predicate in query):
+            return None
         clauses = self._clauses(query)
+        if clauses.nothing:
+            return None
         extra = [self._scan(predicate) for predicate in clauses.scanned]
         known = len(self._meta.planes)
         unions = clauses.planes + [((known + number,), False) for number in range(len(extra))]
         starts = np.cumsum([0, *(len(planes) for planes, _ in unions)])
         asked = Asked(
-            alive=np.zeros_like(alive) if clauses.nothing else alive,
-            alive_counts=np.zeros_like(alive_counts) if clauses.nothing else alive_counts,
+            alive=alive,
+            alive_counts=alive_counts,
             starts=starts,
             planes=np.array([plane for planes, _ in unions for plane in planes], np.int64),
             negated=np.array([negated for _, negated in unions], np.bool_),
@@ -73,7 +84,17 @@ class Planner:
             needle=np.frombuffer(bytearray(clauses.needle), np.uint8),
             possible=possible(self._arrays["name.signatures"], clauses.needle, self._meta.leaves),
         )
-        return asked, 0 if clauses.nothing else self._at_most(unions, asked)
+        at_most = self._at_most(unions, asked)
+        return (asked, at_most) if at_most else None
+
+    def _beyond(self, predicate: Range) -> bool:
+        """Whether no record at all reaches a bound: known before anything is looked up."""
+        if predicate.column not in self._spans:
+            return False
+        least, most = self._spans[predicate.column]
+        return (predicate.low is not None and predicate.low > most) or (
+            predicate.high is not None and predicate.high < least
+        )
 
     def _at_most(self, unions: list[tuple[tuple[int, ...], bool]], asked: Asked) -> int:
         """How many records can match at most: what the rarest clause holds."""
