@@ -17,7 +17,7 @@ from uuid import UUID
 
 import numpy as np
 
-from benchmarks.ranking.engines import ENGINES, SMALL, Ask, table
+from benchmarks.ranking.engines import ENGINES, Ask, table
 from benchmarks.ranking.generating import segment
 from benchmarks.ranking.plotting import plot
 from benchmarks.ranking.workloads import EVERYTHING, SIX, THREE, WORKLOADS, Workload
@@ -77,13 +77,13 @@ def own_times(view: View, questions: tuple[Workload, ...]) -> dict[str, float]:
     return {asked.name: median_ms(lambda asked=asked: answer(view, asked)) for asked in questions}
 
 
-def engine_times(ask: Ask, view: View, questions: tuple[Workload, ...], repeats: int) -> dict[str, float]:
+def engine_times(ask: Ask, view: View, questions: tuple[Workload, ...]) -> dict[str, float]:
     """What each question costs an engine; says so when its answer differs from the index's."""
     times = {}
     for asked in questions:
         if list(ask(asked)) != answer(view, asked).tolist():
             print(f"  (another answer to: {asked.name})")
-        times[asked.name] = median_ms(lambda asked=asked: ask(asked), repeats)
+        times[asked.name] = median_ms(lambda asked=asked: ask(asked))
     return times
 
 
@@ -172,11 +172,8 @@ def measured(size: int) -> tuple[Figures, dict[str, float]]:
         questions = (*WORKLOADS, slowest, *((EVERYTHING,) if size <= _LARGEST_ORDERED else ()))
         figures = {"Touchstone": own_times(catalog.view, questions), "memory floor": floors(data)}
         for engine, opened in ENGINES.items():
-            if engine in SMALL and size > 1_000_000:
-                continue
             with opened(data, folder) as ask:
-                repeats = REPEATS if size < 1_000_000 or engine not in SMALL else 3
-                figures[engine] = engine_times(ask, catalog.view, questions, repeats)
+                figures[engine] = engine_times(ask, catalog.view, questions)
             gc.collect()
             _show(engine, figures[engine])
         facts |= hostile(catalog.view)

@@ -190,4 +190,3 @@ ENGINES: Final = {
     "SQLite": sqlite_engine,
     "PostgreSQL": postgresql_engine,
 }
-SMALL: Final = ("SQLite", "PostgreSQL")  # row stores: asked up to a million records, beyond which they take minutes

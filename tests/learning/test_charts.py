@@ -17,7 +17,7 @@ from touchstone.learning.charts.quality import calibration_chart, confusion_char
 from touchstone.learning.columns import Kind
 from touchstone.learning.evaluation import Measured
 from touchstone.learning.explaining.dependence import Dependence
-from touchstone.learning.wording import say, signed, written
+from touchstone.learning.wording import say, signed, spelled, written
 
 Charts = dict[str, Any]
 
@@ -124,6 +124,9 @@ def test_numbers_are_written_as_the_language_writes_them() -> None:
     assert written(1e-9, "en") == "1.00e-09"
     assert signed(2.5) == {"fr": "+2,50", "en": "+2.50"}
     assert signed(-2.5) == {"fr": "−2,50", "en": "−2.50"}
+    assert spelled("57.956") == {"fr": "57,956", "en": "57.956"}
+    assert spelled("-3") == {"fr": "−3", "en": "−3"}
+    assert spelled("2024-05-01") == {"fr": "2024-05-01", "en": "2024-05-01"}
 
 
 def test_sentences_take_any_text_as_a_fact() -> None:

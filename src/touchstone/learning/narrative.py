@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from touchstone.core.narratives import LIMITS, NARRATIVE
 from touchstone.learning.ports import Json
-from touchstone.learning.wording import LOCALES, Said, joined, say, signed
+from touchstone.learning.wording import LOCALES, Said, joined, say, signed, spelled
 
 NEXT_COLUMNS: Final = 4
 PUSHING_COLUMNS: Final = 3
@@ -61,14 +61,14 @@ def of_rows(local: Sequence[Json], cells: Sequence[Mapping[str, str]]) -> Iterat
 
 
 def _contribution(name: str, points: float, cells: Mapping[str, str]) -> Said:
-    value = cells.get(name) or tell("missing_value")
+    value = spelled(cells[name]) if cells.get(name) else tell("missing_value")
     return tell("contribution", name=name, value=value, points=signed(points))
 
 
 def _counterfactual(one: Json) -> Iterator[Said]:
     for found in one.get("counterfactuals", ()):
-        changes = [tell("change", name=change["column"], value=change["to"]) for change in found["changes"]]
-        yield tell("counterfactual", row=str(one["row"]), prediction=str(found["prediction"]), changes=changes)
+        changes = [tell("change", name=change["column"], value=spelled(change["to"])) for change in found["changes"]]
+        yield tell("counterfactual", row=str(one["row"]), prediction=spelled(found["prediction"]), changes=changes)
 
 
 def of_table(profile: Json, target: Json | None) -> Iterator[Said]:

@@ -1,5 +1,6 @@
 """Sentences from the tables of `core.narratives`, with numbers written as each language writes them."""
 
+import re
 from typing import Any, Final
 
 from touchstone.core.narratives import Text
@@ -7,6 +8,7 @@ from touchstone.core.narratives import Text
 LOCALES: Final = ("fr", "en")
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
+_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 Said = dict[str, str]  # {"fr": …, "en": …}
 
 
@@ -26,6 +28,15 @@ def joined(sentences: list[Said]) -> Said:
 def signed(number: float) -> Said:
     """A number with its sign always written, as a contribution is read."""
     return {locale: ("+" if number > 0 else "") + written(number, locale) for locale in LOCALES}
+
+
+def spelled(cell: Any) -> Said:
+    """A cell with the digits that it has in its table, and each language's signs where it is a number."""
+    text = str(cell)
+    if not _NUMBER.fullmatch(text):
+        return dict.fromkeys(LOCALES, text)
+    english = text.replace("-", _MINUS, 1) if text.startswith("-") else text
+    return {"fr": english.replace(".", ","), "en": english}
 
 
 def written(fact: Any, locale: str) -> str:

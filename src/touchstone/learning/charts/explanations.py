@@ -22,6 +22,7 @@ from touchstone.learning.explaining.dependence import Dependence
 from touchstone.learning.explaining.importance import Importance
 from touchstone.learning.ports import Json
 from touchstone.learning.targets import Floats
+from touchstone.learning.wording import spelled
 
 TOP: Final = 12
 BEESWARM_COLUMNS: Final = 10
@@ -123,9 +124,9 @@ def waterfall_chart(local: Json, cells: dict[str, str]) -> Json:
     """From the base value to the prediction of one row, the strongest columns one by one, the others together."""
     ordered = sorted(local["attributions"].items(), key=lambda pair: -abs(pair[1]))
     strongest, rest = ordered[:WATERFALL_COLUMNS], ordered[WATERFALL_COLUMNS:]
-    steps = [(f"{shortened(name)} = {shortened(cells.get(name, ''))}", points) for name, points in strongest if points]
 
     def build(word: Words) -> Json:
+        steps = [(_cell(name, cells, word), points) for name, points in strongest if points]
         others = [(word("others"), sum(points for _name, points in rest))] if rest else []
         values = _steps(local, [*steps, *others], word)
         domain = [word("reference"), word("up"), word("down"), word("prediction")]
@@ -157,6 +158,10 @@ def waterfall_chart(local: Json, cells: dict[str, str]) -> Json:
         return {"data": {"values": values}, "layer": [bars, plain, ends], "height": row_height(len(values)) + 20}
 
     return chart("waterfall", build, name=local["row"])
+
+
+def _cell(name: str, cells: dict[str, str], word: Words) -> str:
+    return f"{shortened(name)} = {shortened(spelled(cells.get(name, ''))[word.locale])}"
 
 
 def _steps(local: Json, steps: Sequence[tuple[str, float]], word: Words) -> list[Json]:

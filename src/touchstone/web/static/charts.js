@@ -24,8 +24,8 @@ async function draw(figure) {
     await embed(drawing, await answer.json(), { ...plain, tooltip: { disableDefaultStyle: true } });
     // A chart that does not fit beside another gets the whole width; where even that would make it tiny, it scrolls.
     const width = drawing.querySelector("canvas").width / window.devicePixelRatio;
-    figure.classList.toggle("broad", width > figure.clientWidth);
-    figure.classList.toggle("vast", width > 2 * figure.clientWidth);
+    figure.classList.toggle("broad", width > drawing.clientWidth);
+    figure.classList.toggle("vast", width > 2 * drawing.clientWidth);
   } catch {
     const image = new Image();
     image.src = figure.dataset.spec.replace(/json$/, "svg");
