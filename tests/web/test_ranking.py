@@ -175,6 +175,81 @@ def test_a_picture_filled_in_place_is_the_one_that_the_server_draws(visit: Visit
     assert ("text/html" in kinds) == (view == "heat")
 
 
+def test_shares_and_columns_follow_before_any_answer(visit: Visit) -> None:
+    """What follows from the sliders alone is seen while they move: a column without weight has no width."""
+    page = visit("/app/?w.ethical_score=50&w.year=50&w.citations=50", language="en")
+    page.route(re.compile("/app/parts/ranking"), lambda route: None)
+    move(page, "citations", 0)
+    assert [col.get_attribute("width") for col in page.locator("col.criterion").all()] == ["25.000%", "0", "25.000%"]
+    assert page.locator("#shares .stack").get_attribute("aria-label") == (
+        "Share of each criterion in the score: Ethical 50%, Novelty 50%"
+    )
+    move(page, "documentation", 100)
+    assert [col.get_attribute("width") for col in page.locator("col.criterion").all()] == ["25.000%", "0", "25.000%"]
+    expect(page.locator("#share-documentation")).to_have_text("50%")
+    for criterion in ("documentation", "ethical_score", "year"):
+        move(page, criterion, 0)
+    expect(page.locator("#shares .notice")).to_be_visible()
+
+
+def test_a_weight_between_two_steps_stays_until_a_hand_moves_it(visit: Visit) -> None:
+    """A stored third is shown and asked for as it is; a moved slider goes from one whole step to the next."""
+    page = visit("/app/?w.ethical_score=66.667&w.year=33.333")
+    slider = page.locator("#w-year")
+    assert slider.get_attribute("aria-valuetext") == "33,333, 33\xa0% du score"
+    settled(page, "ethical_score", 60)
+    expect(page).to_have_url(re.compile("w.year=33.333"))
+    assert slider.get_attribute("aria-valuetext") == "33,333, 36\xa0% du score"
+    slider.press("ArrowRight")
+    expect(page).to_have_url(re.compile("w.year=34$"))
+
+
+def test_a_renamed_dataset_has_its_new_name_in_the_next_picture(visit: Visit, api: httpx2.Client) -> None:
+    """Also where the row stays in its place."""
+    record = {"name": "Quokka one", "description": "", "file_path": "/q.csv", "file_type": "csv", "year": 2020}
+    made = api.post("/api/v1/datasets/", json=record | {"visibility": "private"}).json()["id"]
+    page = visit("/app/?dataset_name=quokka&w.year=50&w.ethical_score=50")
+    assert api.patch(f"/api/v1/datasets/{made}", json={"name": "Quokka two"}).status_code == 200
+    settled(page, "year", 60)
+    expect(page.locator("#results tbody th")).to_have_text("Quokka two")
+    expect(page.locator(".pin")).to_have_attribute("aria-label", "Épingler Quokka two")
+
+
+def test_a_picture_is_never_in_two_languages(server: str, signed_in: dict[str, str]) -> None:
+    """Figures are sent to a page of their own language alone."""
+    with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_language": "fr"}) as client:
+        (shape,) = re.findall('data-shape="([^"]+)"', client.get("/app/").text)
+        asked = {"shape": shape, "w.ethical_score": 41, "w.technical_score": 40, "w.popularity_score": 20}
+        assert client.get("/app/parts/ranking", params=asked).headers["content-type"] == "application/json"
+        client.cookies.set("touchstone_language", "en")
+        assert "text/html" in client.get("/app/parts/ranking", params=asked).headers["content-type"]
+        hostile = client.get("/app/parts/ranking", params=asked | {"shape": "<b>", "also": "../../layout"})
+        assert hostile.status_code == 200
+        assert "text/html" in hostile.headers["content-type"]
+
+
+def test_focus_goes_with_the_dataset(visit: Visit) -> None:
+    """Enter opens what was heard, also when the dataset has another place in the new picture."""
+    page = visit("/app/?w.year=50&w.citations=50&w.ethical_score=50")
+    link = page.locator("#results tbody th a").nth(8)
+    name, number = link.inner_text(), link.get_attribute("id")
+    link.focus()
+    settled(page, "year", 70)
+    expect(page.locator(f"#{number}")).to_be_focused()
+    assert page.evaluate("document.activeElement.textContent") == name
+
+
+def test_the_skip_link_takes_no_move_back(visit: Visit) -> None:
+    """Going to a place within the page is not going back."""
+    page = visit("/app/")
+    page.route(re.compile("/app/parts/ranking"), lambda route: None)
+    move(page, "year", 88)
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#main")
+    expect(page.locator("#w-year")).to_have_value("88")
+
+
 def test_the_new_picture_leaves_the_reader_where_they_were(visit: Visit) -> None:
     """An open menu stays open, and a dataset pinned by keyboard keeps the focus."""
     page = visit("/app/")
@@ -296,9 +371,10 @@ def test_a_service_that_is_away_leaves_the_picture(browser: Browser, server: str
     expect(page.locator("#away")).to_be_visible()
     assert shown_ids(page) == before
     page.unroute(re.compile("/app/parts/ranking"))
-    page.locator("#away button").click()
+    page.locator("#away button").press("Enter")
     expect(page).to_have_url(re.compile("w.year=80"))
     expect(page.locator("#away")).to_be_hidden()
+    expect(page.locator("#main")).to_be_focused()
     context.close()
 
 
@@ -423,6 +499,7 @@ def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
     slider.focus()
     with page.expect_response(re.compile("/app/parts/ranking")):
         page.keyboard.press("End")
+    expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
     expect(slider).to_be_focused()
     assert shown_ids(page) == [one["id"] for one in scored(api, {**BALANCED, "year": 1.0})]
     choice = page.locator('input[name="task"]').first

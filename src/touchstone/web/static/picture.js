@@ -16,13 +16,16 @@ const CELLS = { heat: fillHeat, bars: fillBars, table: fillFacts };
 
 function fillRow(row, { id, rank, name, pin, pinned, moved, score, cells }, fillCells) {
   const [box, number, sign] = row.querySelector(".place").children;
+  const link = row.querySelector("a");
   if (row.dataset.id !== String(id)) {
     row.dataset.id = id;
     box.value = id;
     box.id = `pin-${id}`;
-    box.ariaLabel = pin;
-    say(row.querySelector("a"), name);
+    link.id = `name-${id}`;
   }
+  // A dataset may have been renamed.
+  write(box, "aria-label", pin);
+  say(link, name);
   row.classList.toggle("pinned", pinned);
   box.checked = pinned;
   say(number, rank);
@@ -36,9 +39,8 @@ function fillRow(row, { id, rank, name, pin, pinned, moved, score, cells }, fill
 
 function fillHeat(row, cells) {
   const places = row.querySelectorAll(".cell");
-  cells.forEach(([shade, text, title], at) => {
-    const unknown = shade === null;
-    places[at].className = unknown ? "cell hatched" : `cell q${shade}`;
+  cells.forEach(([look, unknown, text, title], at) => {
+    places[at].className = look;
     places[at].title = title;
     show(places[at], text, unknown && title);
   });

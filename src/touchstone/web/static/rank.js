@@ -73,7 +73,7 @@ function redraw(draw) {
   const focused = results.contains(document.activeElement) ? document.activeElement : null;
   const id = focused?.id;
   draw(results);
-  if (focused && (!focused.isConnected || focused.id !== id)) {
+  if (focused && (!focused.isConnected || focused.id !== id || focused.closest("[hidden]"))) {
     (document.getElementById(id) ?? document.getElementById("main")).focus({ preventScroll: true });
   }
 }
@@ -222,7 +222,7 @@ async function show(asked, { remember = true, also = [], seen = moment, leads = 
   function refused(answer) {
     // Signed out, or not allowed: the full page says which. Too busy passes by itself.
     if (answer.status >= 500 || answer.status === 429) away();
-    else window.location.assign(`/app/?${query()}`);
+    else window.location.assign(`/app/?${asked}`);
     return null;
   }
 
@@ -267,7 +267,10 @@ function stop() {
 
 function edited({ target }) {
   if (target.form !== form) return;
-  if (target.type === "range") share();
+  if (target.type === "range") {
+    target.step = 1; // a stored weight may lie between two steps; a hand moves from one to the next
+    share();
+  }
   if (target.name === "pin" && new FormData(form).getAll("pin").length > MAX_PINS) {
     target.checked = false;
     document.getElementById("pins-full").hidden = false;
@@ -333,8 +336,10 @@ async function follow(pathname) {
 
 // Back and forward: everything as it was.
 window.addEventListener("popstate", () => {
+  const address = window.location.pathname + window.location.search;
+  if (address === here.value) return; // to a place within the page
   done.clear();
-  here.value = window.location.pathname + window.location.search;
+  here.value = address;
   const asked = new URLSearchParams(window.location.search);
   form.elements.view.value = asked.get("view") ?? "heat";
   queue = lead(asked, { remember: false, also: ["weights", "filters"] });

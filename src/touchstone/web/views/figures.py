@@ -8,19 +8,22 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from touchstone.web.rendering import Speech
+from touchstone.web.rendering import Speech, digest
 from touchstone.web.state import RankState
 from touchstone.web.views.ranking import Criterion, Line, RankingView, fineness
 
 Figures: TypeAlias = list[Any]
 
 
-def shape(state: RankState, used: Sequence[Criterion], ranking: RankingView) -> str:
-    """All that is not a figure, in short: pictures of one shape differ in their figures alone. Empty: none is alike."""
+def shape(state: RankState, used: Sequence[Criterion], ranking: RankingView, speech: Speech) -> str:
+    """All that is not a figure, in short: pictures of one shape differ in their figures alone. Empty: none is alike.
+
+    The language and the script that would write the figures are part of it: they may have changed since the page.
+    """
     if not ranking.lines:
         return ""
     absent = [pin for pin in state.pins if pin not in ranking.ids]
-    frame = state.query(weights={}, was=())
+    frame = (speech.locale, digest("picture.js"), state.query(weights={}, was=()))
     whole = (frame, ranking.total, len(ranking.lines), absent, _COLUMNS[state.view](used))
     return hashlib.blake2b(repr(whole).encode(), digest_size=8).hexdigest()
 
@@ -45,7 +48,7 @@ def _line(line: Line, cells: Callable[[Line, Speech], Figures], speech: Speech) 
 
 
 def _heat(line: Line, _: Speech) -> Figures:
-    return [(cell.shade, cell.text, cell.title) for cell in line.cells]
+    return [(cell.look, cell.unknown, cell.text, cell.title) for cell in line.cells]
 
 
 def _bars(line: Line, _: Speech) -> Figures:
@@ -58,7 +61,7 @@ def _table(line: Line, speech: Speech) -> Figures:
 
 
 _COLUMNS: Final[Mapping[str, Callable[[Sequence[Criterion]], Figures]]] = {
-    "heat": lambda used: [fineness(used), *((one.number, one.upright, one.unsaid) for one in used)],
+    "heat": lambda used: [fineness(used), *((one.number, one.upright, one.thin, one.unsaid) for one in used)],
     "bars": lambda used: [one.number for one in used],
     "table": lambda _: [],
 }

@@ -13,12 +13,13 @@ from touchstone.web.rendering import Speech
 from touchstone.web.state import COMPOSITES, SHOWN, RankState
 from touchstone.web.views.shades import shade
 
-_UPRIGHT: Final = 0.13  # shares below which a label does not fit lying, ...
-_UNSAID: Final = 0.05  # ... and the share is not said
-# Narrow columns need more room, on a phone so much that one has to scroll: the shares from which on they do.
+BREADTH: Final = 50  # percent of the heat map that the criteria share
+# Shares below which a label does not fit lying, a figure stands as well, and the share is not said.
+_UPRIGHT: Final = 0.18
+_THIN: Final = 0.065
+_UNSAID: Final = 0.05
+# A phone gives the table more room, so that its figures can be read.
 _NARROW: Final = {"finest": 0.06, "fine": 0.1, "middling": 0.17}
-_WIDE: Final = 50  # percent of the heat map that the criteria share, ...
-_WIDEST: Final = 56  # ... and when one of them is narrow
 _OBJECTIVE: Final = 110  # characters
 
 
@@ -60,6 +61,11 @@ class Criterion:
     def upright(self) -> bool:
         """Whether its column is too narrow for a label that lies."""
         return self.share < _UPRIGHT
+
+    @property
+    def thin(self) -> bool:
+        """Whether its column is too narrow for figures that lie."""
+        return self.share < _THIN
 
     @property
     def unsaid(self) -> bool:
@@ -107,9 +113,15 @@ class Cell:
         return _percent(self.points)
 
     @property
-    def shade(self) -> int | None:
-        """Its colour in the sequential palette; None when its value is unknown."""
-        return None if self.unknown else shade(self.value)
+    def shade(self) -> int:
+        """The colour of its value in the sequential palette."""
+        return shade(self.value)
+
+    @property
+    def look(self) -> str:
+        """Its classes in the heat map."""
+        colour = "hatched" if self.unknown else f"q{self.shade}"
+        return f"cell {colour} thin" if self.criterion.thin else f"cell {colour}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +187,7 @@ def criteria(described: Mapping[str, Any], state: RankState, speech: Speech) -> 
             number=number,
             percent=percent,
             precise=speech.percent(share, 1),
-            said=f"{position:g}, {speech.text('share_of_score', share=percent)}",
+            said=f"{speech.number(position)}, {speech.text('share_of_score', share=percent)}",
         )
         made.append(criterion)
         start += share
@@ -195,6 +207,8 @@ def weighing(weighed: Sequence[Criterion]) -> tuple[Criterion, ...]:
 
 def shares_said(used: Sequence[Criterion], speech: Speech) -> str:
     """The bar of all shares, for who cannot see it."""
+    if not used:
+        return speech.text("weights_none")
     return f"{speech.text('shares_label')} {', '.join(f'{one.label} {one.percent}' for one in used)}"
 
 
@@ -202,11 +216,6 @@ def fineness(used: Sequence[Criterion]) -> str:
     """How fine the narrowest column of the heat map is: `finest`, `fine`, `middling`, or empty."""
     narrowest = min((one.share for one in used), default=1.0)
     return next((name for name, limit in _NARROW.items() if narrowest < limit), "")
-
-
-def breadth(used: Sequence[Criterion]) -> int:
-    """How much of the heat map's width the criteria share, in percent."""
-    return _WIDEST if fineness(used) else _WIDE
 
 
 def ranking(
