@@ -12,8 +12,10 @@ from tests.ranking.catalogs import row
 from touchstone.ranking import kernels, searching
 from touchstone.ranking.clustered import weighing_of
 from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.halving import LONG, taken
 from touchstone.ranking.index import Index
 from touchstone.ranking.kernels import SLACK, Asked
+from touchstone.ranking.ordering import stable_order
 from touchstone.ranking.planes import leaf_counts, pack
 from touchstone.ranking.predicates import AnyWord, Contains, Flag, Query, Range
 from touchstone.ranking.searching import Agenda, Best, Graded, Keyed, Repairs, Search
@@ -115,7 +117,9 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
     scores, keys = graded.scores, graded.keys[by_name]
     source = Keyed(keys >> np.uint32(28), by_name)
     target = Keyed(np.empty_like(keys), np.empty_like(source.places))
-    moved = search.digit_pass(0, source, target, np.zeros(loops.RADIX + 1, np.int64))
+    digits = np.zeros(loops.RADIX, np.int64)
+    search.count_digits(0, source.keys, digits)
+    search.deal_digits(0, source, target, np.cumsum(digits) - digits)
     size = len(keys) + 2
     room = Repairs(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
     left = search.repair(target.keys, target.places, scores, room)
@@ -137,7 +141,8 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
         walked,
         counts,
         extremes,
-        [common, moved],
+        [common],
+        digits,
     )
     return [list(map(float, array)) for array in arrays]
 
@@ -145,6 +150,18 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
 def test_plain_and_native_kernels_order_and_count_the_same(plain: tuple[ModuleType, ModuleType], index: Index) -> None:
     """Permutations, radix passes, repairs, tallies and extremes agree."""
     assert _in_order(*plain, index) == _in_order(kernels, searching, index)
+
+
+@pytest.mark.parametrize("spread", [1, 50, 2**31])
+def test_long_keys_are_sorted_in_halves_and_stay_in_order(index: Index, spread: int) -> None:
+    """Two threads deal a pass, and equal keys keep the order that they had."""
+    rng = np.random.default_rng(spread)
+    keys, places = rng.integers(0, spread, 3 * LONG, np.uint32), rng.permutation(3 * LONG).astype(np.uint32)
+    wanted = np.argsort(keys, kind="stable")
+    found = stable_order(keys.copy(), places.copy())
+    assert (found.keys == keys[wanted]).all()
+    assert (found.places == places[wanted]).all()
+    assert (taken(keys, found.places) == keys[found.places]).all()
 
 
 def test_no_estimate_and_no_bound_is_below_a_score(plain: tuple[ModuleType, ModuleType], index: Index) -> None:

@@ -14,7 +14,7 @@ from touchstone.ranking import kernels, searching
 from touchstone.ranking.columns import INTEGER_COLUMNS, Decoded
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Floats, Ints
 from touchstone.ranking.facets import Counts
-from touchstone.ranking.halving import in_halves
+from touchstone.ranking.halving import in_halves, taken
 from touchstone.ranking.index import Index
 from touchstone.ranking.kernels import Asked, Weighing
 from touchstone.ranking.ordering import ascending, exactly, smallest, stable_order
@@ -39,12 +39,6 @@ def weighing_of(weights: Mapping[str, float]) -> Weighing:
     values = np.array([weight for _, weight in kept])
     numbers = np.array([CRITERION_NAMES.index(name) for name, _ in kept], np.int64)
     return Weighing(numbers, values, total, (values / total).astype(np.float32))
-
-
-def _taken(values: NDArray[Any], positions: NDArray[np.uint32]) -> NDArray[Any]:
-    out = np.empty(len(positions), values.dtype)
-    in_halves(len(positions), lambda start, end: searching.take(values, positions[start:end], out[start:end]))
-    return out
 
 
 class Clustered:
@@ -107,7 +101,7 @@ class Clustered:
         weights = {"technical_score": 1.0}
         for query in ((), (Contains("dataset_name", "warm"),), (Range("technical_score", 0.5), Range("year", 1.5))):
             for end in (1, None):
-                self.rank(query, weights, end, 0.0)
+                self.ids(self.rank(query, weights, end, 0.0).positions)
             if found := self._asked(query):
                 self._fully(found[0], weighing_of(weights), None)
                 self._gathered(found[0], weighing_of(weights), 1)
@@ -201,10 +195,10 @@ class Clustered:
             searching.ranking_keys(grid, weighing, words[start // 64 : stop // 64], start // 64, graded)
 
         in_halves(64 * meta.words, grade, 64 * (meta.words // 2))
-        keys, positions = stable_order(_taken(graded.keys, by_name), by_name)
+        keys, positions = stable_order(taken(graded.keys, by_name), by_name)
         exactly(keys, positions, graded.scores)
         positions = positions[:end]
-        return Window(positions, _taken(graded.scores, positions), "full order")
+        return Window(positions, taken(graded.scores, positions), "full order")
 
     def ordered(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> Listed:
         """Few matches are gathered and sorted; many are met on a walk along the permutation of the column."""

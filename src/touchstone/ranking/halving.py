@@ -2,7 +2,12 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.ranking import searching
 
 LONG: Final = 100_000  # shorter work is done before a second thread has begun
 _other: Final = ThreadPoolExecutor(1, "second-half")
@@ -17,3 +22,10 @@ def in_halves(size: int, work: Callable[[int, int], None], border: int | None = 
     second = _other.submit(work, middle, size)
     work(0, middle)
     second.result()
+
+
+def taken(values: NDArray[Any], positions: NDArray[np.uint32]) -> NDArray[Any]:
+    """The values at these positions."""
+    out = np.empty(len(positions), values.dtype)
+    in_halves(len(positions), lambda start, end: searching.take(values, positions[start:end], out[start:end]))
+    return out

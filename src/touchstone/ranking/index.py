@@ -14,6 +14,7 @@ from touchstone.ranking import kernels
 from touchstone.ranking.building import POOLED, Arrays, Meta
 from touchstone.ranking.columns import INTEGER_COLUMNS, Decoded
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Floats, Ints
+from touchstone.ranking.halving import taken
 from touchstone.ranking.kernels import Grid
 from touchstone.ranking.ordering import stable_order
 from touchstone.ranking.planes import bits
@@ -67,7 +68,10 @@ class Index:
         values = self.arrays[f"{column}.values"]
         if f"{column}.code" in self.arrays:
             return np.asarray(values[self.arrays[f"{column}.code"][positions]])
-        return np.asarray(np.add(values[0], self.arrays[f"{column}.offset"][positions], dtype=np.int64))
+        offsets = self.arrays[f"{column}.offset"]
+        ordered = isinstance(positions, np.ndarray) and positions.dtype == np.uint32  # as a whole ranking comes
+        found = taken(offsets, positions) if ordered else offsets[positions]
+        return np.asarray(np.add(values[0], found, dtype=np.int64))
 
     def number(self, column: str, positions: NDArray[Any]) -> Floats:
         """A number at these positions; NaN for not known."""

@@ -66,9 +66,30 @@ def stable_order(keys: NDArray[np.uint32], places: NDArray[np.uint32]) -> Keyed:
     """
     sorted_, spare = Keyed(keys, places), Keyed(np.empty_like(keys), np.empty_like(places))
     for digit in range(3):
-        if searching.digit_pass(DIGIT * digit, sorted_, spare, np.zeros(RADIX + 1, np.int64)):
+        if _pass(DIGIT * digit, sorted_, spare):
             sorted_, spare = spare, sorted_
     return sorted_
+
+
+def _pass(shift: int, source: Keyed, target: Keyed) -> bool:
+    """One stable pass, both halves at the same time; false when all keys share the digit and nothing was moved."""
+    size, counts = len(source.keys), np.zeros((2, RADIX), np.int64)
+
+    def count(start: int, end: int) -> None:
+        searching.count_digits(shift, source.keys[start:end], counts[int(start > 0)])
+
+    def deal(start: int, end: int) -> None:
+        part = Keyed(source.keys[start:end], source.places[start:end])
+        searching.deal_digits(shift, part, target, starts[int(start > 0)])
+
+    in_halves(size, count)
+    if counts.sum(axis=0).max(initial=0) == size:
+        return False
+    # Of each digit the first half's come first: the order that equal ones had stays.
+    ends = np.cumsum(counts.T.ravel()).reshape(RADIX, 2).T
+    starts = np.ascontiguousarray(ends - counts)
+    in_halves(size, deal)
+    return True
 
 
 def exactly(keys: NDArray[np.uint32], places: NDArray[np.uint32], scores: Floats) -> None:

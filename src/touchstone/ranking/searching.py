@@ -237,24 +237,21 @@ def ranking_keys(grid: Grid, weighing: Weighing, words: Words, start: int, out: 
             rest &= rest - ONE
 
 
-def digit_pass(shift: int, source: Keyed, target: Keyed, ends: NDArray[np.int64]) -> bool:
-    """One pass of a stable radix sort; false when all keys share the digit and nothing was moved.
+def count_digits(shift: int, keys: NDArray[np.uint32], counts: NDArray[np.int64]) -> None:
+    """Add up how often each digit occurs in these keys; `counts`: `RADIX` zeros."""
+    low, by = np.uint32(RADIX - 1), np.uint32(shift)
+    for k in range(len(keys)):
+        counts[int((keys[k] >> by) & low)] += 1
 
-    `ends`: `RADIX + 1` zeros.
-    """
+
+def deal_digits(shift: int, source: Keyed, target: Keyed, starts: NDArray[np.int64]) -> None:
+    """Put keys and places where their digit's part of the target begins, in the order they have; `starts` move on."""
     low, by, keys = np.uint32(RADIX - 1), np.uint32(shift), source.keys
     for k in range(len(keys)):
-        ends[int((keys[k] >> by) & low) + 1] += 1
-    if len(keys) == 0 or ends[int((keys[0] >> by) & low) + 1] == len(keys):
-        return False
-    for d in range(RADIX):
-        ends[d + 1] += ends[d]
-    for k in range(len(keys)):
         d = int((keys[k] >> by) & low)
-        to = ends[d]
+        to = starts[d]
         target.keys[to], target.places[to] = keys[k], source.places[k]
-        ends[d] = to + 1
-    return True
+        starts[d] = to + 1
 
 
 def repair(keys: NDArray[np.uint32], places: NDArray[np.uint32], scores: NDArray[np.float64], room: Repairs) -> int:
