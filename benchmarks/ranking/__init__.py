@@ -1,4 +1,4 @@
-"""Ranking against ready-made engines: `python -m benchmarks ranking [SIZE …]`, by default 10 000 to a million records.
+"""Ranking against ready-made engines: `python -m benchmarks ranking [SIZE …]`, by default 1e4 to 1e7 records.
 
 Every engine is asked the same questions in the same run. Prints tables, with what has been reached of each target, and
 writes a plot of cost against size.
@@ -29,7 +29,8 @@ from touchstone.ranking.predicates import Contains
 from touchstone.ranking.snapshot import load, save
 from touchstone.ranking.view import Catalog, View
 
-SIZES: Final = (10_000, 100_000, 1_000_000)
+SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
+_JUDGED: Final = 10_000_000  # the size that targets and limits are about, but for W4, which is asked up to a million
 REPEATS: Final = 15
 PAIRS: Final = 301  # of a comparison in turns
 TARGETS: Final = {"W1": 100.0, "W2": 60.0, "W3": 40.0, "W4": 3.5, "W5": 12.0}
@@ -219,13 +220,18 @@ def report(size: int, figures: Figures, facts: dict[str, float]) -> None:
         cells = [f"{figures[name][question]:.3f}" if question in figures[name] else "" for name in names]
         best = min(times[question] for name, times in figures.items() if name in ENGINES)
         wanted = TARGETS.get(question[:2], 1.0)
-        verdict = f"{wanted:g}, {'pass' if best / own >= wanted else 'missed'}"
+        judged = size == (_LARGEST_ORDERED if question == EVERYTHING.name else _JUDGED)
+        verdict = f"≥ {wanted:g}{_verdict(best / own >= wanted) if judged else ''}"
         print(f"| {question} | " + " | ".join(cells) + f" | {best / own:.1f} | {verdict} |")
     print("\n| | reached | wanted at ten million |\n|---|---:|---|")
     for name, value in facts.items():
         limit = LIMITS.get(name)
-        verdict = f"≤ {limit:g}, {'pass' if value <= limit else 'missed'}" if limit else ""
+        verdict = f"≤ {limit:g}{_verdict(value <= limit) if size == _JUDGED else ''}" if limit else ""
         print(f"| {name} | {value:.3g} | {verdict} |", flush=True)
+
+
+def _verdict(good: bool) -> str:
+    return ", pass" if good else ", missed"
 
 
 def main() -> None:
