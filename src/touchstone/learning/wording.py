@@ -35,7 +35,7 @@ def spelled(cell: Any) -> Said:
     text = str(cell)
     if not _NUMBER.fullmatch(text):
         return dict.fromkeys(LOCALES, text)
-    english = text.replace("-", _MINUS, 1) if text.startswith("-") else text
+    english = text.replace("-", _MINUS)
     return {"fr": english.replace(".", ","), "en": english}
 
 

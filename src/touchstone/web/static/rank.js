@@ -1,7 +1,7 @@
 // The rank page: follows every change 300 ms after the last one. The server draws; this file only asks and swaps.
 
 import { fill, readdress } from "./picture.js";
-import { share } from "./shares.js";
+import { share, write } from "./shares.js";
 
 const PAUSE = 300;
 const LATE = 250; // an answer that takes longer dims the old picture
@@ -52,7 +52,7 @@ function morph(old, made) {
   if (old.nodeName !== made.nodeName) return old.replaceWith(made);
   if (old.nodeType !== Node.ELEMENT_NODE) return old.data === made.data || (old.data = made.data);
   for (const { name, value } of made.attributes) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    write(old, name, value);
   }
   if (old.attributes.length > made.attributes.length) {
     // What the reader opened stays open.

@@ -146,12 +146,19 @@ class Line:
     moved: Moved
     rank: str
     score: str
-    facts: tuple[str | None, ...]  # what the table shows beside the score; None: unknown
+    speech: Speech
 
     @property
     def objective(self) -> str:
         """What the dataset is for, in short."""
         return shorten(self.dataset.objective or "", _OBJECTIVE, placeholder="…")
+
+    @property
+    def facts(self) -> tuple[str | None, ...]:
+        """What the table shows beside the score; None: unknown."""
+        one, number = self.dataset, self.speech.number
+        composites = (None if name in (one.unknown or ()) else number(getattr(one, name), 2) for name in COMPOSITES)
+        return *composites, number(one.instances_number), number(one.features_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,17 +240,11 @@ def ranking(
             moved=_moved(before.get(one.id), one.rank - offset, speech) if before else _STAYED,
             rank=speech.number(one.rank),
             score=speech.number(one.score, 3),
-            facts=_facts(one, speech) if state.view == "table" else (),
+            speech=speech,
         )
         for one in found.datasets
     )
     return RankingView(lines, found.total_count, last_page(found), offset + 1)
-
-
-def _facts(one: ScoredDataset, speech: Speech) -> tuple[str | None, ...]:
-    unknown = one.unknown or ()
-    composites = (None if name in unknown else speech.number(getattr(one, name), 2) for name in COMPOSITES)
-    return *composites, speech.number(one.instances_number), speech.number(one.features_number)
 
 
 def _moved(before: int | None, place: int, speech: Speech) -> Moved:
