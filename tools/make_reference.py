@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from touchstone.core.attributes import ATTRIBUTES
+from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.messages import MESSAGES
-from touchstone.core.settings import PREFIX, Settings
+from touchstone.core.settings import Settings
 from touchstone.gateway.table import PUBLIC_ROUTES
 from touchstone.jobs.states import FINAL, MOVES
 from touchstone.learning.orders import ALGORITHMS, METHODS, METRICS
@@ -41,7 +42,13 @@ def settings() -> str:
     intro = (
         "Read from the environment at the start. An unknown name or a value that does not fit stops it with one line.\n"
     )
-    return f"# Settings\n\n{intro}\n" + table(("Variable", "Default", "Meaning"), rows)
+    client = [(f"`{name}`", meaning) for name, meaning in CLIENT_VARIABLES.items()]
+    return (
+        f"# Settings\n\n{intro}\n"
+        + table(("Variable", "Default", "Meaning"), rows)
+        + "\n## Variables of the command line\n\nCommands that speak to a server read these; a server ignores them.\n\n"
+        + table(("Variable", "Meaning"), client)
+    )
 
 
 def errors() -> str:

@@ -1,6 +1,8 @@
 """Wiring: which parts make a product, opened in order and closed in reverse. Nothing here decides anything else."""
 
 import secrets
+import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -137,8 +139,16 @@ async def serve(name: str | None, settings: Settings, say: Callable[[str], Any])
             say(f"Sign in as {admin[0]} with the password {admin[1]} (shown this once; kept nowhere)")
         if name in (None, "gateway"):
             say(f"Pages: {address}/app/   API description: {address}/docs")
+            say(f"Command line, in another terminal: {command_line()} login --url {address}")
 
     await server.serve(part(name, settings), settings, ready=ready)
+
+
+def command_line() -> str:
+    """Return what a person types to run this installation's command: its whole path unless the shell finds it."""
+    command = Path(sys.executable).with_name("touchstone")
+    visible = shutil.which("touchstone")
+    return "touchstone" if visible and Path(visible).resolve() == command.resolve() else str(command)
 
 
 async def upgrade_database(settings: Settings) -> tuple[str | None, str]:

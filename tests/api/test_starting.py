@@ -1,5 +1,6 @@
 """A part that cannot start says why in one line."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,13 @@ async def test_what_cannot_be_opened_is_named_in_one_line(tmp_path: Path, variab
             pass
     assert str(refused.value).startswith(line.format(folder=tmp_path))
     assert "\n" not in str(refused.value)
+
+
+def test_the_command_line_that_a_start_names_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal that does not find the command the whole path is shown; the bare name where it does."""
+    folder = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", str(folder))
+    assert compose.command_line() == "touchstone"
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert Path(compose.command_line()) == folder / "touchstone"
+    assert Path(compose.command_line()).exists()

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.running import PASSWORD, answer, run
 from tests.cli.served import served
 from touchstone.cli.sessions import Saved
+from touchstone.core.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +122,7 @@ def test_a_project_keeps_the_choice(me: str) -> None:
         (["project", "create", "x", "--profile", "none"], 2, "not a profile"),
         (["project", "show", "nonsense"], 1, "Projet non trouvé"),
         (["project", "list", "--url", "http://127.0.0.1:9"], 4, "cannot be reached"),
+        (["project", "list", "--url", "data.example.org"], 2, "is not an address"),
         (["user", "deactivate", "nobody@example.org"], 1, "touchstone: "),
         (["user", "create", "short@example.org", "--password", "x"], 1, "touchstone: "),
         (["explain", "--dataset", "1", "--values", "nonsense"], 2, "takes a JSON object"),
@@ -132,6 +134,29 @@ def test_what_goes_wrong_is_said_once_with_its_status(me: str, arguments: list[s
     assert result.exit_code == status, result.output
     assert message in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_the_server_may_come_from_the_environment(
+    me: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`TOUCHSTONE_URL` names the server, after `--url` and before the server that was used last."""
+    monkeypatch.setenv("TOUCHSTONE_URL", "http://127.0.0.1:9")
+    assert run("project", "list").exit_code == 4
+    assert answer("project", "list", "--url", address)["total_count"] == 0
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("TOUCHSTONE_URL", address + "/")
+    answer("login", "--email", "me@example.org", "--password", PASSWORD)
+    assert Saved.load().url == address
+
+    monkeypatch.setenv("TOUCHSTONE_URL", "127.0.0.1:8000")
+    refused = run("project", "list")
+    assert (refused.exit_code, "TOUCHSTONE_URL: '127.0.0.1:8000' is not an address" in refused.stderr) == (2, True)
+
+
+def test_a_server_takes_no_notice_of_the_clients_variables() -> None:
+    """Who has set the address of a server for the command line can start one from the same terminal."""
+    assert Settings.load({"TOUCHSTONE_URL": "http://127.0.0.1:9"}) == Settings.load({})
 
 
 def test_a_stranger_is_asked_to_sign_in(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

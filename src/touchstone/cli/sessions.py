@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 import typer
@@ -19,6 +20,7 @@ from rich.text import Text
 from touchstone.cli.flags import Flag, Group
 from touchstone.cli.printing import plain
 from touchstone.client import Tokens, Touchstone
+from touchstone.core.environment import URL_VARIABLE
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 
@@ -97,7 +99,7 @@ def json_text(value: Any) -> str:
 
 def _session(given: dict[str, Any]) -> Session:
     saved = Saved.load()
-    url = given.get("url", saved.url).rstrip("/")
+    url = (_address(given.get("url")) or saved.url).rstrip("/")
     sign_in = saved.sign_ins.get(url)
     as_json = given.get("json", not sys.stdout.isatty())
     client = Touchstone(url, locale="en")
@@ -108,9 +110,28 @@ def _session(given: dict[str, Any]) -> Session:
     return session
 
 
+def _address(given: str | None) -> str | None:
+    """Return the server's address that the option gives, or else the environment, if one of them does.
+
+    Raises:
+        typer.BadParameter: it is not an HTTP address.
+    """
+    url = given or os.environ.get(URL_VARIABLE, "").strip()
+    if not url:
+        return None
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        name = "--url" if given else URL_VARIABLE
+        raise typer.BadParameter(f"{name}: {url!r} is not an address such as {DEFAULT_URL}")
+    return url
+
+
 SESSION: Final = Group(
     (
-        Flag("url", str, f"Address of the server (default: the one signed in to last, or {DEFAULT_URL})."),
+        Flag(
+            "url",
+            str,
+            f"Address of the server (default: {URL_VARIABLE}, the one signed in to last, or {DEFAULT_URL}).",
+        ),
         Flag(
             "json", bool, "JSON or tables (default: tables on a terminal, JSON otherwise).", spelling="--json/--table"
         ),

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-PREFIX: Final = "TOUCHSTONE_"
+from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
+
 MIB: Final = 1024 * 1024
 MINIMUM_KEY_BYTES: Final = 32
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -142,7 +143,8 @@ class Settings(BaseSettings):
         Raises:
             SettingsError: a variable with our prefix is unknown or its value does not fit; one line says which.
         """
-        names = [n for n in (os.environ if environment is None else environment) if n.startswith(PREFIX)]
+        given = os.environ if environment is None else environment
+        names = [name for name in given if name.startswith(PREFIX) and name not in CLIENT_VARIABLES]
         fields = [field.upper() for field in cls.model_fields]
         for name in names:
             if name[len(PREFIX) :] not in fields:
