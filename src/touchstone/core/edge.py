@@ -40,9 +40,10 @@ Refusing = Callable[[ServiceError, Scope], ASGIApp]  # the answer that carries a
 class Edge:
     """The outermost layer of a listener.
 
-    Gives each request an id, refuses headers and bodies over the limits (uploads have their own, at the paths in
-    `large_bodies` only), works on `max_concurrency` requests at once while as many more wait, and turns whatever
-    escapes an application into an answer without a trace. `refusing` makes the answers that carry refusals.
+    Gives each request an id and, behind a trusted proxy, the address of its client; refuses headers and bodies over
+    the limits (uploads have their own, at the paths in `large_bodies` only), works on `max_concurrency` requests at
+    once while as many more wait, and turns whatever escapes an application into an answer without a trace. `refusing`
+    makes the answers that carry refusals.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Edge:
         self.settings = settings
         self.large_bodies = large_bodies
         self.refusing = refusing
+        self.proxies = settings.proxies
         self._access: structlog.typing.FilteringBoundLogger = log.bind()  # finding it anew each time costs more
         self._is_logged = self._access.is_enabled_for(logging.INFO)
         self._slots = asyncio.Semaphore(settings.max_concurrency)
@@ -65,7 +67,7 @@ class Edge:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
             return
-        exchange = _Exchange(scope, send, self.refusing)
+        exchange = _Exchange(self.proxies.resolve(scope), send, self.refusing)
         try:
             _check_headers(scope["headers"])
             await self._admitted(exchange, receive)
@@ -112,6 +114,7 @@ class Edge:
             request_id=exchange.id,
             method=scope["method"][:16],
             path=scope["path"][:300],
+            client=scope["client"][0] if scope.get("client") else None,
             status=exchange.status,
             ms=round(seconds * 1000, 2),
         )

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from touchstone.core.client_address import TrustedProxies
 from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
 
 MIB: Final = 1024 * 1024
@@ -52,6 +53,11 @@ class Settings(BaseSettings):
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Comma-separated origins of other browser clients; never `*`."
     )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Comma-separated addresses and networks of the reverse proxies whose `X-Forwarded-For` and "
+        "`X-Forwarded-Proto` are believed; `unix` for the peers of a socket.",
+    )
     access_token_seconds: int = Field(1800, ge=1, le=86400, description="Life of an access token, in seconds.")
     refresh_token_days: int = Field(30, ge=1, le=365, description="Life of an unused session, in days.")
     reset_token_minutes: int = Field(60, ge=1, le=1440, description="Life of a password reset token, in minutes.")
@@ -83,9 +89,9 @@ class Settings(BaseSettings):
     def _split_roots(cls, value: Any) -> Any:
         return tuple(Path(part) for part in value.split(":") if part) if isinstance(value, str) else value
 
-    @field_validator("cors_origins", mode="before")
+    @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
-    def _split_origins(cls, value: Any) -> Any:
+    def _split_commas(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("cors_origins")
@@ -94,6 +100,12 @@ class Settings(BaseSettings):
         for origin in value:
             if urlsplit(origin).scheme not in ("http", "https") or "*" in origin:
                 raise ValueError(f"{origin!r} is not an origin such as https://app.example.org")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _known_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        TrustedProxies.parse(value)
         return value
 
     @field_validator("signing_key", "internal_key")
@@ -114,6 +126,11 @@ class Settings(BaseSettings):
     def listens_locally(self) -> bool:
         """Whether only this machine can reach the listener."""
         return self.host in LOOPBACK or self.host.startswith(("unix:", "127."))
+
+    @property
+    def proxies(self) -> TrustedProxies:
+        """The reverse proxies whose forwarding headers are believed."""
+        return TrustedProxies.parse(self.trusted_proxies)
 
     @property
     def effective_database_url(self) -> str:
