@@ -34,6 +34,7 @@ lock: $(VENV)/.dev ## Renew the lock files
 	$(UV) pip compile pyproject.toml --extra postgres --group build --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/run.lock
 	$(UV) pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/dev.lock
 	$(UV) pip compile pyproject.toml --all-extras --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/bench.lock
+	$(UV) pip compile --group clients --universal --python-version 3.11 --generate-hashes --no-header -q -o requirements/clients.lock
 
 clean: ## Remove the environment and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
@@ -45,9 +46,15 @@ $(UV):
 $(VENV)/.run: requirements/run.lock pyproject.toml | $(UV)
 	$(call install,run)
 
-$(VENV)/.dev: requirements/dev.lock pyproject.toml | $(UV)
+$(VENV)/.dev: requirements/dev.lock pyproject.toml $(VENV)/.clients | $(UV)
 	$(call install,dev)
 	@touch $(VENV)/.run
+
+# What generates clients from the OpenAPI document has an environment of its own, with other releases than the product.
+$(VENV)/.clients: requirements/clients.lock | $(UV)
+	@$(UV) venv -q --clear --python $(BIN)/python $(VENV)/clients
+	@$(UV) pip install -q --python $(VENV)/clients/bin/python --require-hashes -r requirements/clients.lock
+	@touch $@
 
 $(VENV)/.bench: requirements/bench.lock pyproject.toml | $(UV)
 	$(call install,bench)

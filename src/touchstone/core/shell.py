@@ -25,6 +25,10 @@ from touchstone.core.messages import locale_of, validation_text
 from touchstone.core.wire import Problem, parse_json
 
 HEALTH_SECONDS: Final = 3.0
+OCTETS: Final = "application/octet-stream"
+# Content of any kind. Generated clients know this media type and no other binary one; where an answer has another,
+# this one stands first, so that they read bytes.
+BINARY: Final[dict[str, Any]] = {OCTETS: {"schema": {"type": "string", "format": "binary"}}}
 REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     "4XX": {"model": Problem, "description": "Refused; the sentence says why."},
     "5XX": {"model": Problem, "description": "Not possible now."},

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from touchstone.core.wire import Wire
 from touchstone.jobs.schemas import Cell, CellRow, ColumnName, DatasetKey, ForeignKey, Label, Seed, SensitiveColumns
-from touchstone.learning.orders import MAX_INSTANCES
+from touchstone.learning.orders import MAX_INSTANCES, METHOD_BY_NAME
 
 RowNumber = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
 
@@ -30,7 +30,7 @@ class ExplainWanted(Wire):
     job_id: ForeignKey | None = None
     dataset_id: DatasetKey | None = None
     scope: Literal["global", "local", "both"] = "both"
-    method: Annotated[ColumnName, Field(max_length=100)] = "auto"
+    method: Annotated[ColumnName, Field(max_length=100, json_schema_extra={"enum": [*METHOD_BY_NAME]})] = "auto"
     instances: InstancesWanted = InstancesWanted()
     background: BackgroundWanted = BackgroundWanted()
     target_class: Cell = None

@@ -15,7 +15,6 @@ MAX_BYTES: Final = 2 * 1024 * 1024
 MAX_PIXELS: Final = 25_000_000
 SIDE: Final = 512
 MEDIA_TYPE: Final = "image/webp"
-MEDIA_TYPES: Final = ("image/png", "image/jpeg", "image/webp")
 _FORMATS: Final = ("PNG", "JPEG", "WEBP")
 _POOL: Final = ThreadPoolExecutor(1, "picture")
 

@@ -16,7 +16,7 @@ from touchstone.core.errors import (
     UserNotFound,
 )
 from touchstone.core.identity import strict_uuid
-from touchstone.core.shell import router
+from touchstone.core.shell import BINARY, OCTETS, router
 from touchstone.gateway import accounts, pictures, sessions, store
 from touchstone.gateway.bodies import LOGIN_BODY, limited_body, login_of
 from touchstone.gateway.context import Ctx
@@ -36,14 +36,16 @@ from touchstone.gateway.schemas import (
 )
 from touchstone.gateway.table import API
 
+# The bytes say which kind of picture it is; the media type that a client claims is not looked at.
 _PICTURE_BODY: Final[dict[str, Any]] = {
     "requestBody": {
+        "description": "The file itself: PNG, JPEG or WebP.",
         "required": True,
-        "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in pictures.MEDIA_TYPES},
+        "content": BINARY,
     }
 }
 _PICTURE_ANSWER: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"content": {pictures.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}},
+    200: {"content": BINARY | {pictures.MEDIA_TYPE: BINARY[OCTETS]}},
     304: {"description": "Unchanged since the version in `If-None-Match`."},
 }
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from touchstone.core.errors import ArtifactNotFound, InvalidValue
 from touchstone.core.guard import required_caller
-from touchstone.core.shell import Json, caller_locale, router
+from touchstone.core.shell import BINARY, OCTETS, Json, caller_locale, router
 from touchstone.core.stopping import stopping
 from touchstone.jobs import store
 from touchstone.jobs.events import HEADERS, last_event_id, stream
@@ -25,8 +25,9 @@ from touchstone.jobs.store import Filter, Row
 from touchstone.learning.ports import MEDIA_TYPES
 
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
-_BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
-_ANSWERED: Final = {media.partition(";")[0]: _BINARY for media in (*MEDIA_TYPES.values(), *PICTURES.values())}
+_ANSWERED: Final = BINARY | {
+    media.partition(";")[0]: BINARY[OCTETS] for media in (*MEDIA_TYPES.values(), *PICTURES.values())
+}
 
 
 @dataclass(frozen=True, slots=True)

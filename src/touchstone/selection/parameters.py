@@ -125,10 +125,11 @@ class Parameter:
         detail = {"loc": [where, name], "msg": expected, "type": f"{self.form}_expected"}
         return InvalidValue(name=name, expected=expected, errors=[detail])
 
-    def told(self) -> str:
-        """What it is, and its other names, for the documents."""
-        others = ", ".join(f"`{alias}`" for alias in self.aliases)
-        return f"{self.description} Also accepted as {others}." if others else self.description
+    def about(self, name: str) -> dict[str, Any]:
+        """Return what the documents say about it under one of its names: an alias is accepted, but deprecated."""
+        if name == self.name:
+            return {"description": self.description}
+        return {"description": f"Another name of `{self.name}`.", "deprecated": True}
 
     def schema(self) -> dict[str, Any]:
         """Its JSON Schema."""
@@ -175,22 +176,23 @@ class Parameters:
         return found
 
     def openapi(self) -> list[dict[str, Any]]:
-        """Their description as query parameters, each under its own name; other names are told in words."""
+        """Return their description as query parameters, one for each name."""
         return [
             {
-                "name": row.name,
+                "name": name,
                 "in": "query",
                 "required": False,
-                "description": row.told(),
+                **row.about(name),
                 "schema": row.schema(),
                 **({"style": "form", "explode": False} if row.form is Form.WORDS else {}),
             }
             for row in self.rows
+            for name in row.names
         ]
 
     def json_schema(self) -> dict[str, Any]:
-        """Their description as the members of one JSON object."""
-        members = {row.name: _nullable(row) for row in self.rows}
+        """Return their description as the members of one JSON object, one for each name."""
+        members = {name: _nullable(row) | row.about(name) for row in self.rows for name in row.names}
         return {"type": "object", "properties": members, "additionalProperties": False}
 
 
@@ -298,4 +300,4 @@ _SCHEMAS: Final[Mapping[Form, Mapping[str, Any]]] = {
 def _nullable(row: Parameter) -> dict[str, Any]:
     """The schema of a filter in a JSON object: null is "not given", and a list may also be comma-separated text."""
     forms = [{"type": "string", "maxLength": MAX_TEXT}] if row.form is Form.WORDS else []
-    return {"anyOf": [row.schema(), *forms, {"type": "null"}], "description": row.told()}
+    return {"anyOf": [row.schema(), *forms, {"type": "null"}]}

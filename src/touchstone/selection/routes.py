@@ -9,7 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from touchstone.core.errors import DatasetNotFound
 from touchstone.core.guard import caller_of
-from touchstone.core.shell import Json, router
+from touchstone.core.shell import BINARY, OCTETS, Json, router
 from touchstone.core.wire import unknown
 from touchstone.selection.answering import answer, ranked
 from touchstone.selection.conditions import if_match, is_unchanged
@@ -49,12 +49,13 @@ from touchstone.selection.uploading import UPLOAD_PARAMETERS
 datasets = router(prefix="/datasets", tags=["datasets"])
 files = router(prefix="/files", tags=["files"])
 _CRITERIA: Final = msgspec.json.encode(criteria_shown())
-_BINARY: Final[dict[str, Any]] = {"type": "string", "format": "binary"}
 _UPLOAD_BODY: Final[dict[str, Any]] = {
     "required": True,
     "content": {
-        "multipart/form-data": {"schema": {"type": "object", "properties": {"file": _BINARY}, "required": ["file"]}},
-        "application/octet-stream": {"schema": _BINARY},
+        "multipart/form-data": {
+            "schema": {"type": "object", "properties": {"file": BINARY[OCTETS]["schema"]}, "required": ["file"]}
+        },
+        **BINARY,
     },
 }
 

@@ -16,9 +16,11 @@ from touchstone.jobs.schemas import (
     Seed,
     SensitiveColumns,
 )
-from touchstone.learning.orders import MAX_INSTANCES
+from touchstone.learning.orders import ALGORITHM_BY_NAME, MAX_INSTANCES, METRIC_BY_NAME
 
-ShortName = Annotated[ColumnName, Field(max_length=100)]
+# The names are checked with the rest of an order, which suggests the nearest one; the documents list them all.
+AlgorithmName = Annotated[ColumnName, Field(max_length=100, json_schema_extra={"enum": [*ALGORITHM_BY_NAME]})]
+MetricName = Annotated[ColumnName, Field(max_length=100, json_schema_extra={"enum": [*METRIC_BY_NAME]})]
 
 
 class FeaturesWanted(Wire):
@@ -52,8 +54,8 @@ class TrainWanted(Wire):
     task: Literal["auto", "classification", "regression"] = "auto"
     features: FeaturesWanted = FeaturesWanted()
     sensitive_features: SensitiveColumns = ()
-    algorithms: Annotated[tuple[ShortName, ...], Field(max_length=20)] = ()
-    metric: ShortName | None = None
+    algorithms: Annotated[tuple[AlgorithmName, ...], Field(max_length=20)] = ()
+    metric: MetricName | None = None
     split: SplitWanted = SplitWanted()
     budget: BudgetWanted = BudgetWanted()
     seed: Seed = 0

@@ -1,0 +1,118 @@
+"""The OpenAPI document takes the interface's own example, and a client generated from it without a warning works."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from PIL import Image
+
+from tests.listening import listening
+from tests.serving import running
+from tools.check_clients import ENVIRONMENT, generate_python, is_installed
+from touchstone import compose
+from touchstone.core.settings import Settings
+from touchstone.learning.orders import ALGORITHMS, METRICS
+from touchstone.selection.filters import FILTERS
+
+# Section 2.5 of the interface names these members of `filters`, section 4.2 the other names of the list's parameters.
+EXAMPLE = {
+    "filters": {
+        "domain": ["health"],
+        "instances_number_min": 1000,
+        "instances_number_max": 10**6,
+        "features_number_min": 5,
+        "features_number_max": 500,
+        "split": True,
+        "is_anonymized": True,
+        "ethical_score_min": 50,
+    },
+    "weights": [
+        {"criterion_name": "ethical_score", "weight": 0.4},
+        {"criterion_name": "technical_score", "weight": 0.6},
+    ],
+}
+# Uses the generated client only: every name in it comes from the document.
+USE = """
+import json, sys
+from generated_client import AuthenticatedClient
+from generated_client.api.datasets import get_datasets, post_datasets_score
+from generated_client.api.users import get_users_me_picture, put_users_me_picture
+from generated_client.models import ScoringRequest
+from generated_client.types import File
+
+address, token, picture, example = sys.argv[1:]
+with AuthenticatedClient(base_url=address, token=token, raise_on_unexpected_status=True) as client:
+    body = ScoringRequest.from_dict(json.loads(example))
+    assert body.filters.instances_number_min == 1000 and body.filters.split is True
+    assert isinstance(post_datasets_score.sync(client=client, body=body), list)
+    assert get_datasets.sync_detailed(client=client, instances_number_min=1, split=True).status_code == 200
+    content = open(picture, "rb")
+    assert put_users_me_picture.sync_detailed(client=client, body=File(payload=content)).status_code == 204
+    stored = get_users_me_picture.sync(client=client)
+    assert stored.payload.read()[8:12] == b"WEBP"
+"""
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """The public document."""
+    return asyncio.run(compose.openapi(Settings()))
+
+
+def schema(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """A schema that resolves what it refers to."""
+    return {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+
+
+def test_the_document_takes_the_interfaces_example(document: dict[str, Any]) -> None:
+    """The scoring request with every alias fits `ScoringRequest`, and a misspelled filter does not."""
+    validator = jsonschema.Draft202012Validator(schema(document, "ScoringRequest"))
+    assert list(validator.iter_errors(EXAMPLE)) == []
+    assert list(validator.iter_errors({"criteria": EXAMPLE["filters"]})) == []
+    assert list(validator.iter_errors({"filters": {"instances_nubmer_min": 1}}))
+
+
+def test_every_name_of_a_filter_is_documented(document: dict[str, Any]) -> None:
+    """Each alias is a parameter of the list and a member of `Filters`, and only aliases are deprecated."""
+    members = document["components"]["schemas"]["Filters"]["properties"]
+    parameters = {row["name"]: row for row in document["paths"]["/api/v1/datasets/"]["get"]["parameters"]}
+    names = {name for row in FILTERS for name in row.parameter.names}
+    aliases = {alias for row in FILTERS for alias in row.parameter.aliases}
+    assert set(members) == names
+    assert names <= set(parameters)
+    assert {name for name, member in members.items() if member.get("deprecated")} == aliases
+    assert {name for name in names if parameters[name].get("deprecated")} == aliases
+    assert {"instances_number_min", "features_number_max", "split", "is_anonymized"} <= aliases
+
+
+def test_algorithms_and_metrics_are_enumerated(document: dict[str, Any]) -> None:
+    """What a training may name is listed in the document, from the tables that the service reads."""
+    members = document["components"]["schemas"]["TrainWanted"]["properties"]
+    assert members["algorithms"]["items"]["enum"] == [row.name for row in ALGORITHMS]
+    assert members["metric"]["anyOf"][0]["enum"] == [row.name for row in METRICS]
+
+
+@pytest.mark.skipif(not is_installed() and not os.environ.get("CI"), reason="run `make .venv/.clients` first")
+async def test_a_generated_python_client_works(document: dict[str, Any], tmp_path: Path) -> None:
+    """openapi-python-client generates every route without a warning, and its client scores and sets a picture."""
+    source = tmp_path / "openapi.json"
+    source.write_text(json.dumps(document))
+    await asyncio.to_thread(generate_python, source, tmp_path)
+    picture = tmp_path / "picture.png"
+    Image.new("RGB", (64, 32), "teal").save(picture)
+
+    settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path / "data"), "TOUCHSTONE_DEMO": "false"})
+    async with running(settings, "embedded") as service, listening(service.app) as address:
+        client = await service.register("generated@example.org")
+        token = client.headers["Authorization"].removeprefix("Bearer ")
+        await client.aclose()
+        arguments = [address, token, str(picture), json.dumps(EXAMPLE)]
+        using = await asyncio.create_subprocess_exec(
+            str(ENVIRONMENT / "python"), "-c", USE, *arguments, cwd=tmp_path, stderr=asyncio.subprocess.PIPE
+        )
+        _, errors = await using.communicate()
+    assert using.returncode == 0, errors.decode()[-4000:]
