@@ -1,10 +1,11 @@
 """Wiring: which parts make a product, opened in order and closed in reverse. Nothing here decides anything else."""
 
+import contextlib
 import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +15,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone import server
 from touchstone.core import logs
-from touchstone.core.db import Database
+from touchstone.core.data_folder import prepare_data_folder
+from touchstone.core.db import Database, is_damaged, sqlite_path
 from touchstone.core.edge import Edge
-from touchstone.core.errors import ServiceError, Unavailable
+from touchstone.core.errors import ServiceError, StorageFull, Unavailable
 from touchstone.core.identity import InternalTokens
-from touchstone.core.migrations import current, head, prepare, upgrade
+from touchstone.core.migrations import current, head, is_older, prepare, upgrade
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.core.shell import refusal
 from touchstone.core.upstream import Absent, InProcess, Remote, Upstream
@@ -86,8 +88,10 @@ async def embedded(settings: Settings) -> AsyncIterator[ASGIApp]:
     """
     async with AsyncExitStack() as stack:
         database = await _database(settings, stack)
-        opened = await _everything(settings, database, stack)
-        yield await _fronted(settings, opened, stack)
+        with start_problems(settings):
+            opened = await _everything(settings, database, stack)
+            front = await _fronted(settings, opened, stack)
+        yield front
 
 
 @asynccontextmanager
@@ -96,8 +100,10 @@ async def gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
     async with AsyncExitStack() as stack:
         database = await _database(settings, stack)
         upstreams = {name: _upstream(name, settings, stack) for name in BACKENDS}
-        opened = await _opened(stack, Gateway.open(settings, database, _tokens(settings), upstreams))
-        yield await _fronted(settings, opened, stack)
+        with start_problems(settings):
+            opened = await _opened(stack, Gateway.open(settings, database, _tokens(settings), upstreams))
+            front = await _fronted(settings, opened, stack)
+        yield front
 
 
 @asynccontextmanager
@@ -113,7 +119,8 @@ async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         )
     async with AsyncExitStack() as stack:
         database = await _database(settings, stack)
-        opened = await _opened(stack, _open_backend(name, settings, database, stack))
+        with start_problems(settings):
+            opened = await _opened(stack, _open_backend(name, settings, database, stack))
         yield Edge(opened.app, settings, large_bodies=LARGE_BODIES)
 
 
@@ -153,23 +160,23 @@ def command_line() -> str:
 
 async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
     """Bring the database to the schema of this code; the revisions before and after."""
-    database = Database(settings.effective_database_url)
-    try:
-        before = await current(database)
-        await upgrade(database)
-        return before, head()
-    finally:
-        await database.close()
+    async with opened_database(settings) as database:
+        with start_problems(settings):
+            before = await current(database)
+            await upgrade(database)
+            return before, head()
 
 
 async def first_administrator(settings: Settings) -> tuple[str, str] | None:
     """Make an administrator with a random password where nobody has an account yet: its e-mail and password."""
     async with AsyncExitStack() as stack:
         database = await _database(settings, stack)
-        if await any_user(database):
-            return None
+        with start_problems(settings):
+            if await any_user(database):
+                return None
         password = secrets.token_urlsafe(12)
-        await create_user(database, email=FIRST_ADMIN, password=password, is_superuser=True)
+        with start_problems(settings):
+            await create_user(database, email=FIRST_ADMIN, password=password, is_superuser=True)
         return FIRST_ADMIN, password
 
 
@@ -219,28 +226,65 @@ async def _fronted(settings: Settings, opened: Gateway, stack: AsyncExitStack) -
 
 
 async def _database(settings: Settings, stack: AsyncExitStack) -> Database:
-    try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as problem:
-        raise SettingsError(f"TOUCHSTONE_DATA_DIR: {settings.data_dir} cannot be used: {problem.strerror}") from None
-    try:
-        database = Database(settings.effective_database_url)
-        stack.push_async_callback(database.close)
-        if settings.database_url is None and await current(database) not in (None, head()):
+    database = await stack.enter_async_context(opened_database(settings))
+    with start_problems(settings):
+        if settings.database_url is None and is_older(await current(database)):
             await _upgrade_embedded(settings, database)
         await prepare(database)
-    except Unavailable as problem:
-        name = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
-        said = str(getattr(problem.__cause__, "orig", problem.__cause__)).partition("\n")[0]
-        raise SettingsError(f"{name}: the database cannot be opened: {said}") from problem
     return database
+
+
+@asynccontextmanager
+async def opened_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database as it is, whatever its schema.
+
+    Raises:
+        SettingsError: its file or the data folder cannot be used.
+    """
+    url = settings.effective_database_url
+    with start_problems(settings):
+        prepare_data_folder(settings, sqlite_path(url))
+        database = Database(url)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@contextlib.contextmanager
+def start_problems(settings: Settings) -> Iterator[None]:
+    """Turn what keeps a part from starting into the one line that an operator needs.
+
+    Raises:
+        SettingsError: something in the block could not be done.
+    """
+    name = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
+    try:
+        yield
+    except StorageFull as problem:
+        raise SettingsError(f"{name}: the disk is full; free some space and start again.") from problem
+    except Unavailable as problem:
+        said = str(getattr(problem.__cause__, "orig", problem.__cause__)).partition("\n")[0]
+        if not is_damaged(problem.__cause__):
+            raise SettingsError(f"{name}: the database cannot be opened: {said}") from problem
+        path = sqlite_path(settings.effective_database_url)
+        raise SettingsError(
+            f"{name}: {path} is damaged ({said}). Move it and its -wal and -shm files away; then put a backup in its "
+            f"place, such as one of {path}.*, or start without one to begin empty."
+        ) from problem
 
 
 async def _upgrade_embedded(settings: Settings, database: Database) -> None:
     # Only the embedded default upgrades itself: nobody else runs on that file, and a copy is kept.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    await database.backup(settings.data_dir / f"touchstone.db.{await current(database)}-{stamp}")
-    await upgrade(database)
+    copy = settings.data_dir / f"touchstone.db.{await current(database)}-{stamp}"
+    await database.backup(copy)
+    try:
+        await upgrade(database)
+    except BaseException:
+        # Nothing has changed: a start that is tried again and again must not leave a copy each time.
+        copy.unlink(missing_ok=True)
+        raise
 
 
 def _upstream(name: str, settings: Settings, stack: AsyncExitStack) -> Upstream:

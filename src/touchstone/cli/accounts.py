@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, TypeVar
 import typer
 from rich.console import Console
 
+from touchstone import compose
 from touchstone.cli.flags import Flag, Group
 from touchstone.cli.local import local_command
 from touchstone.cli.printing import Column, facts, table
@@ -113,13 +114,10 @@ def _on_database(work: Callable[[Database], Awaitable[T]]) -> T:
 
     async def run() -> T:
         settings = Settings.load()
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        database = Database(settings.effective_database_url)
-        try:
-            await prepare(database)
+        async with compose.opened_database(settings) as database:
+            with compose.start_problems(settings):
+                await prepare(database)
             return await work(database)
-        finally:
-            await database.close()
 
     return asyncio.run(run())
 

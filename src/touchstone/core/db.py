@@ -24,6 +24,7 @@ from touchstone.core.errors import StorageFull, Unavailable
 BUSY_TIMEOUT_MS: Final = 10_000
 POOL_SIZE: Final = 10
 _ADVISORY_LOCK: Final = 7_368_273  # any number, the same in every process
+_DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _FULL: Final = ("disk is full", "No space left on device", "could not extend file", "disk I/O error")
 
 
@@ -99,8 +100,8 @@ class Database:
 
     def __init__(self, url: str) -> None:
         parsed = sa.make_url(url)
-        self.is_sqlite = parsed.get_backend_name() == "sqlite"
-        self.path = parsed.database if self.is_sqlite else None
+        self.path = sqlite_path(url)
+        self.is_sqlite = self.path is not None
         if self.path is not None:
             # Tried here, at once: the asynchronous driver leaves a thread behind when its first opening fails.
             with _translated(), contextlib.closing(sqlite3.connect(self.path)):
@@ -154,18 +155,29 @@ class Database:
         return await self.run_sync(alone)
 
     async def backup(self, path: Path) -> None:
-        """Copy an SQLite database, consistent as of now, to a new file.
+        """Copy an SQLite database, consistent as of now, to a new file: all of it or nothing.
 
         Raises:
-            sqlite3.OperationalError: the file exists already or cannot be written.
+            FileExistsError: the file exists already.
+            StorageFull: there is no room for a copy.
+            Unavailable: the file cannot be written.
         """
         assert self.path is not None
 
         def copy(source: str) -> None:
-            with contextlib.closing(sqlite3.connect(source)) as connection:
-                connection.execute("VACUUM INTO ?", (str(path),))
+            if path.exists():
+                raise FileExistsError(path)
+            incomplete = path.with_name(f"{path.name}.part")
+            incomplete.unlink(missing_ok=True)
+            try:
+                with contextlib.closing(sqlite3.connect(source)) as connection:
+                    connection.execute("VACUUM INTO ?", (str(incomplete),))
+                incomplete.replace(path)
+            finally:
+                incomplete.unlink(missing_ok=True)
 
-        await asyncio.to_thread(copy, self.path)
+        with _translated():
+            await asyncio.to_thread(copy, self.path)
 
     async def ping(self) -> None:
         """Ask the database for anything at all; raises what `reading` raises."""
@@ -176,6 +188,12 @@ class Database:
         """Give all connections back."""
         await self._reading.dispose()
         await self._writing.dispose()
+
+
+def sqlite_path(url: str) -> str | None:
+    """Return the file of an SQLite database; None for any other kind."""
+    parsed = sa.make_url(url)
+    return (parsed.database or ":memory:") if parsed.get_backend_name() == "sqlite" else None
 
 
 def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
@@ -220,5 +238,12 @@ class _translated:  # noqa: N801 - reads as a clause of the with statement
             problem, (OperationalError, sqlite3.OperationalError, InterfaceError, PoolTimeout, ConnectionError)
         ):
             raise Unavailable from problem
-        if isinstance(problem, DBAPIError) and problem.connection_invalidated:
+        if (isinstance(problem, DBAPIError) and problem.connection_invalidated) or is_damaged(problem):
             raise Unavailable from problem
+
+
+def is_damaged(problem: BaseException | None) -> bool:
+    """Return whether SQLite says that the file is not, or no longer, a database."""
+    driver = getattr(problem, "orig", problem)
+    code = getattr(driver, "sqlite_errorcode", 0)
+    return isinstance(driver, sqlite3.DatabaseError) and code & 0xFF in _DAMAGED

@@ -45,6 +45,11 @@ async def current(database: Database) -> str | None:
     return found
 
 
+def is_older(found: str | None) -> bool:
+    """Return whether this code can bring a database at that revision to `head`."""
+    return found is not None and found != head() and _knows(found)
+
+
 async def upgrade(database: Database) -> None:
     """Bring the schema to `head`, in one transaction that nobody else can be in at the same time.
 
