@@ -275,14 +275,40 @@ async def test_refresh_tokens_rotate(standing: Standing) -> None:
     assert (await refreshed(standing, second["refresh_token"]))[0] == 200
 
 
-async def test_two_tabs_may_refresh_at_once(standing: Standing) -> None:
-    """The token used last stays good for ten seconds: parallel refreshes all succeed, and so do their successors."""
+async def test_fifty_uses_at_once_get_one_successor(standing: Standing) -> None:
+    """However often a token comes at once, at two gateways, its session goes on in one chain and not in fifty."""
+    backends, database = recorders(), Database(standing.settings.effective_database_url)
+    other = await Gateway.open(standing.settings, database, None, in_process(backends))
+    there = Standing(other, standing.settings, database, backends)
     async with await standing.user():
         token = (await standing.sign_in())["refresh_token"]
-    answers = await asyncio.gather(*(refreshed(standing, token) for _ in range(5)))
-    assert [status for status, _ in answers] == [200] * 5
-    assert len({body["refresh_token"] for _, body in answers}) == 5
-    assert (await refreshed(standing, answers[0][1]["refresh_token"]))[0] == 200
+    answers = await asyncio.gather(*(refreshed((standing, there)[n % 2], token) for n in range(50)))
+    assert [status for status, _ in answers] == [200] * 50
+    (successor,) = {body["refresh_token"] for _, body in answers}
+    assert successor != token
+    async with standing.database.reading() as rows:
+        assert await rows.scalar(sa.select(sa.func.count()).where(refresh_tokens.c.used_at.is_(None))) == 2
+        assert successor not in str(await rows.all(sa.select(refresh_tokens)))
+
+    further = await asyncio.gather(*(refreshed(standing, successor) for _ in range(5)))
+    assert [status for status, _ in further] == [200] * 5
+    assert len({body["refresh_token"] for _, body in further}) == 1
+    await other.close()
+    await database.close()
+
+
+async def test_a_token_and_its_successor_at_once_end_in_one_chain_or_none(standing: Standing) -> None:
+    """A copy used while the successor is being used never opens a second chain, whoever comes first."""
+    async with await standing.user():
+        first = (await standing.sign_in())["refresh_token"]
+    _, grant = await refreshed(standing, first)
+    second = grant["refresh_token"]
+    answers = await asyncio.gather(*(refreshed(standing, token) for token in (first, second) * 10))
+    tokens = {body["refresh_token"] for status, body in answers if status == 200} - {second}
+    assert len(tokens) <= 1
+    for token in tokens:
+        # Someone used the old token after the new one: the family has been revoked.
+        assert await refreshed(standing, token) == (401, EXPIRED)
 
 
 async def test_a_token_reused_later_ends_its_session(standing: Standing) -> None:

@@ -22,7 +22,7 @@ from touchstone.gateway.identities import Identities
 from touchstone.gateway.routes import ROUTERS
 from touchstone.gateway.table import PUBLIC_ROUTES
 from touchstone.gateway.throttle import Throttle
-from touchstone.gateway.tokens import AccessTokens, signing_key
+from touchstone.gateway.tokens import AccessTokens, derived_key, signing_key
 
 _EXPOSED: Final = ("X-Total-Count", "X-Request-ID", "ETag", "Location", "Retry-After", "Content-Disposition", "Allow")
 
@@ -47,13 +47,16 @@ class Gateway:
         Raises:
             SettingsError: the signing key's file cannot be trusted.
         """
-        access = AccessTokens(signing_key(settings), settings.access_token_seconds)
+        key = signing_key(settings)
+        access = AccessTokens(key, settings.access_token_seconds)
         identities = Identities(database, access)
         # What is no part of the installation is neither "ok" nor "down": it is not listed.
         there = {name: upstream for name, upstream in upstreams.items() if not isinstance(upstream, Absent)}
         resources = (Resource("database", database.ping), *(Resource(n, u.ping) for n, u in there.items()))
         own = make_app("gateway", *ROUTERS, resources=resources)
-        own.state.desk = Desk(settings, database, access, identities, Throttle())
+        own.state.desk = Desk(
+            settings, database, access, identities, Throttle(), derived_key(key, "successors of refresh tokens")
+        )
         document = PublicDocument(PUBLIC_ROUTES, own=own.openapi, upstreams=upstreams, tokens=tokens)
         own.include_router(_documents(document))
         gate = Gate(PUBLIC_ROUTES, own=own, upstreams=upstreams, identities=identities, tokens=tokens)

@@ -28,6 +28,7 @@ class Desk:
     tokens: AccessTokens
     identities: Identities
     throttle: Throttle
+    successor_key: bytes
 
     @property
     def session_life(self) -> timedelta:

@@ -83,9 +83,10 @@ async def login(request: Request, response: Response, ctx: Ctx) -> Grant:
 
 @auth.post("/refresh", summary="Exchange a refresh token for new tokens")
 async def refresh(given: RefreshToken, response: Response, ctx: Ctx) -> Grant:
-    """A refresh token is good for one use; using it again later ends the whole session."""
+    """Within ten seconds, while its successor is unused, a used token gets the same one; later it ends the session."""
+    key, life = ctx.desk.successor_key, ctx.desk.session_life
     try:
-        session = await sessions.renew(ctx.database, given.refresh_token, life=ctx.desk.session_life)
+        session = await sessions.renew(ctx.database, given.refresh_token, key=key, life=life)
     except InvalidRefreshToken:
         # It may have ended a session.
         ctx.desk.identities.forget()

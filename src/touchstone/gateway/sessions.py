@@ -1,11 +1,12 @@
 """Sessions: one sign-in on one device, kept alive by a chain of single-use refresh tokens."""
 
+import base64
 import hashlib
+import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import Enum, auto
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -14,7 +15,7 @@ from touchstone.core.db import Database, Writer
 from touchstone.core.errors import InvalidRefreshToken
 from touchstone.gateway import store
 
-# Two tabs may refresh at the same moment with the same token: the second is not a thief.
+# Two tabs may refresh at the same moment, and an answer may get lost: the same token comes again, from no thief.
 GRACE: Final = timedelta(seconds=10)
 MAX_AGENT: Final = 300
 
@@ -36,12 +37,6 @@ class Renewal:
     refresh_token: str
 
 
-class _Standing(Enum):
-    FRESH = auto()  # never used
-    REPEATED = auto()  # the last one used, moments ago
-    REUSED = auto()  # used before: two parties hold it
-
-
 def digest_of(token: str) -> str:
     """What is stored of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
@@ -52,6 +47,16 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+def successor_of(token: str, key: bytes) -> str:
+    """Return the refresh token that follows `token` in its session.
+
+    It is derived and not drawn, so that the same successor can be handed out twice although only digests are stored.
+    Without the key it is as unpredictable as any other token.
+    """
+    derived = hmac.digest(key, token.encode(), "sha256")
+    return base64.urlsafe_b64encode(derived).rstrip(b"=").decode()
+
+
 async def start(rows: Writer, user_id: UUID, device: Device, *, life: timedelta) -> Renewal:
     """Begin a session, and forget those of the user that have long run out."""
     now = datetime.now(UTC)
@@ -60,24 +65,26 @@ async def start(rows: Writer, user_id: UUID, device: Device, *, life: timedelta)
     facts = {"user_agent": device.user_agent and device.user_agent[:MAX_AGENT], "address": device.address}
     times = {"created_at": now, "used_at": now, "revoked_at": None}
     await store.insert_session(rows, {"id": session_id, "user_id": user_id, **facts, **times})
-    return await _renewed(rows, user_id, session_id, now=now, life=life)
+    token = new_token()
+    await _insert_token(rows, token, session_id, now=now, life=life)
+    return Renewal(user_id, session_id, token)
 
 
-async def renew(database: Database, token: str, *, life: timedelta) -> Renewal:
-    """Exchange a refresh token for the session's next one.
+async def renew(database: Database, token: str, *, key: bytes, life: timedelta) -> Renewal:
+    """Exchange a refresh token for its successor, which is derived with `key`.
 
-    A token that comes again is either a second tab (the last one used, within ten seconds) or a copy in other hands:
-    then the whole session ends, for both.
+    A token that comes again within ten seconds, while its successor is unused, gets the same successor: two tabs have
+    refreshed at once, or an answer was lost. In any other case two parties hold it, and the session ends for both.
 
     Raises:
         InvalidRefreshToken: unknown, expired, of a session that has ended, or reused.
     """
     async with database.writing() as rows:
-        found = await _renewed_or_revoked(rows, digest_of(token), life)
+        renewal = await _renew_or_revoke(rows, token, key, life)
     # Raised only now: the revocation of a reused family must be committed.
-    if found is None:
+    if renewal is None:
         raise InvalidRefreshToken
-    return found
+    return renewal
 
 
 async def revoke(rows: Writer, user_id: UUID, session_id: UUID | None = None) -> int:
@@ -94,36 +101,37 @@ async def live(database: Database, user_id: UUID, *, life: timedelta) -> Sequenc
         return await store.live_sessions(rows, user_id, used_since=datetime.now(UTC) - life)
 
 
-async def _renewed_or_revoked(rows: Writer, digest: str, life: timedelta) -> Renewal | None:
+async def _renew_or_revoke(rows: Writer, token: str, key: bytes, life: timedelta) -> Renewal | None:
+    digest = digest_of(token)
     known = await store.refresh_token(rows, digest)
     session = known and await store.lock_session(rows, known["session_id"])
     if not session or session["revoked_at"] is not None:
         return None
+
     user = await store.user_by_id(rows, session["user_id"])
     now = datetime.now(UTC)
     # Read again under the session's lock: another tab may have used it a moment ago.
-    token = await store.refresh_token(rows, digest)
-    if token is None or user is None or not user["is_active"] or token["expires_at"] <= now:
+    current = await store.refresh_token(rows, digest)
+    if current is None or user is None or not user["is_active"] or current["expires_at"] <= now:
         return None
-    standing = await _standing(rows, token, now)
-    if standing is _Standing.REUSED:
+
+    successor = successor_of(token, key)
+    if current["used_at"] is None:
+        await store.use_refresh_token(rows, digest, now)
+        await _insert_token(rows, successor, session["id"], now=now, life=life)
+    elif not await _may_repeat(rows, current["used_at"], successor, now):
         await revoke(rows, user["id"], session["id"])
         return None
-    if standing is _Standing.FRESH:
-        await store.use_refresh_token(rows, digest, now)
+
     await store.touch_session(rows, session["id"], now)
-    return await _renewed(rows, user["id"], session["id"], now=now, life=life)
+    return Renewal(user["id"], session["id"], successor)
 
 
-async def _standing(rows: Writer, token: store.Found, now: datetime) -> _Standing:
-    if token["used_at"] is None:
-        return _Standing.FRESH
-    is_last = await store.last_refresh(rows, token["session_id"]) == token["used_at"]
-    return _Standing.REPEATED if is_last and now - token["used_at"] <= GRACE else _Standing.REUSED
+async def _may_repeat(rows: Writer, used_at: datetime, successor: str, now: datetime) -> bool:
+    next_token = await store.refresh_token(rows, digest_of(successor))
+    return next_token is not None and next_token["used_at"] is None and now - used_at <= GRACE
 
 
-async def _renewed(rows: Writer, user_id: UUID, session_id: UUID, *, now: datetime, life: timedelta) -> Renewal:
-    token = new_token()
+async def _insert_token(rows: Writer, token: str, session_id: UUID, *, now: datetime, life: timedelta) -> None:
     facts = {"digest": digest_of(token), "session_id": session_id}
     await store.insert_refresh_token(rows, {**facts, "created_at": now, "expires_at": now + life, "used_at": None})
-    return Renewal(user_id, session_id, token)

@@ -145,18 +145,6 @@ async def use_refresh_token(rows: Writer, digest: str, now: datetime) -> None:
     await rows.execute(query.values(used_at=now))
 
 
-async def last_refresh(rows: Reader, session_id: UUID) -> datetime | None:
-    """When a refresh token of the session was last used for the first time."""
-    newest = (
-        sa.select(refresh_tokens.c.used_at)
-        .where(refresh_tokens.c.session_id == session_id, refresh_tokens.c.used_at.is_not(None))
-        .order_by(refresh_tokens.c.used_at.desc())
-        .limit(1)
-    )
-    row = await rows.first(newest)
-    return row["used_at"] if row else None
-
-
 async def insert_reset_token(rows: Writer, token: Row) -> None:
     """Add a password reset token."""
     await rows.execute(sa.insert(reset_tokens).values(token))

@@ -1,5 +1,6 @@
 """Access tokens: signed, short-lived, bound to a session; the key that signs them; and how a request carries one."""
 
+import hmac
 import os
 import re
 import secrets
@@ -115,6 +116,11 @@ def signing_key(settings: Settings) -> bytes:
     if not path.exists():
         _make_key(path)
     return _read_key(path)
+
+
+def derived_key(key: bytes, purpose: str) -> bytes:
+    """Return the key for another purpose than signing access tokens, so that nothing signed for one fits another."""
+    return hmac.digest(key, purpose.encode(), "sha256")
 
 
 def _make_key(path: Path) -> None:
