@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import compile_path
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 from swagger_ui_bundle import swagger_ui_path
@@ -158,6 +159,33 @@ class Slashes:
             registered = bare + "/" if bare in self.slashed else bare
             if registered != path:
                 scope = {**scope, "path": registered}
+        await self.app(scope, receive, send)
+
+
+class Methods:
+    """Answers a method that an address does not have with 405 and all that it has.
+
+    The router goes on to the next address that fits when the method does not: `DELETE /datasets/score` would be the
+    deletion of a dataset called "score", and `Allow` would name the methods of a single route.
+    """
+
+    def __init__(self, app: ASGIApp, *routers: APIRouter) -> None:
+        self.app = app
+        by_path: dict[str, set[str]] = {}
+        for one in routers:
+            for route in one.routes:
+                if isinstance(route, APIRoute):
+                    by_path.setdefault(route.path, set()).update(route.methods or ())
+        self.addresses = [(compile_path(path)[0], frozenset(methods)) for path, methods in by_path.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, unless its address is known and its method is not."""
+        if scope["type"] == "http":
+            allowed = next((methods for path, methods in self.addresses if path.match(scope["path"])), None)
+            if allowed is not None and scope["method"] not in allowed:
+                problem = MethodNotAllowed(headers={"Allow": ", ".join(sorted(allowed))})
+                await refusal(problem, scope)(scope, receive, send)
+                return
         await self.app(scope, receive, send)
 
 

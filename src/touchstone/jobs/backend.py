@@ -9,7 +9,7 @@ from touchstone.core.db import Database
 from touchstone.core.guard import Guard
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
-from touchstone.core.shell import Resource, Slashes, make_app
+from touchstone.core.shell import Methods, Resource, Slashes, make_app
 from touchstone.core.upstream import Upstream
 from touchstone.jobs.room import Jobs
 from touchstone.jobs.routes import Desk, jobs
@@ -29,7 +29,7 @@ class JobBackend:
         application = make_app(self.name, self.routes, jobs, resources=self.resources)
         application.state.desk = Desk(room, self.kind, self.address)
         application.state.starting = Starting(room, selection)
-        self.app = Guard(Slashes(application, frozenset()), tokens)
+        self.app = Guard(Slashes(Methods(application, self.routes, jobs), frozenset()), tokens)
         self._room = room if owns_room else None
 
     @classmethod

@@ -8,7 +8,7 @@ from touchstone.core.db import Database
 from touchstone.core.guard import Guard
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
-from touchstone.core.shell import Resource, Shortcut, Slashes, make_app
+from touchstone.core.shell import Methods, Resource, Shortcut, Slashes, make_app
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.demonstrating import load_demo
@@ -37,7 +37,8 @@ class Selection:
         application = make_app(NAME, *routers, resources=self.resources)
         application.state.parts = parts
         describe_bodies(application)
-        self.app = Guard(Shortcut(Slashes(application, SLASHED), application, *routers), tokens)
+        known = Slashes(Methods(application, *routers), SLASHED)
+        self.app = Guard(Shortcut(known, application, *routers), tokens)
         self._following = asyncio.ensure_future(parts.catalog.follow())
 
     @classmethod

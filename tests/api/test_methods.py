@@ -1,0 +1,37 @@
+"""A backend that is called directly answers a wrong method with 405 and every method of the address."""
+
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from touchstone import compose
+from touchstone.core.settings import Settings
+
+METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+CALLER = {"X-User-ID": "11111111-2222-4333-8444-555555555555"}
+
+
+@pytest.mark.parametrize("name", compose.BACKENDS)
+async def test_a_wrong_method_is_a_405_with_every_right_one(name: str, tmp_path: Path) -> None:
+    """At each documented address, with and without a trailing slash, whichever other address its path resembles."""
+    settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_DEMO": "false"})
+    # Nothing is asked of the selection backend here; the address only lets the other two start.
+    apart = settings.model_copy(update={"selection_url": "http://127.0.0.1:9"})
+    checked = 0
+    async with compose.backend(name, apart) as app:
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://backend.test", headers=CALLER) as client:
+            paths = (await client.get("/openapi.json")).json()["paths"]
+            for path, operations in paths.items():
+                right = {method.upper() for method in operations}
+                address = path.replace("{dataset_id}", "1").replace("{", "").replace("}", "").rstrip("/")
+                for method in sorted(METHODS - right):
+                    for written in (address, address + "/"):
+                        answer = await client.request(method, written)
+                        assert answer.status_code == 405, (method, written, answer.text)
+                        assert answer.json()["code"] == "method_not_allowed"
+                        allowed = set(answer.headers["Allow"].split(", "))
+                        assert allowed - {"HEAD", "OPTIONS"} == right, (method, written)
+                        checked += 1
+    assert checked > 30
