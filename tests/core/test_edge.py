@@ -1,15 +1,20 @@
 """The outermost layer: limits, admission, deadlines, request ids, and no trace of what broke."""
 
 import asyncio
+import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+import structlog
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from tests.listening import listening
 from touchstone.core.edge import Edge
+from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
 
 
@@ -48,10 +53,37 @@ class Stage:
     async def health(self, scope: Scope, receive: Receive, send: Send) -> None:
         await answer(send, b"live")
 
+    async def save(self, scope: Scope, receive: Receive, send: Send) -> None:
+        message = await receive()
+        while message.get("more_body"):
+            message = await receive()
+        if message["type"] == "http.disconnect":
+            await send({"type": "http.response.start", "status": 500, "headers": []})
+            raise ClientDisconnect
+        await answer(send, b"saved")
+
+    async def sized(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-length", b"5")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"12345"})
+
+    async def only(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 405, "headers": [(b"allow", b"GET, DELETE")]})
+        await send({"type": "http.response.body", "body": b""})
+
     async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         await answer(send, b"event", content_type=b"text/event-stream", more=True)
-        await self.go_on.wait()
+        waits = [asyncio.ensure_future(wait) for wait in (self.go_on.wait(), gone(receive))]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
         await send({"type": "http.response.body", "body": b""})
+
+
+async def gone(receive: Receive) -> None:
+    """Return when the client has gone away, or been answered."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def answer(send: Send, body: bytes, *, content_type: bytes = b"text/plain", more: bool = False) -> None:
@@ -59,10 +91,10 @@ async def answer(send: Send, body: bytes, *, content_type: bytes = b"text/plain"
     await send({"type": "http.response.body", "body": body, "more_body": more})
 
 
-def edge(stage: Stage, tmp_path: Path, **settings: Any) -> Edge:
+def edge(stage: Stage, tmp_path: Path, *, large: Collection[str] = ("/echo/large",), **settings: Any) -> Edge:
     names = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in settings.items()}
     loaded = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **names})
-    return Edge(stage, loaded, large_bodies=frozenset({"/echo/large"}))
+    return Edge(stage, loaded, large_bodies=frozenset(large))
 
 
 def client(app: Edge) -> httpx2.AsyncClient:
@@ -145,7 +177,7 @@ async def test_who_waits_for_a_body_can_be_cancelled(tmp_path: Path) -> None:
     async def send(message: Any) -> None:
         raise AssertionError(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/echo", "headers": []}
+    scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/echo", "headers": [(b"host", b"test")]}
     waiting = asyncio.ensure_future(edge(Stage(), tmp_path)(scope, receive, send))
     await asyncio.sleep(0.05)
     waiting.cancel()
@@ -168,3 +200,87 @@ async def test_a_request_id_that_could_harm_a_log_is_replaced(tmp_path: Path, gi
     """Only plain ids are taken over."""
     async with client(edge(Stage(), tmp_path)) as http:
         assert (await http.get("/health/live", headers={"x-request-id": given})).headers["x-request-id"] != given
+
+
+def count_of(method: str, status: int) -> float:
+    """How many requests of this method ended with this status so far."""
+    labels = {"method": method, "status": str(status)}
+    return REGISTRY.get_sample_value("touchstone_requests_total", labels) or 0.0
+
+
+async def exchange(address: str, raw: bytes) -> bytes:
+    """What the server answers to these bytes, until it closes the connection."""
+    host, port = address.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(raw)
+    received = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    return received
+
+
+AMBIGUOUS = {
+    "a transfer coding beside chunked": (
+        b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"
+    ),
+    "another transfer coding": b"POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+    "HTTP/0.9": b"GET /echo\r\n\r\n",
+    "HTTP/2.0 in clear text": b"GET /echo HTTP/2.0\r\nHost: x\r\n\r\n",
+    "no host": b"GET /echo HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    "one host twice": b"GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("raw", AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
+async def test_a_head_that_two_servers_could_read_differently_is_refused(tmp_path: Path, raw: bytes) -> None:
+    """The refusal has the shape of every other, and the connection is closed after it."""
+    async with listening(edge(Stage(), tmp_path)) as address:
+        head, _, body = (await exchange(address, raw)).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in head.lower()
+    assert json.loads(body) == {"detail": "Requête mal formée", "code": "bad_request", "errors": []}
+
+
+async def test_old_and_chunked_requests_are_answered(tmp_path: Path) -> None:
+    """HTTP/1.0 needs no Host, and `chunked` in any case is a transfer coding that the server undoes."""
+    chunked = b"POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n"
+    async with listening(edge(Stage(), tmp_path)) as address:
+        assert b"\r\n\r\n4\r\nlive\r\n" in await exchange(address, b"GET /health/live HTTP/1.0\r\n\r\n")
+        assert b"\r\nabc\r\n" in await exchange(address, chunked + b"3\r\nabc\r\n0\r\n\r\n")
+
+
+async def test_a_client_that_goes_away_is_no_error_of_the_service(tmp_path: Path) -> None:
+    """A broken upload is counted as 499, without a traceback, whatever the application makes of it."""
+    before = count_of("POST", 499), count_of("POST", 500)
+    upload = b"POST /save/large HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc"
+    stage = Stage()
+    stage_edge = edge(stage, tmp_path, large=("/save/large",))
+    with structlog.testing.capture_logs() as logged:
+        async with listening(stage_edge) as address:
+            host, port = address.removeprefix("http://").split(":")
+            _, writer = await asyncio.open_connection(host, int(port))
+            writer.write(upload)
+            while stage.inside == 0:
+                await asyncio.sleep(0.01)
+            writer.transport.abort()
+            while stage.inside:
+                await asyncio.sleep(0.01)
+    assert [event for event in logged if event["log_level"] == "error"] == []
+    assert (count_of("POST", 499), count_of("POST", 500)) == (before[0] + 1, before[1])
+
+
+async def test_head_is_answered_with_the_headers_of_get(tmp_path: Path) -> None:
+    """The body stays behind, an endless one too; the access log says what was asked."""
+    before = count_of("HEAD", 200)
+    async with listening(edge(Stage(), tmp_path)) as address, httpx2.AsyncClient() as http:
+        for path in ("/health/live", "/sized", "/stream"):
+            answer = await http.head(f"{address}{path}")
+            assert (answer.status_code, answer.content) == (200, b"")
+        assert (await http.head(f"{address}/sized")).headers["content-length"] == "5"
+    assert count_of("HEAD", 200) == before + 4
+
+
+async def test_allow_names_head_beside_get(tmp_path: Path) -> None:
+    """A client that reads `Allow` learns that HEAD may be asked."""
+    async with client(edge(Stage(), tmp_path)) as http:
+        assert (await http.put("/only")).headers["allow"] == "DELETE, GET, HEAD"

@@ -15,9 +15,11 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import (
+    CLIENT_DISCONNECTED,
     BadRequest,
     HeadersTooLarge,
     InternalError,
+    MethodNotAllowed,
     Overloaded,
     ReceiveTimeout,
     ServiceError,
@@ -69,15 +71,17 @@ class Edge:
             return
         exchange = _Exchange(self.proxies.resolve(scope), send, self.refusing)
         try:
-            _check_headers(scope["headers"])
+            _check_head(scope)
             await self._admitted(exchange, receive)
         except ServiceError as problem:
             await exchange.refuse(problem)
         except asyncio.CancelledError:
             raise
         except Exception:
-            log.exception("request failed", request_id=exchange.id)
-            await exchange.refuse(InternalError())
+            # An application that waits for the rest of a body fails when its client goes away: nothing is wrong here.
+            if not exchange.is_abandoned:
+                log.exception("request failed", request_id=exchange.id)
+                await exchange.refuse(InternalError())
         finally:
             self._record(exchange)
 
@@ -96,7 +100,7 @@ class Edge:
         try:
             is_large = exchange.scope["path"].rstrip("/") in self.large_bodies
             limit = self.settings.upload_max_bytes if is_large else self.settings.body_max_bytes
-            body = _LimitedBody(receive, limit, self.settings.receive_timeout_seconds)
+            body = _LimitedBody(exchange.watched(receive), limit, self.settings.receive_timeout_seconds)
             body.check_length(exchange.given.get(b"content-length"))
             await self.app(exchange.scope, body, exchange.send)
         finally:
@@ -105,27 +109,34 @@ class Edge:
     def _record(self, exchange: "_Exchange") -> None:
         """Count and log the request; its path is logged without its query, which may hold personal data."""
         seconds, scope = time.perf_counter() - exchange.started, exchange.scope
-        _counter(scope["method"] if scope["method"] in _METHODS else "OTHER", exchange.status).inc()
+        status = CLIENT_DISCONNECTED if exchange.is_abandoned else exchange.status
+        _counter(exchange.method if exchange.method in _METHODS else "OTHER", status).inc()
         SECONDS.observe(seconds)
         if not self._is_logged:
             return
         self._access.info(
             "request",
             request_id=exchange.id,
-            method=scope["method"][:16],
+            method=exchange.method[:16],
             path=scope["path"][:300],
             client=scope["client"][0] if scope.get("client") else None,
-            status=exchange.status,
+            status=status,
             ms=round(seconds * 1000, 2),
         )
 
 
 class _Exchange:
-    """One request and what has been answered to it so far."""
+    """One request and what has been answered to it so far.
+
+    Applications see a HEAD request as a GET: they answer both with the same headers, and the body is dropped here.
+    """
 
     def __init__(self, scope: Scope, send: Send, refusing: Refusing) -> None:
         self.started = time.perf_counter()
         self.status = 0
+        self.method: str = scope["method"]
+        self.is_complete = False
+        self.is_abandoned = False
         self.slot: asyncio.Semaphore | None = None
         self._send = send
         self._refusing = refusing
@@ -135,14 +146,30 @@ class _Exchange:
         if given is not None:
             headers = [(n, v) for n, v in headers if n != REQUEST_ID]
         self.id = given.decode() if given and _REQUEST_ID_FORM.fullmatch(given) else os.urandom(16).hex()
-        self.scope = {**scope, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
+        method = "GET" if self.method == "HEAD" else self.method
+        self.scope = {**scope, "method": method, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
+
+    def watched(self, receive: Receive) -> Receive:
+        """Return the receive channel that notices when the client goes away before it has been answered."""
+
+        async def noticing() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect" and self.status == 0:
+                self.is_abandoned = True
+            return message
+
+        return noticing
 
     async def send(self, message: Message) -> None:
         """Pass a message on to the server; the first one gets the request id."""
+        if self.is_complete or self.is_abandoned:
+            return
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = list(message.get("headers", ()))
             named = dict(headers)
+            if self.status == MethodNotAllowed.status:
+                headers = [(n, _with_head(v) if n == b"allow" else v) for n, v in headers]
             # An event stream lives long and does little: it must not hold a place that work could use.
             if named.get(b"content-type", b"").startswith(_EVENT_STREAM):
                 self.release()
@@ -152,6 +179,9 @@ class _Exchange:
                 headers.append((b"x-content-type-options", b"nosniff"))
             message = {**message, "headers": headers}
         await self._send(message)
+        if self.method == "HEAD":
+            self.is_complete = True
+            await self._send({"type": "http.response.body", "body": b""})
 
     async def refuse(self, problem: ServiceError) -> None:
         """Answer with a refusal, unless an answer has begun."""
@@ -165,6 +195,7 @@ class _Exchange:
             self.slot = None
 
 
+_VERSIONS: Final = frozenset({"1.0", "1.1"})
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -226,9 +257,27 @@ def _resumed(first: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T
         steps.close()
 
 
-def _check_headers(headers: list[tuple[bytes, bytes]]) -> None:
+def _check_head(scope: Scope) -> None:
+    """Refuse a head that is too large, or that another server on the way could read differently (RFC 9112).
+
+    A sender of HTTP/1.0 need not know the Host header; every other request has exactly one. `chunked` is the only
+    transfer coding: no application here undoes another one.
+    """
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
     if len(headers) > MAX_HEADERS or sum(map(len, itertools.chain.from_iterable(headers))) > MAX_HEADER_BYTES:
         raise HeadersTooLarge
+
+    version = scope["http_version"]
+    hosts = sum(name == b"host" for name, _ in headers)
+    codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    if version not in _VERSIONS or hosts > 1 or (hosts == 0 and version != "1.0") or codings not in ([], [b"chunked"]):
+        raise BadRequest(headers={"Connection": "close"})
+
+
+def _with_head(allow: bytes) -> bytes:
+    """Return an `Allow` header in which HEAD stands wherever GET does."""
+    methods = {method.strip() for method in allow.split(b",")}
+    return b", ".join(sorted(methods | {b"HEAD"} if b"GET" in methods else methods))
 
 
 async def _no_body() -> dict[str, Any]:

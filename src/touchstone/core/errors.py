@@ -1,8 +1,11 @@
 """Every refusal of the service: one class each, with its HTTP status and a stable code whose text is in `messages`."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from touchstone.core.messages import FIXED, reason_text, text
+
+# What logs and counters show for a request whose client went away before it was answered; it is never sent.
+CLIENT_DISCONNECTED: Final = 499
 
 
 class ServiceError(Exception):
