@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import httpx2
 
-from tests.selection.conftest import client_of, created
+from tests.selection.conftest import ADA, client_of, created
 from tests.selection.seeded import random_rows, seed, stored
 from touchstone.core.db import Database
 from touchstone.core.settings import Settings
@@ -72,7 +72,7 @@ async def test_a_write_is_committed_before_its_answer(settings: Settings, ada: h
     for index in range(5):
         made = await created(ada, name=f"n{index}")
         async with database.reading() as rows:
-            found = await store.dataset(rows, made["id"])
+            found = await store.visible_dataset(rows, made["id"], ADA)
         assert found is not None
         assert found["dataset_name"] == f"n{index}"
     await database.close()

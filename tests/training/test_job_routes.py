@@ -293,6 +293,17 @@ async def test_events_in_order_and_from_any_point(backends):
         assert _events(again.text) == whole
 
 
+async def test_events_are_numbered_within_their_job(backends):
+    """The ids of a job's events are 1, 2, 3 ..., whatever other jobs have done: they count nobody else's work."""
+    async with backends.client() as client, backends.client(uuid4()) as other:
+        started = [(await who.post("/train", json=ORDER | {"target": "0.3"})).json()["id"] for who in (client, other)]
+        for who, job in zip((client, other), started, strict=True):
+            numbers = [number for number, *_ in _events((await who.get(f"/jobs/{job}/events")).text)]
+            assert numbers == list(range(1, len(numbers) + 1))
+            rest = await who.get(f"/jobs/{job}/events", headers={"Last-Event-ID": "2"})
+            assert [number for number, *_ in _events(rest.text)] == numbers[2:]
+
+
 async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(backends):
     """Whoever asks for what comes after an event that never was is not kept waiting once the job has ended."""
     async with backends.client() as client:

@@ -38,8 +38,8 @@ async def stream(
             status = await store.status(rows, job_id)
             found = await store.events_after(rows, job_id, last)
         for row in found:
-            last, spoken = row["id"], monotonic()
-            yield _frame(row, locale)
+            last, spoken = last + 1, monotonic()
+            yield _frame(last, row, locale)
         if status is None or (status in FINAL and len(found) < store.EVENTS_AT_ONCE):
             return
         if monotonic() - spoken > HEARTBEAT_SECONDS:
@@ -50,6 +50,6 @@ async def stream(
             return
 
 
-def _frame(row: Row, locale: str) -> bytes:
+def _frame(number: int, row: Row, locale: str) -> bytes:
     data = msgspec.json.encode(event(row, locale))
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (row["id"], row["event"].encode(), data)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, row["event"].encode(), data)

@@ -343,9 +343,13 @@ async def status(rows: Reader, job_id: UUID) -> JobState | None:
 
 
 async def events_after(rows: Reader, job_id: UUID, last: int) -> Sequence[Row]:
-    """A job's next events after the one with the id `last`, in order: at most `EVENTS_AT_ONCE`."""
-    query = sa.select(job_events).where(job_events.c.job_id == job_id, job_events.c.id > last)
-    return await rows.all(query.order_by(job_events.c.id).limit(EVENTS_AT_ONCE))
+    """Return a job's events after its event number `last`, in order: at most `EVENTS_AT_ONCE`.
+
+    Events are numbered 1, 2, 3 ... within their job. Nothing else is told to callers: the ids of the rows count the
+    events of everybody. A job's row is locked by whoever adds an event to it, so the numbers never change.
+    """
+    query = sa.select(job_events).where(job_events.c.job_id == job_id)
+    return await rows.all(query.order_by(job_events.c.id).offset(last).limit(EVENTS_AT_ONCE))
 
 
 def _matching(wanted: Filter) -> list[sa.ColumnElement[bool]]:

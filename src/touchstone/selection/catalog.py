@@ -196,21 +196,30 @@ class LiveCatalog:
         return question(view) if at_once else await asyncio.to_thread(question, view)
 
     async def entries(self, ids: Sequence[int], viewer: UUID | None) -> list[Entry]:
-        """The encoded records with these ids that still exist and that the viewer may see, in their order."""
-        found = {id_: entry for id_ in ids if (entry := self.cache.get(id_))}
+        """The encoded records with these ids that still exist and that the viewer may see, in their order.
+
+        A cached record that the viewer may not see is treated as if it were not cached: whether an id is missing or
+        private to somebody else, the answer takes one query that returns no row.
+        """
+        found = {id_: entry for id_ in ids if (entry := self.cache.get(id_)) and entry.visible_to(viewer)}
         if len(found) < len(ids):
-            found |= await self._fetched([id_ for id_ in ids if id_ not in found])
-        return [entry for id_ in ids if (entry := found.get(id_)) and entry.visible_to(viewer)]
+            found |= await self._fetched([id_ for id_ in ids if id_ not in found], viewer)
+        return [entry for id_ in ids if (entry := found.get(id_))]
 
-    async def row(self, dataset_id: int) -> Found | None:
-        """One record as it is stored."""
+    async def row(self, dataset_id: int, viewer: UUID | None) -> Found | None:
+        """One record as it is stored, or None if the viewer may see no such record."""
         async with self._database.reading() as rows:
-            return await store.dataset(rows, dataset_id)
+            return await store.visible_dataset(rows, dataset_id, viewer)
 
-    async def _fetched(self, ids: Sequence[int]) -> dict[int, Entry]:
+    async def id_of(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
+        """The integer id of the record with a UUID, or None if the viewer may see no such record."""
+        async with self._database.reading() as rows:
+            return await store.visible_dataset_id(rows, dataset_id, viewer)
+
+    async def _fetched(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, Entry]:
         generation = self._generation
         async with self._database.reading() as rows:
-            fetched = encoded(await store.datasets_by_id(rows, ids))
+            fetched = encoded(await store.visible_datasets(rows, ids, viewer))
         # A row read before a write that has been applied by now is old already: it must not stay.
         if generation == self._generation:
             self.cache.put(fetched)

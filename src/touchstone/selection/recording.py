@@ -12,7 +12,7 @@ from touchstone.core.identity import Caller
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.measuring import Measuring, filled, told
-from touchstone.selection.records import Entry, etag_of, is_visible
+from touchstone.selection.records import Entry, encoded
 from touchstone.selection.store import Found
 
 SERVICE_KEYS: Final = ("measured", "unmeasured")  # members of `metadata` that no caller writes
@@ -55,11 +55,12 @@ class Recording:
             ConflictingValues: two names that differ.
         """
         declared = _named(wanted)
-        before = _accessible(await self._catalog.row(dataset_id), caller, etags)
+        viewer = caller.id if caller else None
+        before = _accessible(await self._catalog.row(dataset_id, viewer), caller, etags)
         _check_visibility(declared, before["owner"])
         measurement = await self._measurement(before, declared)
         async with self._catalog.changing() as change:
-            current = _accessible(await store.dataset(change.rows, dataset_id), caller, etags)
+            current = _accessible(await store.visible_dataset(change.rows, dataset_id, viewer), caller, etags)
             values = _changed(current, declared, measurement)
             await change.update(dataset_id, {**values, "updated_at": datetime.now(UTC)})
         return (await self._catalog.entries([dataset_id], before["owner"]))[0]
@@ -70,8 +71,9 @@ class Recording:
         Raises:
             DatasetNotFound, Forbidden, PreconditionFailed: not there, somebody else's, another version.
         """
+        viewer = caller.id if caller else None
         async with self._catalog.changing() as change:
-            _accessible(await store.dataset(change.rows, dataset_id), caller, etags)
+            _accessible(await store.visible_dataset(change.rows, dataset_id, viewer), caller, etags)
             await change.delete(dataset_id)
 
     async def _measurement(self, before: Found, declared: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -89,11 +91,11 @@ def check_author(owner: UUID | None, caller: Caller | None) -> None:
 
 
 def _accessible(found: Found | None, caller: Caller | None, etags: Collection[str] | None) -> Found:
-    """The record, if the caller may change it and has seen this version of it."""
-    if found is None or not is_visible(found, caller.id if caller else None):
+    """The record that the caller sees, if the caller may change it and has seen this version of it."""
+    if found is None:
         raise DatasetNotFound
     check_author(found["owner"], caller)
-    if etags is not None and etag_of(found) not in etags:
+    if etags is not None and encoded([found])[found["id"]].etag not in etags:
         raise PreconditionFailed
     return found
 

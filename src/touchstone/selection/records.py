@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -18,26 +19,24 @@ _ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES if a.name != "dataset_name
 
 
 class Entry(NamedTuple):
-    """An encoded record: its JSON, its version, and who may see it."""
+    """An encoded record: its JSON, and who may see it."""
 
+    id: int
     body: bytes
-    etag: str
     public: bool
     owner: UUID | None
+
+    @property
+    def etag(self) -> str:
+        """The record's entity tag (RFC 9110, section 8.8.3): a digest of the JSON.
+
+        It tells nothing but what the JSON says. The version of the catalog would count the writes of everybody.
+        """
+        return f'"{blake2b(self.body, digest_size=16).hexdigest()}"'
 
     def visible_to(self, viewer: UUID | None) -> bool:
         """Whether the viewer may see it."""
         return self.public or (viewer is not None and viewer == self.owner)
-
-
-def etag_of(found: Mapping[str, Any]) -> str:
-    """The entity tag of a database row (RFC 9110, section 8.8.3)."""
-    return f'"{found["changed_at_version"]}"'
-
-
-def is_visible(found: Mapping[str, Any], viewer: UUID | None) -> bool:
-    """Whether the viewer may see a database row."""
-    return found["visibility"] == "public" or (viewer is not None and found["owner"] == viewer)
 
 
 def microseconds(instant: datetime) -> int:
@@ -85,7 +84,7 @@ def encoded(found: Sequence[Mapping[str, Any]]) -> dict[int, Entry]:
 
 def _entry(found: Mapping[str, Any], scores: Mapping[str, float]) -> Entry:
     body = msgspec.json.encode(record_of(found, scores))
-    return Entry(body, etag_of(found), found["visibility"] == "public", found["owner"])
+    return Entry(found["id"], body, found["visibility"] == "public", found["owner"])
 
 
 class RecordCache:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-import numpy as np
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError, WithJsonSchema
 from starlette.requests import Request
@@ -21,6 +20,7 @@ from touchstone.selection.opening import DataFiles
 from touchstone.selection.parameters import Parameters, Values
 from touchstone.selection.projects import Projects
 from touchstone.selection.recording import Recording
+from touchstone.selection.records import Entry
 from touchstone.selection.remembering import RememberedAnswers
 from touchstone.selection.uploading import Uploading
 
@@ -97,16 +97,19 @@ def _fitting(value: Any, model: type[Wire]) -> Mapping[str, Any]:
         raise RequestValidationError(errors) from None
 
 
-def dataset_id_of(request: Request, key: str) -> int:
-    """The integer id behind the id in a path, which may be either of a record's two.
+async def visible_entry(request: Request, key: str) -> Entry:
+    """Return the record with the id in a path, which may be either of a record's two ids.
 
     Raises:
-        DatasetNotFound: it can be neither, or no record has this UUID.
+        DatasetNotFound: it is neither kind of id, or the caller may see no record with it.
     """
+    catalog, viewer = parts_of(request).catalog, viewer_of(request)
     if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
-        return int(key)
-    number, view = strict_uuid(key), parts_of(request).catalog.view
-    position = view.position_of_uuid(number) if number else None
-    if position is None:
+        row_id: int | None = int(key)
+    else:
+        uuid = strict_uuid(key)
+        row_id = await catalog.id_of(uuid, viewer) if uuid else None
+    found = await catalog.entries([row_id], viewer) if row_id else []
+    if not found:
         raise DatasetNotFound
-    return int(view.ids(np.array([position]))[0])
+    return found[0]

@@ -7,7 +7,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from touchstone.core.errors import DatasetNotFound
 from touchstone.core.guard import caller_of
 from touchstone.core.shell import BINARY, OCTETS, Json, router
 from touchstone.core.wire import unknown
@@ -22,12 +21,12 @@ from touchstone.selection.records import Entry
 from touchstone.selection.requesting import (
     DatasetKey,
     body_of,
-    dataset_id_of,
     json_body,
     owner_of,
     parts_of,
     query_values,
     viewer_of,
+    visible_entry,
 )
 from touchstone.selection.schemas import (
     TAGS,
@@ -160,7 +159,7 @@ async def get_criteria() -> Response:
 )
 async def get_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     """One record, by either of its ids."""
-    entry = await _entry(request, dataset_id)
+    entry = await visible_entry(request, dataset_id)
     unchanged = is_unchanged(request, entry.etag)
     return Response(status_code=304, headers={"ETag": entry.etag}) if unchanged else _record(entry)
 
@@ -174,11 +173,10 @@ async def get_dataset(request: Request, dataset_id: DatasetKey) -> Response:
 )
 async def change_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     """For who created the record and for administrators; null clears an optional field."""
-    caller = caller_of(request.scope)
-    check_author((await _entry(request, dataset_id)).owner, caller)  # who may not is told so, whatever the body
+    entry, caller = await visible_entry(request, dataset_id), caller_of(request.scope)
+    check_author(entry.owner, caller)  # who may not is told so, whatever the body
     wanted, etags = await body_of(request, DatasetChange), if_match(request)
-    found = dataset_id_of(request, dataset_id)
-    return _record(await parts_of(request).recording.change(found, wanted, caller, etags=etags))
+    return _record(await parts_of(request).recording.change(entry.id, wanted, caller, etags=etags))
 
 
 @datasets.delete(
@@ -189,15 +187,16 @@ async def change_dataset(request: Request, dataset_id: DatasetKey) -> Response:
 )
 async def delete_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     """For who created the record and for administrators."""
-    found, caller = dataset_id_of(request, dataset_id), caller_of(request.scope)
-    await parts_of(request).recording.remove(found, caller, etags=if_match(request))
+    entry, caller = await visible_entry(request, dataset_id), caller_of(request.scope)
+    check_author(entry.owner, caller)  # before the catalog is locked for a write
+    await parts_of(request).recording.remove(entry.id, caller, etags=if_match(request))
     return Response(status_code=204)
 
 
 @datasets.get("/{dataset_id}/source", summary="Where a dataset's data is", response_model=SourceView)
 async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
     """For the other backends: the file of a record that the caller may see and that can be opened."""
-    entry, parts = await _entry(request, dataset_id), parts_of(request)
+    entry, parts = await visible_entry(request, dataset_id), parts_of(request)
     record = msgspec.json.decode(entry.body)
     file = await parts.data_files.open(record["file_path"], entry.owner)
     await asyncio.to_thread(file.close)
@@ -237,16 +236,8 @@ def _counted(total: int) -> dict[str, str]:
 def _record(entry: Entry, *, status: int = 200, location: bool = False) -> Response:
     headers = {"ETag": entry.etag}
     if location:
-        headers["Location"] = f"/datasets/{msgspec.json.decode(entry.body)['id']}"
+        headers["Location"] = f"/datasets/{entry.id}"
     return Json(entry.body, status_code=status, headers=headers)
-
-
-async def _entry(request: Request, key: str) -> Entry:
-    """The record that the caller may see under this id. Raises DatasetNotFound."""
-    found = await parts_of(request).catalog.entries([dataset_id_of(request, key)], viewer_of(request))
-    if not found:
-        raise DatasetNotFound
-    return found[0]
 
 
 def _attributes(tags: Any) -> list[str]:

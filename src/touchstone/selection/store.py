@@ -53,18 +53,26 @@ async def delete_dataset(rows: Writer, dataset_id: int, version: int) -> None:
     await rows.execute(sa.insert(dataset_deletions).values(id=dataset_id, deleted_at_version=version))
 
 
-async def dataset(rows: Reader, dataset_id: int) -> Found | None:
-    """One record with everything."""
-    return _plain_or_none(await rows.first(sa.select(datasets).where(datasets.c.id == dataset_id)))
+async def visible_dataset(rows: Reader, dataset_id: int, viewer: UUID | None) -> Found | None:
+    """Return one record with every column, or None if the viewer may see no such record."""
+    query = sa.select(datasets).where(datasets.c.id == dataset_id, _visible_to(viewer))
+    return _plain_or_none(await rows.first(query))
 
 
-async def datasets_by_id(rows: Reader, ids: Sequence[int]) -> list[Found]:
-    """The records with these ids that exist, in any order, with everything."""
+async def visible_datasets(rows: Reader, ids: Sequence[int], viewer: UUID | None) -> list[Found]:
+    """Return the records with these ids that the viewer may see, in any order, with every column."""
     found: list[Found] = []
     for start in range(0, len(ids), _AT_ONCE):
-        wanted = datasets.c.id.in_(ids[start : start + _AT_ONCE])
-        found += _plain(await rows.all(sa.select(datasets).where(wanted)))
+        batch = datasets.c.id.in_(ids[start : start + _AT_ONCE])
+        found += _plain(await rows.all(sa.select(datasets).where(batch, _visible_to(viewer))))
     return found
+
+
+async def visible_dataset_id(rows: Reader, dataset_id: UUID, viewer: UUID | None) -> int | None:
+    """Return the integer id of the record with a UUID, or None if the viewer may see no such record."""
+    query = sa.select(datasets.c.id).where(datasets.c.dataset_id == dataset_id, _visible_to(viewer))
+    number: int | None = await rows.scalar(query)
+    return number
 
 
 async def every_dataset(rows: Reader, size: int) -> AsyncIterator[Sequence[Found]]:
@@ -154,6 +162,13 @@ async def file_owner(rows: Reader, file_path: str) -> UUID | None:
     """Who uploaded the file at a path of ours; None when nobody did."""
     owner: UUID | None = await rows.scalar(sa.select(files.c.owner).where(files.c.file_path == file_path))
     return owner
+
+
+def _visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
+    # Part of the query rather than a check of its result: a private record of somebody else then costs exactly what
+    # a missing one does, and response times do not tell the two apart.
+    public = datasets.c.visibility == "public"
+    return public if viewer is None else public | (datasets.c.owner == viewer)
 
 
 def _own_project(project_id: UUID, owner: UUID) -> sa.ColumnElement[bool]:

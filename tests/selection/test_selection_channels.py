@@ -1,0 +1,111 @@
+"""What an answer may reveal about the records of others: nothing, in its bytes, its work or its version."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+
+from tests.selection.conftest import FOUR, client_of, created
+from touchstone.core.db import Database
+from touchstone.selection.app import Selection
+
+VARYING = {"date", "x-request-id"}
+CALLS: tuple[tuple[str, str, Any], ...] = (
+    ("GET", "", None),
+    ("GET", "/source", None),
+    ("PATCH", "", {"year": 2000}),
+    ("DELETE", "", None),
+)
+
+
+@contextmanager
+def statements(database: Database) -> Iterator[list[str]]:
+    """Collect the SQL statements that read datasets by id or in windows."""
+    executed: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if "FROM datasets" in statement:
+            executed.append(statement)
+
+    engines = {id(engine): engine.sync_engine for engine in (database._reading, database._writing)}
+    for engine in engines.values():
+        sa.event.listen(engine, "before_cursor_execute", note)
+    yield executed
+    for engine in engines.values():
+        sa.event.remove(engine, "before_cursor_execute", note)
+
+
+def visible_part(answer: httpx2.Response) -> tuple[int, dict[str, str], bytes]:
+    """Return what a caller can compare: everything but the clock and the request id."""
+    headers = {name: value for name, value in answer.headers.items() if name.lower() not in VARYING}
+    return answer.status_code, headers, answer.content
+
+
+@pytest.mark.parametrize("cached", [True, False])
+async def test_a_foreign_record_costs_what_a_missing_one_costs(
+    selection: Selection, database: Database, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, cached: bool
+) -> None:
+    """By either id, a private record takes the same statements and gives the same bytes as no record."""
+    private = await created(ada, visibility="private", metadata={"note": "x" * 1000})
+    missing = {"id": private["id"] + 1000, "dataset_id": str(uuid4())}
+    if not cached:
+        selection.parts.catalog.cache.drop([private["id"]])
+    for key in ("id", "dataset_id"):
+        for method, suffix, body in CALLS:
+            answers, costs = [], []
+            for record in (private, missing):
+                with statements(database) as executed:
+                    answer = await bob.request(method, f"/datasets/{record[key]}{suffix}", json=body)
+                answers.append(visible_part(answer))
+                costs.append(executed)
+            assert answers[0] == answers[1], (method, suffix)
+            assert answers[0][0] == 404
+            assert costs[0] == costs[1], (method, suffix)
+            assert len(costs[0]) >= 1
+    assert (await ada.get(f"/datasets/{private['id']}")).json() == private
+
+
+async def test_a_foreign_choice_costs_what_a_missing_one_costs(
+    database: Database, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """A project that is to choose a private record of somebody else is refused like one that chooses no record."""
+    private = await created(ada, visibility="private")
+    answers, costs = [], []
+    for chosen in (private["id"], private["id"] + 1000):
+        with statements(database) as executed:
+            answer = await bob.post("/projects", json={"name": "x", "chosen_dataset_id": chosen})
+        answers.append(visible_part(answer))
+        costs.append(executed)
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 422
+    assert costs[0] == costs[1]
+
+
+async def test_an_entity_tag_does_not_count_the_writes_of_others(selection: Selection) -> None:
+    """The tag of a record depends on the record alone, and changes with each of its changes."""
+    async with client_of(selection, None) as client:
+        first = await client.post("/datasets/", json=FOUR)
+        path = f"/datasets/{first.json()['id']}"
+        for _ in range(3):
+            await created(client)
+        assert (await client.get(path)).headers["ETag"] == first.headers["ETag"]
+        tags = {(await client.post("/datasets/", json=FOUR)).headers["ETag"] for _ in range(3)}
+    assert len(tags | {first.headers["ETag"]}) == 4
+    for tag in tags:
+        assert len(tag) == 34
+        int(tag.strip('"'), 16)
+
+
+async def test_entity_tags_of_earlier_releases_are_simply_out_of_date(ada: httpx2.AsyncClient) -> None:
+    """A tag that was the catalog's version makes a write a 412 and a read a full answer."""
+    made = await created(ada)
+    path = f"/datasets/{made['id']}"
+    for version in range(1, 5):
+        old = {"If-Match": f'"{version}"', "If-None-Match": f'"{version}"'}
+        assert (await ada.patch(path, json={"year": 1}, headers=old)).status_code == 412
+        assert (await ada.delete(path, headers=old)).status_code == 412
+        assert (await ada.get(path, headers=old)).json() == made
