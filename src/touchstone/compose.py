@@ -23,6 +23,7 @@ from touchstone.core.identity import InternalTokens
 from touchstone.core.migrations import current, head, is_older, prepare, upgrade
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.core.shell import refusal
+from touchstone.core.trouble import first_line
 from touchstone.core.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.explanation.app import Explanation
 from touchstone.gateway.accounts import any_user, create_user
@@ -264,7 +265,7 @@ def start_problems(settings: Settings) -> Iterator[None]:
     except StorageFull as problem:
         raise SettingsError(f"{name}: the disk is full; free some space and start again.") from problem
     except Unavailable as problem:
-        said = str(getattr(problem.__cause__, "orig", problem.__cause__)).partition("\n")[0]
+        said = first_line(problem.__cause__)
         if not is_damaged(problem.__cause__):
             raise SettingsError(f"{name}: the database cannot be opened: {said}") from problem
         path = sqlite_path(settings.effective_database_url)

@@ -19,11 +19,20 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, Operation
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from touchstone.core.errors import StorageFull, Unavailable
+from touchstone.core.errors import ServiceError, StorageFull, Unavailable
+from touchstone.core.trouble import Trouble
 
 BUSY_TIMEOUT_MS: Final = 10_000
 POOL_SIZE: Final = 10
 _ADVISORY_LOCK: Final = 7_368_273  # any number, the same in every process
+# libpq's own defaults wait for minutes for a server that has lost its network.
+_PATIENCE: Final = {
+    "connect_timeout": 3,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _FULL: Final = ("disk is full", "No space left on device", "could not extend file", "disk I/O error")
 
@@ -106,6 +115,9 @@ class Database:
             # Tried here, at once: the asynchronous driver leaves a thread behind when its first opening fails.
             with _translated(), contextlib.closing(sqlite3.connect(self.path)):
                 pass
+        self._away = Trouble("database away", "database back")
+        self._busy = Trouble("database busy", "database no longer busy")
+        self._full = Trouble("disk full", "disk no longer full")
         self._reading = _engine(parsed, POOL_SIZE, immediate=False)
         # SQLite allows one writer: a pool of one makes writers wait in line instead of failing with SQLITE_BUSY.
         self._writing = _engine(parsed, 1, immediate=True) if self.is_sqlite else self._reading
@@ -117,7 +129,7 @@ class Database:
         Raises:
             Unavailable: the database cannot be reached.
         """
-        with _translated():
+        with _translated(self):
             async with self._reading.connect() as connection:
                 yield Reader(connection)
 
@@ -129,7 +141,7 @@ class Database:
             Unavailable: the database cannot be reached.
             StorageFull: there is no room; nothing was written.
         """
-        with _translated():
+        with _translated(self):
             async with self._writing.begin() as connection:
                 yield Writer(connection)
 
@@ -140,7 +152,7 @@ class Database:
             Unavailable: the database cannot be reached.
             StorageFull: there is no room; nothing was written.
         """
-        with _translated():
+        with _translated(self):
             async with self._writing.begin() as connection:
                 return await connection.run_sync(work)
 
@@ -179,6 +191,17 @@ class Database:
         with _translated():
             await asyncio.to_thread(copy, self.path)
 
+    def note(self, refusal: ServiceError | None, problem: BaseException | None) -> None:
+        """Take note of how an access ended: the log tells how long trouble lasts, not every request that meets it."""
+        if isinstance(refusal, StorageFull):
+            self._full.occurred(problem)
+        elif refusal is not None:
+            is_busy = isinstance(problem, PoolTimeout) or "locked" in str(problem)
+            (self._busy if is_busy else self._away).occurred(problem)
+        elif problem is None:
+            self._away.over()
+            self._busy.over()
+
     async def ping(self) -> None:
         """Ask the database for anything at all; raises what `reading` raises."""
         async with self.reading() as rows:
@@ -210,8 +233,11 @@ def _engine(url: sa.URL, size: int, *, immediate: bool) -> AsyncEngine:
         begin = "BEGIN IMMEDIATE" if immediate else "BEGIN"
         event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin))
         return engine
+    # What the URL says comes first.
+    patience = {name: value for name, value in _PATIENCE.items() if name not in url.query}
     # pre_ping: a restarted server must not cost the first request of every pooled connection.
-    return create_async_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, **options)
+    options |= {"pool_pre_ping": True, "connect_args": patience}
+    return create_async_engine(url.set(drivername="postgresql+psycopg"), **options)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
@@ -226,20 +252,30 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 class _translated:  # noqa: N801 - reads as a clause of the with statement
     """Turn the drivers' failures into refusals that say whether trying again makes sense."""
 
+    def __init__(self, database: "Database | None" = None) -> None:
+        self._database = database
+
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
-        if isinstance(problem, IntegrityError):
-            return
-        if isinstance(problem, (DBAPIError, sqlite3.Error, OSError)) and any(mark in str(problem) for mark in _FULL):
-            raise StorageFull from problem
-        if isinstance(
-            problem, (OperationalError, sqlite3.OperationalError, InterfaceError, PoolTimeout, ConnectionError)
-        ):
-            raise Unavailable from problem
-        if (isinstance(problem, DBAPIError) and problem.connection_invalidated) or is_damaged(problem):
-            raise Unavailable from problem
+        refusal = _refusal_of(problem)
+        if self._database is not None:
+            self._database.note(refusal, problem)
+        if refusal is not None:
+            raise refusal from problem
+
+
+def _refusal_of(problem: BaseException | None) -> ServiceError | None:
+    if problem is None or isinstance(problem, IntegrityError):
+        return None
+    if isinstance(problem, (DBAPIError, sqlite3.Error, OSError)) and any(mark in str(problem) for mark in _FULL):
+        return StorageFull()
+    if isinstance(problem, (OperationalError, sqlite3.OperationalError, InterfaceError, PoolTimeout, ConnectionError)):
+        return Unavailable()
+    if (isinstance(problem, DBAPIError) and problem.connection_invalidated) or is_damaged(problem):
+        return Unavailable()
+    return None
 
 
 def is_damaged(problem: BaseException | None) -> bool:

@@ -10,7 +10,7 @@ import structlog
 
 from touchstone.core import versions
 from touchstone.core.db import Database
-from touchstone.core.errors import Unauthorized
+from touchstone.core.errors import ServiceError, Unauthorized
 from touchstone.core.identity import Caller, Headers
 from touchstone.gateway import store
 from touchstone.gateway.tokens import LEEWAY_SECONDS, AccessTokens, Claims, authorization, bearer_token
@@ -77,6 +77,8 @@ class Identities:
             try:
                 async with self._database.reading() as rows:
                     found = await versions.current(rows, versions.ACCOUNTS)
+            except ServiceError:
+                pass  # the database has logged it; nothing that was found before is trusted for long without it
             except Exception:
                 log.exception("the accounts version cannot be read")
             else:

@@ -236,10 +236,9 @@ class Dispatcher:
         while True:
             try:
                 return await write()
-            except ServiceError as problem:
+            except ServiceError:  # the database has logged it
                 if self._closing:
                     raise
-                log.warning("the database does not take a job's end; trying again", problem=problem.code)
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _repeat(self, step: Callable[[], Awaitable[None]], event: asyncio.Event) -> None:
@@ -247,8 +246,8 @@ class Dispatcher:
             event.clear()
             try:
                 await step()
-            except ServiceError as problem:
-                log.warning("jobs wait for the database", problem=problem.code)
+            except ServiceError:
+                pass  # the database has logged it
             except Exception:
                 log.exception("a step of the dispatcher failed")
             with contextlib.suppress(TimeoutError):

@@ -11,9 +11,10 @@ import msgspec
 
 from touchstone.core.attributes import INT32_MAX
 from touchstone.core.db import Database
+from touchstone.core.errors import Unavailable
 from touchstone.jobs import store
 from touchstone.jobs.showing import event
-from touchstone.jobs.states import FINAL
+from touchstone.jobs.states import FINAL, JobState
 from touchstone.jobs.store import Row
 
 POLL_SECONDS: Final = 0.25
@@ -34,9 +35,12 @@ async def stream(
     yield b"retry: 1000\n\n"
     spoken = monotonic()
     while True:
-        async with database.reading() as rows:
-            status = await store.status(rows, job_id)
-            found = await store.events_after(rows, job_id, last)
+        try:
+            async with database.reading() as rows:
+                status = await store.status(rows, job_id)
+                found = await store.events_after(rows, job_id, last)
+        except Unavailable:  # for a while: whoever listens goes on listening
+            status, found = JobState.RUNNING, ()
         for row in found:
             last, spoken = last + 1, monotonic()
             yield _frame(last, row, locale)

@@ -15,6 +15,7 @@ import structlog
 
 from touchstone.core import versions
 from touchstone.core.db import Database, Reader, Writer
+from touchstone.core.errors import ServiceError
 from touchstone.core.metrics import RECORDS
 from touchstone.ranking.columns import Row
 from touchstone.ranking.snapshot import SnapshotError, load, save
@@ -162,6 +163,8 @@ class LiveCatalog:
             try:
                 await self.refresh()
                 self._keep_clustered()
+            except ServiceError:
+                continue  # the database has logged it
             except Exception as problem:  # noqa: BLE001 - a catalog that stopped following would be wrong for ever
                 log.warning("catalog not refreshed", problem=type(problem).__name__)
 

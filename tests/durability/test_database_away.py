@@ -1,0 +1,78 @@
+"""The database goes away and comes back: refusals that say when to try again, and a log that can be read."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.postgres_cluster import postgres_cluster
+from tests.serving_process import ServingProcess, sign_in
+
+BACK_SECONDS = 5.0
+
+
+def events(log: str, name: str) -> list[dict[str, Any]]:
+    """The log's lines about one kind of event."""
+    found = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    return [event for event in found if event["event"] == name]
+
+
+def statuses(address: str, headers: dict[str, str]) -> dict[str, int]:
+    """What reads from the database, writes to it, signs in, and reports health are answered with."""
+    with httpx2.Client(base_url=address, headers=headers, timeout=30) as client:
+        account = {"username": "writer@example.org", "password": "correct horse battery"}
+        return {
+            "projects": _answered(client.get("/api/v1/projects")),
+            "create": _answered(client.post("/api/v1/projects", json={"name": "p"})),
+            "login": _answered(client.post("/api/v1/auth/login", data=account)),
+            "jobs": _answered(client.get("/api/v1/ml/jobs")),
+            "live": client.get("/health/live").status_code,
+            "ready": client.get("/health/ready").status_code,
+        }
+
+
+def _answered(answer: httpx2.Response) -> int:
+    assert answer.status_code != 503 or int(answer.headers["Retry-After"]) > 0
+    return answer.status_code
+
+
+@pytest.mark.timeout(300)
+def test_a_database_that_is_away_costs_answers_and_three_lines(tmp_path: Path) -> None:
+    """Requests get 503 with Retry-After, the process stays live, and all is well soon after the database is back."""
+    log_path = tmp_path / "data.log"
+    with postgres_cluster() as cluster:
+        serving = ServingProcess(tmp_path / "data", TOUCHSTONE_DATABASE_URL=cluster.url, TOUCHSTONE_DEMO="false")
+        try:
+            address = serving.start().address
+            headers = sign_in(address)
+            before = len(log_path.read_text())
+
+            cluster.stop()
+            away = time.monotonic()
+            seen = []
+            while time.monotonic() - away < 12:
+                seen.append(statuses(address, headers))
+                time.sleep(0.2)
+
+            cluster.start()
+            back = time.monotonic()
+            while statuses(address, headers)["create"] != 201:
+                assert time.monotonic() - back < BACK_SECONDS
+                time.sleep(0.1)
+            time.sleep(1)
+            final = statuses(address, headers)
+        finally:
+            serving.kill()
+
+    for found in seen:
+        assert found == dict.fromkeys(found, 503) | {"live": 200}, found
+    assert final == {"projects": 200, "create": 201, "login": 200, "jobs": 200, "live": 200, "ready": 200}
+    log = log_path.read_text()[before:]
+    assert log.count("Traceback") == 0, log[log.index("Traceback") - 2000 :][:6000]
+    assert len(events(log, "database away")) == 1
+    assert len(events(log, "database back")) == 1
+    others = [line for line in log.splitlines() if '"event":"request"' not in line and "database " not in line]
+    assert others == []

@@ -1,0 +1,60 @@
+"""A PostgreSQL server of a test's own, which it may stop and start again."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.conftest import POSTGRES_BINARIES, _free_port, missing
+
+
+class PostgresCluster:
+    """A private cluster on a fixed port of loopback, in a folder of its own."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.port = port
+
+    @property
+    def url(self) -> str:
+        """The URL of its database `postgres`."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def create(self) -> None:
+        """Make its files; the server belongs to the package's user, as initdb refuses root."""
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "postgres")
+        self._run("initdb", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+
+    def start(self) -> None:
+        """Start the server, and wait until it accepts connections."""
+        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder}"
+        self._run("pg_ctl", "-w", "-l", str(self.folder / "log"), "-o", options, "start")
+
+    def stop(self) -> None:
+        """Stop the server at once, as a crash would."""
+        self._run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        owner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        command = [*owner, str(POSTGRES_BINARIES[-1] / program), "-D", str(self.folder / "data"), *arguments]
+        subprocess.run(command, check=True, capture_output=True, cwd="/")
+
+
+@contextmanager
+def postgres_cluster() -> Iterator[PostgresCluster]:
+    """A started cluster, removed at the end whatever its state."""
+    if not POSTGRES_BINARIES:
+        missing("PostgreSQL (Debian's package postgresql)")
+    cluster = PostgresCluster(Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp")), _free_port())
+    cluster.create()
+    cluster.start()
+    try:
+        yield cluster
+    finally:
+        if (cluster.folder / "data" / "postmaster.pid").exists():
+            cluster.stop()
+        shutil.rmtree(cluster.folder, ignore_errors=True)
