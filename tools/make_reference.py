@@ -109,7 +109,10 @@ def criteria() -> str:
         )
         for name, profile in PROFILES.items()
     ]
-    intro = "`score = sum of weight x criterion / sum of weights`, in float64, the terms added in this order.\n"
+    intro = (
+        "`score = sum of weight x criterion / sum of weights`, in float64, the terms added in this order. An unknown\n"
+        "criterion counts as 0 and stays marked as unknown.\n"
+    )
     return (
         f"# Criteria and profiles\n\n{intro}\n"
         + table(("Name", "Kind", "Label", "Value"), rows)

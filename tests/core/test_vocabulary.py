@@ -45,7 +45,7 @@ def test_fixed_sentences_ignore_the_language() -> None:
 def test_possible_values_are_listed_in_neither_language() -> None:
     """The validating library's English "or" does not get into a French sentence."""
     told = [validation_text("literal_error", "", {"expected": "'a', 'b' or 'c'"}, locale) for locale in LOCALES]
-    assert told == ["valeurs possibles : 'a', 'b', 'c'", "possible values: 'a', 'b', 'c'"]
+    assert told == ["valeurs possibles\u00a0: 'a', 'b', 'c'", "possible values: 'a', 'b', 'c'"]
 
 
 # What pydantic can say of a value where its schema has a node of this type; wrappers say nothing of their own.

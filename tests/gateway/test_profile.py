@@ -245,7 +245,7 @@ async def test_a_reset_token_works_once(standing: Standing) -> None:
             ]
         assert [answer.status_code for answer in answers] == [status for _, _, status in tries]
         assert answers[1].json()["code"] == "weak_password"
-        assert answers[3].json()["detail"] == "Ce lien de réinitialisation n'est plus valable"
+        assert answers[3].json()["detail"] == "Ce jeton de réinitialisation n’est plus valable"
         assert (await ada.get(ME)).status_code == 401
     await standing.sign_in(password=NEW)
 

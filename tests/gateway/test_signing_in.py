@@ -190,7 +190,7 @@ async def test_ten_failures_close_an_account_to_one_address(standing: Standing) 
             refused = await guest.post(LOGIN, json=given)
             seconds = int(refused.headers["retry-after"])
             assert (refused.status_code, refused.json()["code"]) == (429, "too_many_attempts")
-            assert refused.json()["detail"] == f"Trop d'essais ; réessayez dans {seconds} secondes"
+            assert refused.json()["detail"] == f"Trop de tentatives ; réessayez dans {seconds} secondes"
             assert 0 < seconds <= 300
         spoofed = await guest.post(LOGIN, json=right, headers={"X-Forwarded-For": "192.0.2.99"})
         assert spoofed.status_code == 429

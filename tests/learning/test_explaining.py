@@ -255,7 +255,7 @@ def test_a_dataset_alone_is_explained_with_its_proxies(tmp_path: Path) -> None:
     answer = explain(frame, None, tmp_path, target="outcome", sensitive_features=["sex"])
     (proxy,) = answer["proxies"]
     assert [row["column"] for row in proxy["columns"] if row["strong"]] == ["title"]
-    assert "“title” lets one guess “sex”" in answer["narrative"]["en"]
+    assert "“title” makes it possible to guess “sex”" in answer["narrative"]["en"]
     assert answer["associations"][0]["association"] == pytest.approx(1.0)
     assert {"correlations", "target_balance", "missing"} == set(answer["charts"])
     assert json.loads(msgspec.json.encode(answer)) == answer

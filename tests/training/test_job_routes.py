@@ -73,7 +73,7 @@ async def test_a_model_that_is_gone(backends):
         error = (await explaining.get(f"/jobs/{waiting}")).json()["error"]
     assert error == {
         "code": "model_gone",
-        "message": "The model is gone: its training was deleted",
+        "message": "The model no longer exists: its training job was deleted",
         "phase": "reading",
     }
 
@@ -128,7 +128,7 @@ async def test_what_cannot_work_is_refused_beforehand(backends, change, status, 
 async def test_refusals_speak_the_callers_language(backends):
     """The sentence of a refusal is French by default and English on demand, and names the nearest column."""
     async with backends.client() as client:
-        for language, said in (("", "n'est pas dans le fichier"), ("en", "is not in the file")):
+        for language, said in (("", "n’est pas dans le fichier"), ("en", "is not in the file")):
             answer = await client.post("/train", json=ORDER | {"target": "sam"}, headers={"Accept-Language": language})
             assert said in answer.json()["detail"]
             assert "same" in answer.json()["detail"]
@@ -195,7 +195,7 @@ async def test_foreign_jobs_are_as_missing_ones(backends):
             if path != "/predict":
                 found.append(await explaining.request(method, f"/jobs/{own}{path}"))
             assert {(answer.status_code, answer.content) for answer in found} == {
-                (404, '{"detail":"Tâche non trouvée","code":"job_not_found","errors":[]}'.encode())
+                (404, '{"detail":"Traitement non trouvé","code":"job_not_found","errors":[]}'.encode())
             }, (method, path)
 
 

@@ -100,8 +100,8 @@ def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own
     train(page)
     explain(page)
     page.get_by_role("link", name="Project", exact=True).click()
-    expect(page.locator(".timeline")).to_contain_text("Training asked for: Predict approved")
-    expect(page.locator(".timeline")).to_contain_text("Explanation asked for:")
+    expect(page.locator(".timeline")).to_contain_text("Training requested: Predict approved")
+    expect(page.locator(".timeline")).to_contain_text("Explanation requested:")
 
 
 def bring(page: Page, table: Path) -> None:
@@ -262,7 +262,7 @@ def test_the_account_without_scripts(person: Callable[..., Page], email: str, tm
     page.get_by_label("Display name").fill("Ada")
     page.get_by_label("Language").select_option("fr")
     page.get_by_role("button", name="Save").first.click()
-    expect(page.get_by_role("status")).to_have_text("Le profil est enregistré.")
+    expect(page.get_by_role("status")).to_have_text("Le profil a été enregistré.")
     expect(page.locator(".me")).to_contain_text("Ada")
     page.locator("[name=picture]").set_input_files({"name": "me.png", "mimeType": "image/png", "buffer": png()})
     page.locator("#picture ~ form button").first.click()
@@ -270,11 +270,11 @@ def test_the_account_without_scripts(person: Callable[..., Page], email: str, tm
     expect(page.locator("img.portrait")).not_to_have_js_property("naturalWidth", 0)
     page.locator("[name=current_password]").fill("not this one")
     page.locator("[name=new_password]").fill("une autre phrase encore")
-    page.get_by_role("button", name="Changer le mot de passe").click()
-    expect(page.get_by_role("alert")).to_have_text("Le mot de passe actuel ne convient pas")
+    page.get_by_role("button", name="Modifier le mot de passe").click()
+    expect(page.get_by_role("alert")).to_have_text("Le mot de passe actuel est incorrect")
     page.locator("[name=current_password]").fill(PASSWORD)
     page.locator("[name=new_password]").fill("une autre phrase encore")
-    page.get_by_role("button", name="Changer le mot de passe").click()
+    page.get_by_role("button", name="Modifier le mot de passe").click()
     expect(page.get_by_role("heading", name="Se connecter")).to_be_visible()
     page.get_by_label("Adresse e-mail").fill(email)
     page.get_by_label("Mot de passe").fill("une autre phrase encore")
@@ -305,7 +305,7 @@ def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Pag
     page = person(scripts=False)
     register(page, email)
     page.goto("/app/account")
-    expect(page.locator("#uploads ~ p").last).to_contain_text("No file uploaded.")
+    expect(page.locator("#uploads ~ p").last).to_contain_text("No files uploaded.")
     page.goto("/app/datasets/new")
     content = b"a,b\n" + b"1,2\n" * 300
     page.get_by_label("File").set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": content})
@@ -314,7 +314,7 @@ def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Pag
     page.goto("/app/account")
     expect(page.locator("#uploads ~ ul li")).to_contain_text("mine.csv1.2 kB")
     page.get_by_role("button", name="Delete mine.csv").click()
-    expect(page.get_by_role("status")).to_have_text("The file is deleted.")
+    expect(page.get_by_role("status")).to_have_text("The file has been deleted.")
     expect(page.locator("#uploads ~ ul li")).to_have_count(0)
 
 
@@ -331,7 +331,7 @@ def test_a_record_is_changed_without_scripts(visit: Visit, loans: str, api: http
     page.get_by_label("Sensitive columns").fill("city")
     page.get_by_label("Informed consent").select_option("true")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_have_text("The record is saved.")
+    expect(page.get_by_role("status")).to_have_text("The record has been saved.")
     after = api.get(record).json()
     assert (after["domain"], after["description"]) == (["credit", "housing"], "Two lines\nof text")
     assert (after["informed_consent"], after["transparency"], after["citations"]) == (True, None, 12)

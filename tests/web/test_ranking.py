@@ -566,7 +566,7 @@ def test_a_dataset_with_a_common_name_has_its_score(visit: Visit, api: httpx2.Cl
 def test_no_match_says_what_to_do(visit: Visit) -> None:
     """An empty ranking offers the way out."""
     page = visit("/app/?dataset_name=zzzzzzzz", language="en")
-    expect(page.locator(".empty h2")).to_have_text("No dataset passes these filters")
+    expect(page.locator(".empty h2")).to_have_text("No dataset matches these filters")
     page.locator(".empty a").first.click()
     expect(page.locator("#results [data-id]").first).to_be_visible()
     assert page.locator("#f-dataset_name").input_value() == ""
@@ -575,7 +575,7 @@ def test_no_match_says_what_to_do(visit: Visit) -> None:
 def test_all_sliders_at_zero_is_explained(visit: Visit) -> None:
     """Without any weight there is no ranking, and a way back to one."""
     page = visit("/app/?profile=none", language="en")
-    expect(page.locator(".empty h2")).to_have_text("No criterion counts")
+    expect(page.locator(".empty h2")).to_have_text("No criterion has any weight")
 
 
 def test_the_language_changes_in_place(visit: Visit) -> None:

@@ -94,7 +94,7 @@ def test_a_blank_reason_comes_back_to_the_project(client: httpx2.Client, api: ht
     offered = api.get(f"/api/v1/projects/{project}/recommendations").json()["datasets"][0]["id"]
     answer = client.post("/app/projects/choose", data={"project": project, "dataset": offered, "reason": "  "})
     assert answer.status_code == 422
-    assert "Write why you choose it." in answer.text
+    assert "Say why you are choosing it." in answer.text
     assert re.search(rf'value="{offered}"[^>]* checked', answer.text)
     assert here(answer) == f"/app/projects/{project}"
 

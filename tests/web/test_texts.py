@@ -1,16 +1,23 @@
 """Texts, palette and templates held against one another."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import touchstone.web
-from touchstone.core.messages import MESSAGES
+from touchstone.core import narratives
+from touchstone.core.attributes import ATTRIBUTES
+from touchstone.core.messages import FIXED, MESSAGES, text
 from touchstone.core.messages.pages import PAGES
 from touchstone.core.messages.pages_account import ACCOUNT_PAGES
 from touchstone.core.messages.pages_data import DATA_PAGES
 from touchstone.core.messages.pages_jobs import JOB_PAGES
+from touchstone.core.messages.validation import VALIDATION
+from touchstone.learning.wording import say
+from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.profiles import PROFILES
 from touchstone.web.views.shades import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent
@@ -43,11 +50,69 @@ def test_every_text_has_both_languages_with_the_same_facts() -> None:
             assert set(re.findall(r"{\w+}", french)) == set(re.findall(r"{\w+}", english)), key
 
 
-def test_french_quotation_marks_never_stand_alone_at_the_end_of_a_line() -> None:
-    """The space inside them does not break, in the texts of the pages as in those written from numbers."""
-    for module in ("messages/reasons.py", "messages/pages.py", "messages/refusals.py", "narratives.py"):
-        source = (ROOT.parent / "core" / module).read_text()
-        assert not re.search("«[^\u00a0]|[^\u00a0]»", source), module
+def french_texts() -> list[tuple[str, str]]:
+    """Every French text that a person may read, with where it is written."""
+    tables: dict[str, Mapping[str, tuple[str, str]]] = {"messages": MESSAGES, "validation": VALIDATION}
+    tables |= {name: rows for name, rows in vars(narratives).items() if name.isupper() and isinstance(rows, dict)}
+    texts = [(f"{name}: {key}", french) for name, rows in tables.items() for key, (french, _) in rows.items()]
+    texts += [(f"attribute {one.name}", one.label_fr) for one in ATTRIBUTES]
+    texts += [(f"profile {one.name}", one.label_fr) for one in PROFILES.values()]
+    return texts + [(f"criterion {one.name}", french) for one in CRITERIA for french in (one.label_fr, one.formula_fr)]
+
+
+def test_french_texts_are_typeset_as_french() -> None:
+    """Apostrophes are curved, and the space before a high sign or inside quotation marks never breaks a line."""
+    texts = french_texts()
+    assert len(texts) > 500
+    for where, written in texts:
+        sentence = re.sub(r"{[^{}|]*}", "{}", written)
+        assert "'" not in sentence, where
+        assert not re.search(r"[ \w}»)](?:[;!?»]| [:%])|\w:(?=\s)|«(?!\u00a0)", sentence), (where, written)
+
+
+def test_the_fixed_texts_of_the_interface_stay_byte_for_byte() -> None:
+    """Typography never reaches the three sentences that callers compare."""
+    fixed = {key: MESSAGES[key] for key in FIXED}
+    assert fixed == {
+        "unauthorized": ("Non autorisé",) * 2,
+        "invalid_user_id": ("ID utilisateur invalide",) * 2,
+        "project_not_found": ("Projet non trouvé",) * 2,
+    }
+
+
+def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
+    """Each of the two has a word of its own in French too."""
+    tasks = {where for where, french in french_texts() if "tâche" in french.casefold()}
+    assert tasks == {
+        "messages: task",
+        "messages: metric_default",
+        "messages: metric_task_mismatch",
+        "attribute task",
+    }
+
+
+@pytest.mark.parametrize(
+    ("count", "french", "english"),
+    [
+        (0, "0 place gagnée", "0 places up"),
+        (1, "1 place gagnée", "1 place up"),
+        (2, "2 places gagnées", "2 places up"),
+    ],
+)
+def test_words_agree_with_the_number_beside_them(count: int, french: str, english: str) -> None:
+    """French takes the singular for zero and one, English for one alone."""
+    assert (text("moved_up", "fr", count=count), text("moved_up", "en", count=count)) == (french, english)
+
+
+def test_a_single_column_is_spoken_of_in_the_singular() -> None:
+    """Sentences written from results agree with lists and numbers alike."""
+    left_out = narratives.WARNINGS["columns_left_out"]
+    assert say(left_out, names=["id"]) == {
+        "fr": "Colonne inutilisable pour l’apprentissage, laissée de côté\u00a0: id.",
+        "en": "Column with nothing to learn from, left out: id.",
+    }
+    assert say(left_out, names=["id", "code"])["fr"].startswith("Colonnes inutilisables pour l’apprentissage, laissées")
+    assert say(narratives.WARNINGS["few_rows"], rows=1)["en"] == "Only 1 row: the figures are very uncertain."
 
 
 def luminance(colour: str) -> float:

@@ -57,7 +57,7 @@ ATTRIBUTES: Final[tuple[Attribute, ...]] = (
         maximum=100,
     ),
     Attribute("has_missing_values", Kind.FLAG, "Valeurs manquantes", "Has missing values"),
-    Attribute("is_split", Kind.FLAG, "Découpé (train/test)", "Split (train/test)"),
+    Attribute("is_split", Kind.FLAG, "Découpage apprentissage/test", "Train/test split"),
     Attribute("has_temporal_factors", Kind.FLAG, "Facteurs temporels", "Temporal factors"),
     Attribute("is_public", Kind.FLAG, "Données ouvertes", "Open data"),
     Attribute("metadata_provided_with_dataset", Kind.FLAG, "Métadonnées fournies", "Metadata provided"),

@@ -7,12 +7,15 @@ from typing import Final
 
 Text = tuple[str, str]
 
+# What stands for a missing cell, everywhere: pages, charts, sentences, tables of groups.
+MISSING_VALUE: Final[Text] = ("(manquant)", "(missing)")
+
 PROGRESS: Final[dict[str, Text]] = {
     "reading_data": ("Lecture des données", "Reading the data"),
     "preparing_data": ("Préparation des données", "Preparing the data"),
     "searching_models": ("Recherche du meilleur modèle", "Searching for the best model"),
-    "measuring_model": ("Mesure de la qualité", "Measuring quality"),
-    "measuring_groups": ("Mesure par groupe", "Measuring by group"),
+    "measuring_model": ("Évaluation de la qualité", "Evaluating quality"),
+    "measuring_groups": ("Évaluation par groupe", "Evaluating by group"),
     "explaining_globally": ("Explication du modèle", "Explaining the model"),
     "explaining_rows": ("Explication des prédictions", "Explaining predictions"),
     "profiling_data": ("Profil des données", "Profiling the data"),
@@ -21,7 +24,7 @@ PROGRESS: Final[dict[str, Text]] = {
 
 ALGORITHM_LABELS: Final[dict[str, Text]] = {
     "linear": ("Modèle linéaire", "Linear model"),
-    "hist_gradient_boosting": ("Boosting par histogrammes", "Histogram gradient boosting"),
+    "hist_gradient_boosting": ("Boosting de gradient par histogrammes", "Histogram gradient boosting"),
     "random_forest": ("Forêt aléatoire", "Random forest"),
     "decision_tree": ("Arbre de décision", "Decision tree"),
     "baseline": ("Référence naïve", "Naive baseline"),
@@ -39,7 +42,7 @@ METRIC_LABELS: Final[dict[str, Text]] = {
     "log_loss": ("Perte logarithmique", "Log loss"),
     "brier": ("Score de Brier", "Brier score"),
     "r2": ("R²", "R²"),
-    "rmse": ("Erreur quadratique moyenne (racine)", "Root mean squared error"),
+    "rmse": ("Racine de l’erreur quadratique moyenne", "Root mean squared error"),
     "mae": ("Erreur absolue moyenne", "Mean absolute error"),
     "median_ae": ("Erreur absolue médiane", "Median absolute error"),
 }
@@ -55,59 +58,69 @@ METHOD_LABELS: Final[dict[str, Text]] = {
 
 WARNINGS: Final[dict[str, Text]] = {
     "few_rows": (
-        "Seulement {rows} lignes : les mesures sont très incertaines.",
-        "Only {rows} rows: the figures are very uncertain.",
+        "{rows} {rows:ligne seulement|lignes seulement} : les mesures sont très incertaines.",
+        "Only {rows} {rows:row|rows}: the figures are very uncertain.",
     ),
     "class_imbalance": (
-        "Les classes sont déséquilibrées : « {name} » n'a que {rows} lignes ({percent} %).",
-        "The classes are imbalanced: “{name}” has only {rows} rows ({percent}%).",
+        "Les classes sont déséquilibrées : « {name} » n’a que {rows} {rows:ligne|lignes} ({percent} %).",
+        "The classes are imbalanced: “{name}” has only {rows} {rows:row|rows} ({percent}%).",
     ),
     "rare_classes_left_out": (
-        "Classes trop rares, laissées de côté : {names}.",
-        "Classes too rare to be learned were left out: {names}.",
+        "{names:Classe trop rare, laissée|Classes trop rares, laissées} de côté : {names}.",
+        "{names:Class|Classes} too rare to be learned, left out: {names}.",
     ),
     "classes_never_learned": (
-        "Des classes mesurées n'étaient pas apparues auparavant ; le modèle ne peut pas les prédire : {names}.",
-        "Classes that are measured had not occurred before; the model cannot predict them: {names}.",
+        ""
+        "{names:Classe évaluée mais absente|Classes évaluées mais absentes} de l’apprentissage,"
+        " que le modèle ne peut pas prédire : {names}.",
+        "{names:Class|Classes} evaluated but absent from training, which the model cannot predict: {names}.",
     ),
     "target_missing": (
-        "{rows} lignes sans valeur cible ont été laissées de côté.",
-        "{rows} rows without a target value were left out.",
+        "{rows} {rows:ligne sans valeur cible a été laissée|lignes sans valeur cible ont été laissées} de côté.",
+        "{rows} {rows:row without a target value was|rows without a target value were} left out.",
     ),
     "leakage_suspect": (
-        "« {name} » suffit presque à prédire la cible ({score}) : vérifiez qu'elle est connue avant le résultat.",
-        "“{name}” alone predicts the target almost perfectly ({score}): check that it is known before the outcome is.",
+        "« {name} » suffit presque à prédire la cible ({score}) : vérifiez que cette valeur est connue avant "
+        "le résultat.",
+        "“{name}” alone predicts the target almost perfectly ({score}): check that it is known before the outcome.",
     ),
     "columns_left_out": (
-        "Colonnes dont on ne peut rien apprendre, laissées de côté : {names}.",
-        "Columns with nothing to learn from were left out: {names}.",
+        ""
+        "{names:Colonne inutilisable|Colonnes inutilisables} pour l’apprentissage,"
+        " {names:laissée|laissées} de côté : {names}.",
+        "{names:Column|Columns} with nothing to learn from, left out: {names}.",
     ),
     "mixed_column": (
-        "« {name} » mêle nombres (ou dates) et mots : {cells} cellules comptent comme manquantes.",
-        "“{name}” mixes numbers (or dates) with words: {cells} cells count as missing.",
+        "« {name} » mêle des nombres (ou des dates) et des mots : {cells} "
+        "{cells:cellule compte comme manquante|cellules comptent comme manquantes}.",
+        "“{name}” mixes numbers (or dates) with words: {cells} {cells:cell counts|cells count} as missing.",
     ),
     "infinite_values": (
-        "« {name} » contient {cells} valeurs infinies, comptées comme manquantes.",
-        "“{name}” holds {cells} infinite values, counted as missing.",
+        "« {name} » contient {cells} "
+        "{cells:valeur infinie, comptée comme manquante|valeurs infinies, comptées comme manquantes}.",
+        "“{name}” contains {cells} infinite {cells:value|values}, counted as missing.",
     ),
     "mostly_missing": (
-        "« {name} » est vide à {percent} %.",
+        "« {name} » est vide à {percent} %.",
         "“{name}” is {percent}% empty.",
     ),
     "columns_renamed": (
-        "Noms de colonnes répétés ou vides, renommés : {names}.",
-        "Repeated or empty column names were renamed: {names}.",
+        "{names:Nom de colonne répété ou vide, renommé|Noms de colonnes répétés ou vides, renommés} : {names}.",
+        "Repeated or empty column {names:name|names}, renamed: {names}.",
     ),
     "duplicate_rows": (
-        "{rows} lignes sont répétées à l'identique : une même ligne peut servir à apprendre et à mesurer.",
-        "{rows} rows are exact repeats: the same row may be learned from and measured on.",
+        "{rows} {rows:ligne est répétée|lignes sont répétées} à l’identique : une même ligne peut servir à "
+        "l’apprentissage et à l’évaluation.",
+        "{rows} {rows:row is an exact repeat|rows are exact repeats}: the same row may be used for both "
+        "training and evaluation.",
     ),
     "small_groups": (
-        "Groupes de « {name} » trop petits pour conclure (lignes mesurées) : {names}.",
-        "Groups of “{name}” too small for a conclusion (measured rows): {names}.",
+        "{names:Groupe|Groupes} de « {name} » {names:trop petit|trop petits} pour conclure (lignes "
+        "évaluées) : {names}.",
+        "{names:Group|Groups} of “{name}” too small to draw conclusions (evaluated rows): {names}.",
     ),
     "group_gap": (
-        "L'exactitude varie de {difference} entre les groupes de « {name} », au-delà de l'incertitude.",
+        "L’exactitude varie de {difference} entre les groupes de « {name} », au-delà de l’incertitude.",
         "Accuracy differs by {difference} between the groups of “{name}”, more than uncertainty explains.",
     ),
     "not_better_than_baseline": (
@@ -115,12 +128,12 @@ WARNINGS: Final[dict[str, Text]] = {
         "The model is not clearly better than the naive baseline.",
     ),
     "dates_split_at_random": (
-        "« {name} » est une date, mais les lignes sont séparées au hasard : l'avenir a pu servir à prédire le passé.",
+        "« {name} » est une date, mais les lignes sont réparties au hasard : l’avenir a pu servir à prédire le passé.",
         "“{name}” is a date, yet rows were split at random: the future may have helped to predict the past.",
     ),
     "stopped_by_time": (
-        "La recherche a été arrêtée par la limite de temps : une autre exécution peut donner un autre résultat.",
-        "The search was ended by the time limit: another run may give another result.",
+        "La recherche a été interrompue par la limite de temps : une autre exécution peut donner un autre résultat.",
+        "The search was stopped by the time limit: another run may give a different result.",
     ),
 }
 
@@ -130,108 +143,119 @@ LIMITS: Final[dict[str, Text]] = {
         "These values describe what the model uses, not what causes the outcome.",
     ),
     "correlated": (
-        "Des colonnes liées se partagent l'importance ; mélanger l'une d'elles crée des lignes irréalistes.",
-        "Columns that depend on each other share their importance; shuffling one of them makes unrealistic rows.",
+        "Des colonnes liées se partagent l’importance ; permuter l’une d’elles crée des lignes irréalistes.",
+        "Columns that depend on each other share their importance; permuting one of them creates unrealistic rows.",
     ),
     "training_rows": (
-        "L'importance est mesurée sur des lignes que le modèle a vues : elle peut être surestimée.",
+        "L’importance est mesurée sur des lignes que le modèle a vues : elle peut être surestimée.",
         "Importance is measured on rows that the model has seen: it may be overstated.",
     ),
     "sampled": (
-        "Les contributions sont estimées par tirage ({permutations} permutations) ; elles sont incertaines.",
-        "Contributions are estimated by sampling ({permutations} permutations); they are uncertain.",
+        "Les contributions sont estimées par échantillonnage ({permutations} "
+        "{permutations:permutation|permutations}) ; elles sont incertaines.",
+        "Contributions are estimated by sampling ({permutations} {permutations:permutation|permutations}); "
+        "they are uncertain.",
     ),
     "background": (
-        "La référence est un échantillon de {rows} lignes ; un autre échantillon donnerait d'autres valeurs.",
-        "The reference is a sample of {rows} rows; another sample would give other values.",
+        "La référence vient d’un échantillon de {rows} {rows:ligne|lignes} ; un autre échantillon donnerait "
+        "d’autres valeurs.",
+        "The base value comes from a sample of {rows} {rows:row|rows}; another sample would give other values.",
     ),
     "rounded_probability": (
-        "Les probabilités d'un modèle à classes équilibrées ne sont pas des fréquences.",
+        "Les probabilités d’un modèle à classes équilibrées ne sont pas des fréquences.",
         "The probabilities of a model with balanced classes are not frequencies.",
     ),
     "association_only": (
-        "Une association n'est pas une cause ; l'absence d'association simple n'exclut pas un lien plus complexe.",
+        "Une association n’est pas une cause ; l’absence d’association simple n’exclut pas un lien plus complexe.",
         "An association in the data is not a cause; the lack of a simple one does not exclude a more complex link.",
     ),
     "counterfactual_not_advice": (
-        "Un contrefactuel montre ce qui changerait la prédiction, pas ce qu'une personne peut ou doit changer.",
+        "Un contrefactuel montre ce qui changerait la prédiction, pas ce qu’une personne peut ou doit changer.",
         "A counterfactual shows what would change the model's prediction, not what a person can or should change.",
     ),
 }
 
 NARRATIVE: Final[dict[str, Text]] = {
     "model": (
-        "Le modèle ({algorithm}) prédit « {target} » ; colonnes apprises : {features}.",
-        "The model ({algorithm}) predicts “{target}”; columns learned from: {features}.",
+        "Le modèle ({algorithm}) prédit « {target} » à partir de {features} {features:colonne|colonnes}.",
+        "The model ({algorithm}) predicts “{target}” from {features} {features:column|columns}.",
     ),
     "target_class": (
-        "L'explication porte sur la probabilité de « {name} ».",
+        "L’explication porte sur la probabilité de « {name} ».",
         "The explanation is about the probability of “{name}”.",
     ),
     "importance_top": (
-        "La colonne qui compte le plus est « {name} » : la mélanger coûte {drop} ± {spread} ({metric}).",
-        "The column that matters most is “{name}”: shuffling it costs {drop} ± {spread} ({metric}).",
+        "La colonne qui compte le plus est « {name} » : la permuter coûte {drop} ± {spread} ({metric}).",
+        "The column that matters most is “{name}”: permuting it costs {drop} ± {spread} ({metric}).",
     ),
-    "importance_next": ("Viennent ensuite {names}.", "Then come {names}."),
+    "importance_next": ("{names:Vient|Viennent} ensuite {names}.", "Next {names:comes|come} {names}."),
     "importance_none": (
-        "Mélanger une colonne ne change presque rien : aucune ne compte nettement à elle seule.",
-        "Shuffling any one column changes almost nothing: none matters clearly by itself.",
+        "Permuter une colonne ne change presque rien : aucune ne compte nettement à elle seule.",
+        "Permuting any single column changes almost nothing: none clearly matters by itself.",
     ),
     "importance_useless": (
-        "{count} des {total} colonnes : aucun effet mesurable sur la qualité.",
-        "{count} of the {total} columns: no measurable effect on the quality.",
+        "{count} {count:colonne|colonnes} sur {total} {count:n’a|n’ont} aucun effet mesurable sur la qualité.",
+        "{count} of the {total} columns {count:has|have} no measurable effect on quality.",
     ),
     "direction_up": (
         "Quand « {name} » augmente, la prédiction tend à augmenter.",
-        "As “{name}” grows, the prediction tends to grow.",
+        "As “{name}” increases, the prediction tends to rise.",
     ),
     "direction_down": (
         "Quand « {name} » augmente, la prédiction tend à baisser.",
-        "As “{name}” grows, the prediction tends to fall.",
+        "As “{name}” increases, the prediction tends to fall.",
     ),
     "row": (
-        "Ligne {row} : la prédiction est {prediction}, pour une référence de {base}.",
-        "Row {row}: the prediction is {prediction}, against a reference of {base}.",
+        "Ligne {row} : la prédiction est {prediction}, pour une référence de {base}.",
+        "Row {row}: the prediction is {prediction}, against a base value of {base}.",
     ),
     "row_raised": ("Elle est surtout relevée par {names}.", "It is raised mostly by {names}."),
     "row_lowered": ("Elle est surtout abaissée par {names}.", "It is lowered mostly by {names}."),
     "contribution": ("« {name} » = {value} ({points})", "“{name}” = {value} ({points})"),
-    "missing_value": ("(absent)", "(missing)"),
+    "missing_value": MISSING_VALUE,
     "named": ("« {name} »", "“{name}”"),
     "named_strength": ("« {name} » ({strength})", "“{name}” ({strength})"),
     "counterfactual": (
-        "Ligne {row} : la prédiction deviendrait {prediction} si {changes}.",
+        "Ligne {row} : la prédiction deviendrait {prediction} si {changes}.",
         "Row {row}: the prediction would become {prediction} if {changes}.",
     ),
     "change": ("« {name} » valait {value}", "“{name}” were {value}"),
     "data": (
-        "Le tableau compte {rows} lignes et {columns} colonnes ; {percent} % des cellules sont vides.",
-        "The table has {rows} rows and {columns} columns; {percent}% of the cells are empty.",
+        "Le tableau compte {rows} {rows:ligne|lignes} et {columns} {columns:colonne|colonnes} ; {percent} % "
+        "des cellules sont vides.",
+        "The table has {rows} {rows:row|rows} and {columns} {columns:column|columns}; {percent}% of the "
+        "cells are empty.",
     ),
-    "data_duplicates": ("{rows} lignes sont des répétitions exactes.", "{rows} rows are exact repeats."),
+    "data_duplicates": (
+        "{rows} {rows:ligne est une répétition exacte|lignes sont des répétitions exactes}.",
+        "{rows} {rows:row is an exact repeat|rows are exact repeats}.",
+    ),
     "data_classes": (
-        "« {target} » a {classes} classes ; la plus fréquente, « {name} », couvre {percent} % des lignes.",
-        "“{target}” has {classes} classes; the most frequent, “{name}”, covers {percent}% of the rows.",
+        "« {target} » a {classes} {classes:classe|classes} ; la plus fréquente, « {name} », couvre "
+        "{percent} % des lignes.",
+        "“{target}” has {classes} {classes:class|classes}; the most frequent, “{name}”, covers {percent}% of the rows.",
     ),
     "data_number": (
         "« {target} » va de {low} à {high}, avec une médiane de {median}.",
-        "“{target}” goes from {low} to {high}, with a median of {median}.",
+        "“{target}” ranges from {low} to {high}, with a median of {median}.",
     ),
     "data_pair": (
         "Les colonnes les plus liées sont « {first} » et « {second} » (association {strength}).",
-        "The columns that go together most are “{first}” and “{second}” (association {strength}).",
+        "The most strongly associated columns are “{first}” and “{second}” (association {strength}).",
     ),
     "data_with_target": (
-        "Les plus liées à « {target} » sont {names}.",
-        "Those that go with “{target}” most are {names}.",
+        "{names:La plus liée|Les plus liées} à « {target} » {names:est|sont} {names}.",
+        "{names:The one|Those} most strongly associated with “{target}” {names:is|are} {names}.",
     ),
     "data_proxy": (
-        "« {name} » permet de deviner « {sensitive} » (association {strength}) : l'exclure ne suffit pas à l'ignorer.",
-        "“{name}” lets one guess “{sensitive}” (association {strength}): leaving that out does not hide it.",
+        "« {name} » permet de deviner « {sensitive} » (association {strength}) : exclure celle-ci ne suffit "
+        "pas à la cacher.",
+        "“{name}” makes it possible to guess “{sensitive}” (association {strength}): leaving the latter out "
+        "does not hide it.",
     ),
     "data_no_proxy": (
         "Aucune colonne, prise seule, ne permet de bien deviner « {sensitive} ».",
-        "No single column lets one guess “{sensitive}” well.",
+        "No single column makes it possible to guess “{sensitive}” well.",
     ),
 }
 
@@ -250,14 +274,17 @@ CHARTS: Final[dict[str, Text]] = {
     "precision_recall": ("Courbe précision-rappel", "Precision-recall curve"),
     "calibration": ("Calibration des probabilités", "Calibration of probabilities"),
     "residuals": ("Résidus", "Residuals"),
-    "predicted_actual": ("Prédit et réel", "Predicted and actual"),
-    "learning_curve": ("Courbe d'apprentissage", "Learning curve"),
-    "leaderboard": ("Modèles comparés", "Models compared"),
-    "group_metrics": ("Mesures par groupe de « {name} »", "Figures by group of “{name}”"),
+    "predicted_actual": ("Valeurs prédites et réelles", "Predicted and actual values"),
+    "learning_curve": ("Courbe d’apprentissage", "Learning curve"),
+    "leaderboard": ("Comparaison des modèles", "Model comparison"),
+    "group_metrics": ("Métriques par groupe de « {name} »", "Metrics by group of “{name}”"),
     "importance": ("Importance par permutation", "Permutation importance"),
     "shap_importance": ("Contribution moyenne (|SHAP|)", "Mean contribution (|SHAP|)"),
     "beeswarm": ("Contributions, ligne par ligne", "Contributions, row by row"),
-    "waterfall": ("Ligne {name} : de la référence à la prédiction", "Row {name}: from reference to prediction"),
+    "waterfall": (
+        "Ligne {name} : de la référence à la prédiction",
+        "Row {name}: from the base value to the prediction",
+    ),
     "dependence": ("Effet de « {name} »", "Effect of “{name}”"),
     "target_balance": ("Répartition de « {name} »", "Distribution of “{name}”"),
     "correlations": ("Associations entre colonnes", "Associations between columns"),
@@ -279,9 +306,9 @@ AXES: Final[dict[str, Text]] = {
     "predicted": ("Valeur prédite", "Predicted value"),
     "actual": ("Valeur réelle", "Actual value"),
     "residual": ("Réel − prédit", "Actual − predicted"),
-    "training_rows": ("Lignes d'apprentissage", "Training rows"),
-    "on_training": ("apprises", "learned"),
-    "on_test": ("jamais vues", "unseen"),
+    "training_rows": ("Lignes d’apprentissage", "Training rows"),
+    "on_training": ("lignes d’apprentissage", "training rows"),
+    "on_test": ("lignes jamais vues", "unseen rows"),
     "model": ("Modèle", "Model"),
     "baseline": ("référence naïve", "naive baseline"),
     "group": ("Groupe", "Group"),
@@ -289,57 +316,60 @@ AXES: Final[dict[str, Text]] = {
     "loss": ("Perte de qualité", "Loss of quality"),
     "contribution": ("Contribution", "Contribution"),
     "mean_contribution": ("Contribution absolue moyenne", "Mean absolute contribution"),
-    "column_value": ("Valeur de la colonne", "Value of the column"),
+    "column_value": ("Valeur de la colonne", "Column value"),
     "low": ("basse", "low"),
     "high": ("haute", "high"),
     "up": ("relève", "raises"),
     "down": ("abaisse", "lowers"),
-    "unclear": ("sans sens unique", "no single direction"),
+    "unclear": ("sans effet clair", "has no clear effect"),
     "high_value": ("Une valeur haute…", "A high value…"),
-    "reference": ("Référence", "Reference"),
+    "reference": ("Référence", "Base value"),
     "prediction": ("Prédiction", "Prediction"),
     "others": ("Autres colonnes", "Other columns"),
     "mean_prediction": ("Prédiction moyenne", "Mean prediction"),
     "association": ("Association", "Association"),
     "missing_percentage": ("Manquantes (%)", "Missing (%)"),
-    "missing": ("(absent)", "(missing)"),
+    "missing": MISSING_VALUE,
     "value": ("Valeur", "Value"),
 }
 
 CARD: Final[dict[str, Text]] = {
-    "title": ("Fiche du modèle : {target}", "Model card: {target}"),
-    "what": ("Ce que c'est", "What it is"),
+    "title": ("Fiche du modèle : {target}", "Model card: {target}"),
+    "what": ("Ce que c’est", "What it is"),
     "model": ("{algorithm} ({settings}), {task}.", "{algorithm} ({settings}), {task}."),
     "data": ("Données", "Data"),
     "data_line": (
-        "{rows} lignes, {features} colonnes apprises ; empreinte SHA-256 du fichier : `{digest}`.",
-        "{rows} rows, {features} columns learned from; SHA-256 digest of the file: `{digest}`.",
+        "{rows} {rows:ligne|lignes}, {features} {features:colonne utilisée|colonnes utilisées} ; empreinte "
+        "SHA-256 du fichier : `{digest}`.",
+        "{rows} {rows:row|rows}, {features} {features:column|columns} used; SHA-256 digest of the file: `{digest}`.",
     ),
     "preparation": ("Préparation", "Preparation"),
     "preparation_line": (
-        "Nombres : médiane à la place des valeurs manquantes (et indicateur), centrés et réduits. Catégories : une "
-        "colonne par valeur, ou moyenne croisée de la cible au-delà de {many} valeurs. Dates : décomposées. "
-        "Textes : TF-IDF et SVD. Tout est appris sur les lignes d'apprentissage seules.",
+        "Nombres : médiane à la place des valeurs manquantes (et indicateur), centrés et réduits. Catégories : une "
+        "colonne par valeur, ou moyenne croisée de la cible au-delà de {many} valeurs. Dates : décomposées. "
+        "Textes : TF-IDF et SVD. Tout est appris sur les seules lignes d’apprentissage.",
         "Numbers: median in place of missing values (and a flag), standardised. Categories: a column per value, or the "
-        "cross-fitted mean of the target beyond {many} values. Dates: taken apart. Texts: TF-IDF and SVD. All of it is "
-        "learned from training rows only.",
+        "cross-fitted mean of the target beyond {many} values. Dates: split into parts. Texts: TF-IDF and SVD. "
+        "All of it is learned from training rows only.",
     ),
     "metrics": ("Qualité mesurée", "Measured quality"),
     "metrics_columns": (
-        "| Mesure | Modèle | Intervalle à 95 % | Référence naïve |",
+        "| Métrique | Modèle | Intervalle à 95 % | Référence naïve |",
         "| Metric | Model | 95% interval | Naive baseline |",
     ),
     "split_holdout": (
-        "Mesurée sur {percent} % des lignes, jamais apprises ; le modèle conservé est celui qui a été mesuré.",
-        "Measured on {percent}% of the rows, never learned from; the model kept is the one that was measured.",
+        "Mesurée sur {percent} % des lignes, écartées de l’apprentissage ; le modèle conservé est celui qui "
+        "a été évalué.",
+        "Measured on {percent}% of the rows, held out of training; the model kept is the one that was evaluated.",
     ),
     "split_kfold": (
-        "Mesurée en {folds} plis, la recherche refaite dans chacun ; le modèle conservé est réappris sur tout.",
+        "Mesurée en {folds} plis, la recherche étant refaite dans chacun ; le modèle conservé est réentraîné "
+        "sur toutes les lignes.",
         "Measured over {folds} folds, with the search repeated in each; the model kept is refitted on every row.",
     ),
     "split_time": (
-        "Mesurée sur les lignes les plus récentes ({percent} %) ; le modèle conservé est celui qui a été mesuré.",
-        "Measured on the latest rows ({percent}%); the model kept is the one that was measured.",
+        "Mesurée sur les lignes les plus récentes ({percent} %) ; le modèle conservé est celui qui a été évalué.",
+        "Measured on the most recent rows ({percent}%); the model kept is the one that was evaluated.",
     ),
     "groups": ("Groupes", "Groups"),
     "groups_columns": (
@@ -347,7 +377,7 @@ CARD: Final[dict[str, Text]] = {
         "| Column | Group | Rows | {metric} | Interval |",
     ),
     "limits": ("Limites et avertissements", "Limits and warnings"),
-    "no_warning": ("Aucun avertissement.", "No warning."),
+    "no_warning": ("Aucun avertissement.", "No warnings."),
     "versions": ("Versions", "Versions"),
     "classification": ("classification", "classification"),
     "regression": ("régression", "regression"),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from touchstone.core.narratives import WARNINGS
+from touchstone.core.narratives import MISSING_VALUE, WARNINGS
 from touchstone.learning.columns import Column, Kind
 from touchstone.learning.data import Table
 from touchstone.learning.evaluation import Measured, measure
@@ -16,7 +16,7 @@ from touchstone.learning.ports import Json
 from touchstone.learning.searching import Material
 from touchstone.learning.splitting import Part
 from touchstone.learning.targets import Floats, Target
-from touchstone.learning.wording import say
+from touchstone.learning.wording import LOCALES, Said, say
 
 FEW_ROWS: Final = 200
 RARE_SHARE: Final = 0.1
@@ -126,11 +126,21 @@ def about_result(metrics: Json, groups: Sequence[Json], *, metric: str, greater_
         yield from _about_groups(column)
 
 
+def _small_groups_text(column: str, groups: Sequence[Json]) -> Said:
+    names = [{locale: _group_text(group, locale) for locale in LOCALES} for group in groups]
+    return say(WARNINGS["small_groups"], name=column, names=names)
+
+
+def _group_text(group: Json, locale: str) -> str:
+    name = say(MISSING_VALUE)[locale] if group["group"] is None else group["group"]
+    return f"{name} ({group['rows']})"
+
+
 def _about_groups(column: Json) -> Iterator[Json]:
     small = [group for group in column["groups"] if group["too_small"]]
     if small:
-        names = [f"{'?' if group['group'] is None else group['group']} ({group['rows']})" for group in small]
-        yield warning("small_groups", name=column["column"], names=names)
+        facts = {"name": column["column"], "names": [_group_text(group, "en") for group in small]}
+        yield warning("small_groups", **facts) | {"text": _small_groups_text(column["column"], small)}
     gap = column["gaps"].get("accuracy", {})
     if gap.get("certain"):
         yield warning("group_gap", name=column["column"], difference=gap["difference"])

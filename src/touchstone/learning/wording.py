@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from touchstone.core.narratives import Text
+from touchstone.core.plurals import agreeing
 
 LOCALES: Final = ("fr", "en")
 _THIN_SPACE: Final = "\u202f"
@@ -15,7 +16,7 @@ Said = dict[str, str]  # {"fr": …, "en": …}
 def say(text: Text, **facts: Any) -> Said:
     """A row of a table in both languages; a fact may itself be a `Said`, a number, a text, or a list of these."""
     return {
-        locale: template.format(**{name: written(fact, locale) for name, fact in facts.items()})
+        locale: template.format(**{name: agreeing(fact, written(fact, locale), locale) for name, fact in facts.items()})
         for locale, template in zip(LOCALES, text, strict=True)
     }
 

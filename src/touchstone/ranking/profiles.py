@@ -19,19 +19,19 @@ class Profile:
 _ALL: Final = (
     Profile(
         "ethical",
-        "Éthique d'abord",
+        "Éthique d’abord",
         "Ethics first",
         MappingProxyType({"ethical_score": 0.7, "anonymization": 0.2, "informed_consent": 0.1}),
     ),
     Profile(
         "technical",
-        "Technique d'abord",
+        "Technique d’abord",
         "Technical first",
         MappingProxyType({"technical_score": 0.6, "data_quality": 0.3, "documentation": 0.1}),
     ),
     Profile(
         "popularity",
-        "Popularité d'abord",
+        "Popularité d’abord",
         "Popularity first",
         MappingProxyType({"popularity_score": 0.8, "citations": 0.2}),
     ),

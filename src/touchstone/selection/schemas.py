@@ -183,7 +183,9 @@ class ScoredView(BaseModel):
     rank: int
     criterion_scores: dict[str, float] | None = Field(None, description="With `explain=true`: by criterion.")
     points: dict[str, float] | None = Field(None, description="With `explain=true`: they add up to the score.")
-    unknown: list[str] | None = Field(None, description="With `explain=true`: criteria of which nothing is known.")
+    unknown: list[str] | None = Field(
+        None, description="With `explain=true`: criteria of which nothing is known; each counts as 0."
+    )
 
 
 class RankingView(BaseModel):

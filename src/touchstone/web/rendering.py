@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.messages import LOCALES, text
+from touchstone.core.plurals import is_singular
 from touchstone.web import charting
 
 HERE: Final = Path(__file__).parent
@@ -61,8 +62,8 @@ class Speech:
 
     def counted(self, key: str, count: int, **facts: Any) -> str:
         """A sentence that counts something: `<key>_one` for zero (in French) and one, else `<key>`."""
-        single = count == 1 or (count == 0 and self.locale == "fr")
-        return self.text(f"{key}_one" if single else key, count=self.number(count), **facts)
+        chosen = f"{key}_one" if is_singular(count, self.locale) else key
+        return self.text(chosen, count=self.number(count), **facts)
 
     def number(self, value: float | None, digits: int | None = None) -> str:
         """A number with this many digits, by default as many as it has up to three; a dash for None."""

@@ -11,6 +11,7 @@ from touchstone.core.messages.reasons import NEAREST, REASONS
 from touchstone.core.messages.refusals import REFUSALS
 from touchstone.core.messages.validation import VALIDATION
 from touchstone.core.messages.weights import WEIGHTS
+from touchstone.core.plurals import agreeing
 
 Text = tuple[str, str]
 LOCALES: Final = ("fr", "en")
@@ -35,7 +36,12 @@ def text(key: str, locale: str, **facts: Any) -> str:
     Raises:
         KeyError: there is no such sentence, which is a defect.
     """
-    return MESSAGES[key][LOCALES.index(locale)].format(**facts)
+    return _filled(MESSAGES[key], facts, locale)
+
+
+def _filled(sentences: Text, facts: Mapping[str, Any], locale: str) -> str:
+    agreeing_facts = {name: agreeing(fact, str(fact), locale) for name, fact in facts.items()}
+    return sentences[LOCALES.index(locale)].format(**agreeing_facts)
 
 
 def reason_text(code: str, facts: Mapping[str, Any], locale: str) -> str:
@@ -54,7 +60,7 @@ def validation_text(kind: str, fallback: str, context: Mapping[str, Any] | None,
     if "expected" in facts:
         # The library enumerates in English: 'a', 'b' or 'c'.
         facts["expected"] = str(facts["expected"]).replace("' or '", "', '")
-    return sentences[LOCALES.index(locale)].format(**facts)
+    return _filled(sentences, facts, locale)
 
 
 def locale_of(accept_language: str | None) -> str:

@@ -252,8 +252,8 @@ def _moved(before: int | None, place: int, speech: Speech) -> Moved:
         return Moved("new", speech.text("moved_new"))
     places = abs(before - place)
     if before > place:
-        return Moved("up", f"▲{places}", f"{places} {speech.text('moved_up')}")
-    return Moved("down", f"▼{places}", f"{places} {speech.text('moved_down')}") if places else _STAYED
+        return Moved("up", f"▲{places}", speech.text("moved_up", count=places))
+    return Moved("down", f"▼{places}", speech.text("moved_down", count=places)) if places else _STAYED
 
 
 def last_page(found: Ranking | Recommendations) -> int:
