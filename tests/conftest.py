@@ -17,6 +17,8 @@ from touchstone.core.db import Database
 from touchstone.core.migrations import prepare
 from touchstone.core.settings import Settings
 
+# Many small databases: what they would keep back for a full disk would fill this one.
+os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")
 DATABASES = ("sqlite", "postgresql")
 TOPOLOGIES = ("embedded", "split")
 POSTGRES_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))

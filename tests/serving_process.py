@@ -39,6 +39,7 @@ class ServingProcess:
         """What the process is started with: nothing of ours but its settings."""
         own = {k: v for k, v in os.environ.items() if not k.startswith("TOUCHSTONE_")}
         defaults = {"TOUCHSTONE_PORT": "0", "TOUCHSTONE_DATA_DIR": str(self.folder), "TOUCHSTONE_METRICS_PORT": "0"}
+        defaults["TOUCHSTONE_RESERVE_BYTES"] = "0"
         return own | defaults | self.variables
 
     def start(self, *prefix: str) -> "ServingProcess":

@@ -245,7 +245,7 @@ async def opened_database(settings: Settings) -> AsyncIterator[Database]:
     url = settings.effective_database_url
     with start_problems(settings):
         prepare_data_folder(settings, sqlite_path(url))
-        database = Database(url)
+        database = Database(url, reserve_bytes=settings.reserve_bytes)
     try:
         yield database
     finally:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
+from touchstone.core.reserve import Reserve
 from touchstone.core.trouble import Trouble
 
 BUSY_TIMEOUT_MS: Final = 10_000
@@ -107,7 +108,7 @@ class Database:
         Unavailable: an SQLite file cannot be opened.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, reserve_bytes: int = 0) -> None:
         parsed = sa.make_url(url)
         self.path = sqlite_path(url)
         self.is_sqlite = self.path is not None
@@ -115,6 +116,11 @@ class Database:
             # Tried here, at once: the asynchronous driver leaves a thread behind when its first opening fails.
             with _translated(), contextlib.closing(sqlite3.connect(self.path)):
                 pass
+        self._reserve: Reserve | None = None
+        if self.path is not None and reserve_bytes:
+            self._reserve = Reserve(self.path, reserve_bytes)
+            self._reserve.restore()
+            self._reserve.release_if_short()  # opening the database takes some space as well
         self._away = Trouble("database away", "database back")
         self._busy = Trouble("database busy", "database no longer busy")
         self._full = Trouble("disk full", "disk no longer full")
@@ -134,16 +140,45 @@ class Database:
                 yield Reader(connection)
 
     @asynccontextmanager
-    async def writing(self) -> AsyncIterator[Writer]:
+    async def writing(self, *, essential: bool = False) -> AsyncIterator[Writer]:
         """A transaction, committed before the block is left.
+
+        `essential`: it signs somebody in or out, deletes, or settles what has been done, so that it is to succeed on
+        a full disk as well.
 
         Raises:
             Unavailable: the database cannot be reached.
             StorageFull: there is no room; nothing was written.
         """
         with _translated(self):
+            if self._reserve is not None:
+                self._reserve.release_if_short() if essential else self._reserve.restore()
             async with self._writing.begin() as connection:
+                if not essential:
+                    await self._check_room(connection)
                 yield Writer(connection)
+        if not essential:
+            self._full.over()
+
+    def check_room(self, byte_count: int) -> None:
+        """Refuse to write a file of this size beside the database where that would leave no room for deleting.
+
+        Raises:
+            StorageFull: there is no room.
+        """
+        if self._reserve is not None:
+            self._reserve.restore()
+            if not self._reserve.admits(byte_count):
+                self.note(StorageFull(), None)
+                raise StorageFull
+
+    async def _check_room(self, connection: AsyncConnection) -> None:
+        if self._reserve is None or self._reserve.is_intact:
+            return
+        pages = await connection.scalar(sa.text("PRAGMA freelist_count"))
+        page_bytes = await connection.scalar(sa.text("PRAGMA page_size"))
+        if not self._reserve.admits_reuse(pages * page_bytes):
+            raise StorageFull
 
     async def run_sync(self, work: Any) -> Any:
         """Run `work(connection)` of the synchronous API in one transaction (migrations).
@@ -195,6 +230,8 @@ class Database:
         """Take note of how an access ended: the log tells how long trouble lasts, not every request that meets it."""
         if isinstance(refusal, StorageFull):
             self._full.occurred(problem)
+            if self._reserve is not None:
+                self._reserve.release()
         elif refusal is not None:
             is_busy = isinstance(problem, PoolTimeout) or "locked" in str(problem)
             (self._busy if is_busy else self._away).occurred(problem)
@@ -244,7 +281,13 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver's own implicit BEGIN is deferred and would fail at the first write; the "begin" event replaces it.
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in (f"busy_timeout={BUSY_TIMEOUT_MS}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in (
+        f"busy_timeout={BUSY_TIMEOUT_MS}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "temp_store=MEMORY",
+    ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
@@ -259,14 +302,17 @@ class _translated:  # noqa: N801 - reads as a clause of the with statement
         return None
 
     def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
-        refusal = _refusal_of(problem)
+        refusal = refusal_of(problem)
         if self._database is not None:
             self._database.note(refusal, problem)
-        if refusal is not None:
+        if refusal is not None and refusal is not problem:
             raise refusal from problem
 
 
-def _refusal_of(problem: BaseException | None) -> ServiceError | None:
+def refusal_of(problem: BaseException | None) -> ServiceError | None:
+    """Return the refusal that says what a failure of the database or the disk means; None for any other problem."""
+    if isinstance(problem, StorageFull):
+        return problem
     if problem is None or isinstance(problem, IntegrityError):
         return None
     if isinstance(problem, (DBAPIError, sqlite3.Error, OSError)) and any(mark in str(problem) for mark in _FULL):

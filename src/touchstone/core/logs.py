@@ -1,8 +1,9 @@
 """The log of a process: one line an event, on standard error, as JSON or for people."""
 
+import contextlib
 import logging
 import sys
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import msgspec
 import structlog
@@ -26,12 +27,29 @@ def configure(settings: Settings) -> None:
             structlog.dev.ConsoleRenderer(pad_event_to=0) if for_people else structlog.processors.JSONRenderer(_json),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+        logger_factory=structlog.PrintLoggerFactory(_Lossy(sys.stderr))  # type: ignore[arg-type]
         if for_people
-        else structlog.BytesLoggerFactory(sys.stderr.buffer),
+        else structlog.BytesLoggerFactory(_Lossy(sys.stderr.buffer)),  # type: ignore[arg-type]
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=max(level, logging.WARNING), format="%(levelname)s %(name)s %(message)s")
+
+
+class _Lossy:
+    """A stream that drops what it cannot write: a log on a full disk must not fail the requests it is about."""
+
+    def __init__(self, stream: IO[Any]) -> None:
+        self._stream = stream
+
+    def write(self, line: Any) -> None:
+        """Write a line, or drop it."""
+        with contextlib.suppress(OSError):
+            self._stream.write(line)
+
+    def flush(self) -> None:
+        """Hand what was written to the system, or keep it for a later attempt."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 def _json(event: structlog.typing.EventDict, **_options: Any) -> bytes:

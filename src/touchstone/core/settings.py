@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     reset_token_minutes: int = Field(60, ge=1, le=1440, description="Life of a password reset token, in minutes.")
     body_max_bytes: int = Field(4 * MIB, ge=1024, description="Largest request body but uploads, in bytes.")
     upload_max_bytes: int = Field(200 * MIB, ge=1024, description="Largest uploaded table, in bytes.")
+    reserve_bytes: int = Field(
+        16 * MIB, ge=0, description="Disk space kept beside SQLite for signing in and deleting on a full disk; 0: none."
+    )
     upload_quota_bytes: int = Field(1024 * MIB, ge=1024, description="All uploads of one user together, in bytes.")
     upstream_timeout_seconds: float = Field(30.0, gt=0, le=600, description="Wait for a backend's first byte.")
     receive_timeout_seconds: float = Field(10.0, gt=0, le=600, description="Longest pause of a client while sending.")

@@ -113,7 +113,7 @@ async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> U
         UserNotFound: there is no such user.
         LastAdministrator: nobody would be left to let anyone in again.
     """
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         if not await store.update_user(rows, user_id, {"is_active": is_active}):
             raise UserNotFound
         if not is_active:
@@ -145,7 +145,7 @@ async def start_session(
     Raises:
         InvalidCredentials: the password was changed, or the user shut out, in the meantime.
     """
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         now = await store.lock_user(rows, user["id"])
         if now is None or not now["is_active"] or now["password_hash"] != user["password_hash"]:
             raise InvalidCredentials
@@ -165,7 +165,7 @@ async def change_password(database: Database, user_id: UUID, current: str, new: 
         raise WrongPassword
     passwords.check_strength(new, user["email"])
     fresh = await passwords.hashed(new)
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         await _set_password(rows, user_id, fresh)
 
 
@@ -177,7 +177,7 @@ async def issue_reset_token(database: Database, user_id: UUID, *, life: timedelt
     """
     token, expires_at = sessions.new_token(), datetime.now(UTC) + life
     row = {"digest": sessions.digest_of(token), "user_id": user_id, "expires_at": expires_at, "used_at": None}
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         if await store.lock_user(rows, user_id) is None:
             raise UserNotFound
         await store.delete_reset_tokens(rows, user_id)
@@ -200,7 +200,7 @@ async def reset_password(database: Database, token: str, new: str) -> None:
     passwords.check_strength(new, user["email"])
     # Hashing takes long: outside the transaction, for SQLite has but one writer.
     fresh = await passwords.hashed(new)
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         if not await store.use_reset_token(rows, digest, datetime.now(UTC)):
             raise InvalidResetToken
         await _set_password(rows, user["id"], fresh)

@@ -97,7 +97,7 @@ async def refresh(given: RefreshToken, response: Response, ctx: Ctx) -> Grant:
 @auth.post("/logout", status_code=204, summary="Sign out")
 async def logout(given: RefreshToken, ctx: Ctx) -> None:
     """Ends the session of the refresh token, or the one of this request when the token is not the caller's."""
-    async with ctx.database.writing() as rows:
+    async with ctx.database.writing(essential=True) as rows:
         known = await store.refresh_token(rows, sessions.digest_of(given.refresh_token))
         own = known and await sessions.revoke(rows, ctx.me.caller.id, known["session_id"])
         if not own:
@@ -160,7 +160,7 @@ async def set_picture(request: Request, response: Response, ctx: Ctx) -> None:
 @me.delete("/picture", status_code=204, summary="Remove your picture")
 async def remove_picture(ctx: Ctx) -> None:
     """Does nothing when there is none."""
-    async with ctx.database.writing() as rows:
+    async with ctx.database.writing(essential=True) as rows:
         await store.update_user(rows, ctx.me.caller.id, {"picture": None, "picture_digest": None})
 
 
@@ -175,7 +175,7 @@ async def read_sessions(ctx: Ctx) -> list[SessionView]:
 async def end_session(session_id: str, ctx: Ctx) -> None:
     """The session's access tokens end at once."""
     known = strict_uuid(session_id)
-    async with ctx.database.writing() as rows:
+    async with ctx.database.writing(essential=True) as rows:
         if known is None or not await sessions.revoke(rows, ctx.me.caller.id, known):
             raise SessionNotFound
     ctx.desk.identities.forget()

@@ -79,7 +79,7 @@ async def renew(database: Database, token: str, *, key: bytes, life: timedelta) 
     Raises:
         InvalidRefreshToken: unknown, expired, of a session that has ended, or reused.
     """
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         renewal = await _renew_or_revoke(rows, token, key, life)
     # Raised only now: the revocation of a reused family must be committed.
     if renewal is None:

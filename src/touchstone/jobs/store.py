@@ -207,7 +207,7 @@ async def renew(
         .values(lease_until=moment + timedelta(seconds=lease_seconds))
         .returning(jobs.c.id, jobs.c.attempt, jobs.c.status)
     )
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         found = (await rows.execute(statement)).mappings().all()
     return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in found}
 
@@ -228,7 +228,7 @@ async def under_way(database: Database) -> set[Claim]:
 
 async def report(database: Database, progress: Mapping[Claim, Json]) -> None:
     """Note how far attempts are; one that is no longer the job's own changes nothing."""
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         for mine, state in progress.items():
             statement = sa.update(jobs).where(*_fence(mine), jobs.c.status == JobState.RUNNING)
             done = await rows.execute(statement.values(progress=state, updated_at=now()))
@@ -239,7 +239,7 @@ async def report(database: Database, progress: Mapping[Claim, Json]) -> None:
 async def succeed(database: Database, mine: Claim, result: Any, files: Sequence[KeptFile]) -> bool:
     """Keep the result and the artefacts of an attempt; False when the job is no longer this attempt's."""
     progress = {"percent": 100.0, "phase": "done", "step": 1, "total_steps": 1, "message": "done"}
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         kept = await _move(rows, JobState.SUCCEEDED, *_fence(mine), result=result, progress=progress)
         if kept and files:
             await rows.execute(
@@ -251,19 +251,19 @@ async def succeed(database: Database, mine: Claim, result: Any, files: Sequence[
 
 async def fail(database: Database, mine: Claim, error: Error) -> bool:
     """End a job with a reason; False when it is no longer this attempt's."""
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         return bool(await _fail(rows, error, *_fence(mine)))
 
 
 async def cancelled(database: Database, mine: Claim) -> bool:
     """Note that a job which was to be cancelled has been ended by its worker."""
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         return bool(await _move(rows, JobState.CANCELLED, *_fence(mine), jobs.c.status == JobState.CANCELLING))
 
 
 async def give_back(database: Database, mine: Claim, *, lost: Error | None) -> None:
     """Queue a job again: after a stop in good order (`lost` None), or after its worker died, at most three times."""
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         await _move(rows, JobState.CANCELLED, *_fence(mine), jobs.c.status == JobState.CANCELLING)
         if lost is None:
             await _move(rows, JobState.QUEUED, *_fence(mine))
@@ -277,14 +277,14 @@ async def reap(database: Database, lost: Error) -> int:
     async with database.reading() as reading:
         if await reading.first(sa.select(jobs.c.id).where(silent, jobs.c.status.in_(HELD)).limit(1)) is None:
             return 0
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         ended = await _move(rows, JobState.CANCELLED, silent, jobs.c.status == JobState.CANCELLING)
         return len(ended) + await _after_loss(rows, lost, silent)
 
 
 async def cancel(database: Database, job_id: UUID) -> None:
     """Cancel a job: at once when it waits, through its worker when it runs, not at all when it has ended."""
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         await _move(rows, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
         await _move(rows, JobState.CANCELLING, jobs.c.id == job_id)
 
@@ -295,7 +295,7 @@ async def delete(database: Database, job_id: UUID) -> None:
     Raises:
         JobNotFinal: it has not ended.
     """
-    async with database.writing() as rows:
+    async with database.writing(essential=True) as rows:
         done = await rows.execute(sa.delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(FINAL)))
         if not done.rowcount:
             raise JobNotFinal

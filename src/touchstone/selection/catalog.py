@@ -134,10 +134,13 @@ class LiveCatalog:
             log.warning("catalog snapshot not written", problem=type(problem).__name__)
 
     @asynccontextmanager
-    async def changing(self) -> AsyncIterator[Change]:
-        """A transaction on the catalog: committed and applied to the columns when the block ends."""
+    async def changing(self, *, essential: bool = False) -> AsyncIterator[Change]:
+        """A transaction on the catalog: committed and applied to the columns when the block ends.
+
+        `essential`: as of `Database.writing`.
+        """
         async with self._turn:
-            async with self._database.writing() as rows:
+            async with self._database.writing(essential=essential) as rows:
                 change = Change(rows, await versions.bump(rows, versions.CATALOG))
                 yield change
             self._apply(change.upserts, change.deleted)

@@ -18,6 +18,9 @@ _MEASURED: Final = "measured in the file"
 
 async def load_demo(database: Database) -> int:
     """Put the demo records in, all or none; how many. 0 when the catalog has had anything in it before."""
+    async with database.reading() as reader:
+        if await versions.current(reader, versions.CATALOG):
+            return 0
     async with database.writing() as rows:
         # The counter is locked from here on: of several processes that start at once, one loads.
         if await versions.bump(rows, versions.CATALOG) != 1:

@@ -105,7 +105,7 @@ class Projects:
         Raises:
             ProjectNotFound, PreconditionFailed: gone by now, or at another version.
         """
-        async with self._database.writing() as rows:
+        async with self._database.writing(essential=True) as rows:
             if not await store.delete_project(rows, project_id, owner, versions_allowed=versions):
                 await _refuse(rows, project_id, owner)
 

@@ -72,7 +72,7 @@ class Recording:
             DatasetNotFound, Forbidden, PreconditionFailed: not there, somebody else's, another version.
         """
         viewer = caller.id if caller else None
-        async with self._catalog.changing() as change:
+        async with self._catalog.changing(essential=True) as change:
             _accessible(await store.visible_dataset(change.rows, dataset_id, viewer), caller, etags)
             await change.delete(dataset_id)
 

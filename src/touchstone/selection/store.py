@@ -22,7 +22,7 @@ async def prepare_versions(database: Database) -> None:
     """Make the counters of this backend, so that two first writers never race for them."""
     for name in (CATALOG, UPLOADS):
         try:
-            async with database.writing() as rows:
+            async with database.writing(essential=True) as rows:
                 there = await rows.scalar(sa.select(versions.c.name).where(versions.c.name == name))
                 if there is None:
                     await rows.execute(sa.insert(versions).values(name=name, version=0))

@@ -16,7 +16,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from touchstone.core.db import Database
+from touchstone.core.db import Database, refusal_of
 from touchstone.core.errors import BadRequest, InvalidValue, QuotaExceeded, ServiceError, TooLarge, UploadNotFound
 from touchstone.core.identity import strict_uuid
 from touchstone.core.settings import Settings
@@ -57,14 +57,19 @@ class Uploading:
         Raises:
             BadRequest, InvalidValue: not a form with one file, or a name that tells no known type.
             TooLarge, QuotaExceeded: more than one file, or one user, may take.
+            StorageFull: the disk is full.
         """
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        declared = request.headers.get("content-length", "")
+        self._database.check_room(int(declared) if declared.isdigit() else 0)
         aside = self._folder / f".{uuid4().hex}.part"
         try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             name, size, digest = await _received(request, aside, await self._room(owner))
             file_id = uuid4()
             kept = self._folder / f"{file_id}-{name}"
             await asyncio.to_thread(_settle, aside, kept)
+        except OSError as problem:
+            raise refusal_of(problem) or problem from problem
         finally:
             aside.unlink(missing_ok=True)
         values: dict[str, Any] = {
@@ -91,7 +96,7 @@ class Uploading:
             UploadNotFound: the owner has none with this id.
         """
         known = strict_uuid(file_id)
-        async with self._database.writing() as rows:
+        async with self._database.writing(essential=True) as rows:
             found = await store.delete_file(rows, known, owner) if known else None
             if found is None:
                 raise UploadNotFound
