@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -102,6 +102,11 @@ class Speech:
         if seconds < _SHORT:
             return f"{self.number(seconds, 1)} s"
         return str(format_timedelta(end - start, granularity="second", threshold=1.2, locale=self._babel))
+
+    def span(self, seconds: float) -> str:
+        """Return a duration in its largest unit, as people estimate it."""
+        rounded = timedelta(seconds=max(5, 5 * round(seconds / 5)))
+        return str(format_timedelta(rounded, granularity="second", threshold=1.5, locale=self._babel))
 
     def bytes(self, count: int | None) -> str:
         """A size in kB or MB (powers of a thousand)."""

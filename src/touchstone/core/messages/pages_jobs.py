@@ -36,6 +36,13 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "Vous pouvez quitter cette page : le traitement continue.",
         "You may leave this page: the job keeps running.",
     ),
+    "job_waits": ("En attente depuis", "Waiting for"),
+    "job_works": ("En cours depuis", "Running for"),
+    "job_remaining": ("encore {time} environ pour la recherche", "about {time} left for the search"),
+    "job_unreachable": (
+        "Le service ne répond pas. Le traitement n’est pas perdu ; la page reprend dès que le service répond.",
+        "The service does not answer. The job is not lost; the page goes on as soon as the service answers.",
+    ),
     "job_name": ("Nom du traitement", "Job name"),
     "job_request": ("Demande d’origine", "Original request"),
     "progress": ("Avancement", "Progress"),

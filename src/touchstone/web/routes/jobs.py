@@ -1,6 +1,8 @@
 """Jobs: starting trainings and explanations, following them, reading what came out, asking what if."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, cast
 from uuid import uuid4
 
@@ -32,7 +34,12 @@ _BAD_ORDER: Final = (Invalid.status, IdempotencyConflict.status)
 
 
 async def _jobs(visit: Visit) -> Response:
-    return await visit.page("jobs.html", jobs=await jobs_of(visit, None))
+    return await visit.page("jobs.html", jobs=await jobs_of(visit, None), timing=_timing(visit))
+
+
+def _timing(visit: Visit) -> Callable[[Job], working.Timing]:
+    """Return what tells how long a job takes, as of now."""
+    return partial(working.timing, speech=visit.speech, now=datetime.now(UTC))
 
 
 async def _train(visit: Visit) -> Response:
@@ -220,6 +227,7 @@ async def _common(visit: Visit, job: Job) -> dict[str, Any]:
         "job": job,
         "dataset": dataset,
         "phase": working.progress_text(job, visit.speech),
+        "timing": _timing(visit)(job),
         "charts": working.charts(job, visit.speech),
         "said": working.said,
     }

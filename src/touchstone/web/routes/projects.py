@@ -1,6 +1,8 @@
 """Projects: a need with its weights, what the catalog offers for it, the choice and its reason, the work done."""
 
 import asyncio
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -12,7 +14,7 @@ from touchstone.client.models import Kind
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.web.forms import misfit, wholes, written
 from touchstone.web.state import Misfit, RankState, stored
-from touchstone.web.views import filtering
+from touchstone.web.views import filtering, working
 from touchstone.web.views import ranking as view
 from touchstone.web.views.describing import trainable
 from touchstone.web.views.timeline import timeline
@@ -109,6 +111,7 @@ async def _shown(
         chosen=chosen,
         trainable=chosen is not None and trainable(chosen),
         jobs=jobs,
+        timing=partial(working.timing, speech=visit.speech, now=datetime.now(UTC)),
         events=timeline(project, jobs),
         form=form,
         done=visit.request.query_params.get("done"),

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from touchstone.client import Job
 from touchstone.core.narratives import GROUP_METRICS, METRIC_LABELS
 from touchstone.web.rendering import Speech
 
+_SEARCHING: Final = "searching"
+_ENOUGH_TRIALS: Final = 3  # trials after which their pace says something about the others
 LONGEST: Final = 14  # contributions shown one by one; the rest is summed up
 
 
@@ -52,6 +55,16 @@ class Contribution:
     width: float
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long a job waits (`waiting`) or works already, and how long it is likely to go on (None: unknown)."""
+
+    waiting: bool
+    seconds: int
+    elapsed: str
+    remaining: str | None
+
+
 def said(found: Any, locale: str) -> str:
     """A text that a result holds in both languages."""
     return str(found.get(locale, "")) if isinstance(found, Mapping) else str(found or "")
@@ -65,6 +78,41 @@ def progress_text(job: Job, speech: Speech) -> str:
     if told.step is None or told.total_steps is None or told.total_steps < 2:
         return told.message
     return speech.text("progress_step", message=told.message, step=told.step, steps=told.total_steps)
+
+
+def timing(job: Job, *, speech: Speech, now: datetime) -> Timing:
+    """Return how long a job waits or works already, and how long it is likely to go on.
+
+    What remains is said only during a search, whose trials are alike enough: from the third one on, by the pace so
+    far, and never longer than the search may take. No other phase shows how much of it is left.
+    """
+    since = job.started_at or job.created_at
+    elapsed = max(0.0, (now - since).total_seconds())
+    seconds = _remaining(job, elapsed)
+    return Timing(
+        waiting=job.started_at is None,
+        seconds=int(elapsed),
+        elapsed=clock(int(elapsed)),
+        remaining=None if seconds is None else speech.span(seconds),
+    )
+
+
+def clock(seconds: int) -> str:
+    """Return a duration as a clock shows it: minutes and seconds, with hours in front once there are any."""
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _remaining(job: Job, elapsed: float) -> float | None:
+    progress = job.progress
+    if job.status != "running" or progress is None or progress.phase != _SEARCHING:
+        return None
+    done, total = progress.step or 0, progress.total_steps or 0
+    if done < _ENOUGH_TRIALS or total <= done:
+        return None
+    seconds = elapsed / done * (total - done)
+    limit = (job.request.get("budget") or {}).get("max_runtime_seconds")
+    return min(seconds, max(0.0, limit - elapsed)) if isinstance(limit, int | float) else seconds
 
 
 def scores(result: Mapping[str, Any], speech: Speech) -> tuple[Score, ...]:

@@ -1,0 +1,132 @@
+"""Jobs at work, as their pages show them: state, times, and a service that does not answer."""
+
+import re
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.web.conftest import Visit
+from tests.web.looking import check_looks
+from touchstone.client import Job
+from touchstone.client.models import Progress
+from touchstone.web.rendering import Speech
+from touchstone.web.views.working import clock, timing
+
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+
+
+def job(step: int | None = None, total: int = 20, *, phase: str = "searching", **fields: Any) -> Job:
+    """A job that began 60 seconds ago."""
+    progress = None if step is None else Progress(percent=50, phase=phase, step=step, total_steps=total)
+    begun = {"created_at": NOW - timedelta(seconds=90), "started_at": NOW - timedelta(seconds=60)}
+    return Job(
+        **{"id": uuid4(), "kind": "train", "status": "running", "done": False, "progress": progress} | begun | fields
+    )
+
+
+@pytest.mark.parametrize(
+    ("work", "remaining"),
+    [
+        (job(10), "60 seconds"),
+        (job(15), "20 seconds"),
+        (job(2), None),  # too few trials to know their pace
+        (job(20), None),
+        (job(10, phase="evaluating"), None),
+        (job(None), None),
+        (job(10, request={"budget": {"max_runtime_seconds": 90}}), "30 seconds"),
+        (job(10, status="cancelling"), None),
+    ],
+)
+def test_the_time_left_is_said_only_when_it_is_known(work: Job, remaining: str | None) -> None:
+    """A search goes on at the pace of its trials and ends with its budget; nothing else is estimated."""
+    found = timing(work, speech=Speech("en"), now=NOW)
+    assert (found.elapsed, found.remaining) == ("1:00", remaining)
+
+
+def test_a_waiting_job_counts_from_its_request() -> None:
+    """Nothing has started yet."""
+    found = timing(job(status="queued", started_at=None), speech=Speech("fr"), now=NOW)
+    assert (found.waiting, found.elapsed, found.remaining) == (True, "1:30", None)
+    assert clock(3725) == "1:02:05"
+
+
+@pytest.fixture
+def training(api: httpx2.Client) -> Iterator[str]:
+    """The id of a training that goes on until it is stopped."""
+    rows = "\n".join(f"{number % 97},{number % 31},{number % 7},{(number * 7919) % 2}" for number in range(30_000))
+    brought = api.post("/api/v1/files", files={"file": ("long.csv", f"a,b,c,y\n{rows}")}).json()
+    record = {"name": "long", "description": "", "file_path": brought["file_path"], "file_type": "csv"}
+    dataset = api.post("/api/v1/datasets/", json=record).json()["id"]
+    order = {"dataset_id": dataset, "target": "y", "budget": {"max_trials": 60}, "split": {"strategy": "kfold"}}
+    started = api.post("/api/v1/ml/train", json=order)
+    assert started.status_code == 202, started.text
+    yield started.json()["id"]
+    api.post(f"/api/v1/ml/jobs/{started.json()['id']}/cancel")
+
+
+def running(api: httpx2.Client, training: str) -> None:
+    """Wait until the training runs."""
+    for _ in range(600):
+        if api.get(f"/api/v1/ml/jobs/{training}").json()["status"] == "running":
+            return
+        threading.Event().wait(0.1)
+    raise AssertionError("the training never ran")
+
+
+def test_the_badge_and_the_clock_follow_a_job(visit: Visit, api: httpx2.Client, training: str) -> None:
+    """What was opened while it waited says that it works once it does, on its page and in the list."""
+    page, jobs = (visit(path, language="en") for path in (f"/app/jobs/train/{training}", "/app/jobs"))
+    running(api, training)
+    expect(page.locator("#state")).to_have_text("in progress", timeout=30_000)
+    expect(page.locator("#times")).to_contain_text("Running for")
+    expect(jobs.locator(".job-now").first).to_contain_text(re.compile(r"in progress \d+:\d\d"), timeout=30_000)
+    first = page.locator("#times [data-seconds]").inner_text()
+    assert re.fullmatch(r"\d+:\d\d", first)
+    expect(page.locator("#times [data-seconds]")).not_to_have_text(first, timeout=5_000)
+    assert api.post(f"/api/v1/ml/jobs/{training}/cancel").status_code in (200, 202)
+    expect(page.locator("#progress")).to_have_count(0, timeout=30_000)
+    expect(jobs.locator(".job-now").first).to_have_text("cancelled", timeout=30_000)
+    expect(jobs.locator("progress")).to_have_count(0)
+
+
+def test_a_running_job_is_shown_well(visit: Visit, api: httpx2.Client, training: str) -> None:
+    """Its page and the list fit every width and please the checker in both themes."""
+    running(api, training)
+    for path in (f"/app/jobs/train/{training}", "/app/jobs"):
+        page = visit(path, theme="auto")
+        check_looks(page)
+        page.context.close()
+
+
+def test_a_job_page_says_when_the_service_is_away(
+    browser: Browser, server: str, signed_in: dict[str, str], api: httpx2.Client, training: str
+) -> None:
+    """The page says so, keeps what it knows, and goes on by itself when the service is back."""
+    running(api, training)
+    context = browser.new_context(base_url=server)
+    cookies = signed_in | {"touchstone_language": "en"}
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in cookies.items()])
+    page = context.new_page()
+    page.goto(f"/app/jobs/train/{training}")
+    addresses = re.compile("/app/jobs")
+    page.route(addresses, lambda route: route.fulfill(status=503, body=""))
+    expect(page.locator("#unreachable")).to_be_visible(timeout=30_000)
+    expect(page.locator("#unreachable")).to_contain_text("The service does not answer")
+    expect(page.locator("#progress")).to_be_visible()
+    page.unroute(addresses)
+    expect(page.locator("#unreachable")).to_be_hidden(timeout=30_000)
+    context.close()
+
+
+def test_without_scripts_a_running_job_has_its_times(visit: Visit, api: httpx2.Client, training: str) -> None:
+    """The page is loaded again by itself, with the state and the time of now."""
+    page = visit(f"/app/jobs/train/{training}", language="en", scripts=False)
+    running(api, training)
+    expect(page.locator("#state")).to_have_text("in progress", timeout=30_000)
+    expect(page.locator("#times")).to_contain_text(re.compile(r"Running for \d+:\d\d"))
