@@ -6,6 +6,9 @@ from typing import Final
 PAGES: Final[Mapping[str, tuple[str, str]]] = {
     # Frame
     "skip": ("Aller au contenu", "Skip to the content"),
+    "skip_results": ("Aller au classement", "Skip to the ranking"),
+    "skip_weights": ("Aller aux poids", "Skip to the weights"),
+    "skip_filters": ("Aller aux filtres", "Skip to the filters"),
     "nav_main": ("Pages", "Pages"),
     "nav_rank": ("Classer", "Rank"),
     "nav_projects": ("Projets", "Projects"),
@@ -108,6 +111,14 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "results": ("Classement", "Ranking"),
     "datasets_found": ("jeux de données", "datasets"),
     "datasets_found_one": ("jeu de données", "dataset"),
+    "announcement": (
+        "{count} jeux de données. En tête : {name}, score {score}.",
+        "{count} datasets. First: {name}, score {score}.",
+    ),
+    "announcement_one": (
+        "{count} jeu de données : {name}, score {score}.",
+        "{count} dataset: {name}, score {score}.",
+    ),
     "views": ("Présentation", "View"),
     "view_heat": ("Carte de chaleur", "Heat map"),
     "view_bars": ("Barres", "Bars"),

@@ -93,6 +93,7 @@ async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[s
         "chips": filtering.chips(state, visit.speech),
         "ranking": ranking,
         "shape": shape(state, used, ranking, visit.speech),
+        "announcement": "" if problem else view.announcement(ranking, state, visit.speech),
         "problem": problem,
         "crowded": len(set(visit.request.query_params.getlist("pin"))) > MAX_PINS,
         "spoken": view.spoken,

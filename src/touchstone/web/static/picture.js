@@ -2,10 +2,11 @@
 
 import { say, write } from "./shares.js";
 
-export function fill({ view, lines }) {
+export function fill({ view, announcement, lines }) {
   const results = document.getElementById("results");
   results.removeAttribute("aria-busy");
   results.classList.remove("late");
+  write(results, "data-announcement", announcement);
   for (const id of ["away", "pins-full"]) document.getElementById(id).hidden = true;
   results.querySelector("[name=was]").value = lines.map(({ id }) => id).join(".");
   const rows = results.querySelectorAll("[data-id]");

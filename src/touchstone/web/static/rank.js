@@ -1,7 +1,7 @@
 // The rank page: follows every change 300 ms after the last one. The server draws; this file only asks and swaps.
 
 import { fill, readdress } from "./picture.js";
-import { share, write } from "./shares.js";
+import { say, share, write } from "./shares.js";
 
 const PAUSE = 300;
 const LATE = 250; // an answer that takes longer dims the old picture
@@ -17,11 +17,13 @@ let queue = Promise.resolve(); // such questions, one after another
 let moment = 0; // counts what the reader does
 const done = new Map(); // what the reader did, by field, that no picture shows yet
 
-// Where the panels stand above the ranking they wait closed, so that the ranking comes first.
-const CLOSED = { filters: "(max-width: 63.99rem)", weights: "(max-width: 40rem)" };
-for (const [id, where] of Object.entries(CLOSED)) {
-  if (window.matchMedia(where).matches) document.getElementById(id).open = false;
+// Where the panels stand above the ranking they wait closed, so that the ranking comes first. Elsewhere the style sheet
+// shows their contents until this line runs (rank.css), so that nothing moves when it does.
+const OPEN = { filters: "(min-width: 64rem)", weights: "(min-width: 40.01rem)" };
+for (const [id, where] of Object.entries(OPEN)) {
+  document.getElementById(id).open = window.matchMedia(where).matches;
 }
+document.documentElement.dataset.ready = "";
 
 function query(extra = {}) {
   const pairs = [...new FormData(form)].filter(([name, value]) => value !== "" && !(name in extra));
@@ -172,6 +174,11 @@ function press(profile) {
   }
 }
 
+// One short sentence for readers who cannot see that the picture has changed.
+function announce() {
+  say(document.getElementById("announcement"), document.getElementById("results").dataset.announcement);
+}
+
 function parsed(html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;
@@ -206,6 +213,7 @@ async function show(asked, { remember = true, also = [], seen = moment, leads = 
     redo();
     if (fresh) share();
     press(answer.headers.get("x-profile"));
+    announce();
     glide(before);
     address = answer.headers.get("x-address");
     if (remember) remembered(address, figures);

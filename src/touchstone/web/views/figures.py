@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from touchstone.web.rendering import Speech, digest
 from touchstone.web.state import RankState
-from touchstone.web.views.ranking import Criterion, Line, RankingView, fineness
+from touchstone.web.views.ranking import Criterion, Line, RankingView, announcement, fineness
 
 Figures: TypeAlias = list[Any]
 
@@ -30,7 +30,11 @@ def shape(state: RankState, used: Sequence[Criterion], ranking: RankingView, spe
 
 def figures(state: RankState, ranking: RankingView, speech: Speech) -> dict[str, Any]:
     """The figures of a picture, row by row. What follows from the weights alone, the browser knows already."""
-    return {"view": state.view, "lines": [_line(line, _CELLS[state.view], speech) for line in ranking.lines]}
+    return {
+        "view": state.view,
+        "announcement": announcement(ranking, state, speech),
+        "lines": [_line(line, _CELLS[state.view], speech) for line in ranking.lines],
+    }
 
 
 def _line(line: Line, cells: Callable[[Line, Speech], Figures], speech: Speech) -> dict[str, Any]:

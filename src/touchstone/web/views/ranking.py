@@ -247,6 +247,16 @@ def ranking(
     return RankingView(lines, found.total_count, last_page(found), offset + 1)
 
 
+def announcement(ranking: RankingView, state: RankState, speech: Speech) -> str:
+    """Return the sentence that tells a screen reader what the ranking has become."""
+    if not state.weights:
+        return speech.text("weights_none")
+    if not ranking.lines:
+        return speech.text("rank_empty")
+    first = ranking.lines[0]
+    return speech.counted("announcement", ranking.total, name=first.dataset.dataset_name, score=first.score)
+
+
 def _moved(before: int | None, place: int, speech: Speech) -> Moved:
     if before is None:
         return Moved("new", speech.text("moved_new"))

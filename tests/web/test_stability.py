@@ -1,0 +1,84 @@
+"""Pages stand still while they load: what is read or about to be pressed does not move away."""
+
+from typing import Any, Final
+
+import httpx2
+import pytest
+
+from tests.web.conftest import Visit
+from tests.web.test_everywhere import PAGES, places
+
+__all__ = ["places"]
+
+WIDTHS: Final = (360, 768, 1024, 1440)
+MOST: Final = 0.02
+# Layout shifts as the browser itself reports them, from the first paint on (Cumulative Layout Shift).
+SHIFTS: Final = """async () => {
+  const shifts = [];
+  const take = (list) => shifts.push(...list.getEntries());
+  const observer = new PerformanceObserver(take);
+  observer.observe({ type: "layout-shift", buffered: true });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  take({ getEntries: () => observer.takeRecords() });
+  return shifts.filter((one) => !one.hadRecentInput).map((one) => one.value).reduce((sum, value) => sum + value, 0);
+}"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_moves_while_a_page_loads(visit: Visit, places: dict[str, Any], name: str) -> None:
+    """The cumulative layout shift is at most 0.02 on a phone, a tablet, a small and a large screen."""
+    for width in WIDTHS:
+        page = visit(PAGES[name].format(**places), width=width)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate(SHIFTS) <= MOST, width
+        page.context.close()
+
+
+def test_the_panels_wait_closed_where_they_stand_above_the_ranking(visit: Visit) -> None:
+    """On a phone the ranking comes first; beside it on a large screen both panels stand open."""
+    for width, expected in ((360, [False, False]), (768, [False, True]), (1440, [True, True])):
+        page = visit("/app/", width=width)
+        page.wait_for_function("'ready' in document.documentElement.dataset")
+        panels = [page.locator(panel) for panel in ("#filters", "#weights")]
+        assert [panel.get_attribute("open") is not None for panel in panels] == expected
+        page.context.close()
+
+
+def test_the_panels_show_without_scripts_where_there_is_room(visit: Visit) -> None:
+    """A large screen shows filters and weights at once; a phone opens them by their heading."""
+    wide = visit("/app/", scripts=False)
+    assert wide.locator("#w-year").is_visible()
+    assert wide.locator("#f-dataset_name").is_visible()
+    narrow = visit("/app/", scripts=False, width=360)
+    assert not narrow.locator("#w-year").is_visible()
+    narrow.locator("#weights-title").click()
+    assert narrow.locator("#w-year").is_visible()
+
+
+def test_a_change_of_the_ranking_is_announced(visit: Visit, api: httpx2.Client) -> None:
+    """Each new picture puts one short sentence into a polite live region outside of what is redrawn."""
+    page = visit("/app/", language="en")
+    region = page.locator("#announcement")
+    assert region.get_attribute("role") == "status"
+    assert region.text_content() == ""
+    page.locator("#w-year").focus()
+    for key in ("End", "Home"):
+        with page.expect_response(lambda answer: "/app/parts/ranking" in answer.url) as answered:
+            page.keyboard.press(key)
+        assert answered.value.ok
+        page.wait_for_function("document.getElementById('results').getAttribute('aria-busy') !== 'true'")
+        first = page.locator("#results [data-id] a[id]").first.inner_text()
+        total = page.locator(".found strong").inner_text()
+        score = page.locator("#results tbody .score").first.inner_text()
+        assert region.text_content() == f"{total} datasets. First: {first}, score {score}."
+
+
+def test_links_skip_to_the_ranking_and_to_the_weights(visit: Visit) -> None:
+    """The first Tab stops lead past the head of the page, to the ranking and to both panels."""
+    page = visit("/app/", language="en")
+    for steps, target in ((2, "results"), (3, "weights-title"), (4, "filters-title")):
+        page.goto("/app/")
+        for _ in range(steps):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == target
