@@ -38,8 +38,13 @@ class ServingProcess:
     def environment(self) -> Mapping[str, str]:
         """What the process is started with: nothing of ours but its settings."""
         own = {k: v for k, v in os.environ.items() if not k.startswith("TOUCHSTONE_")}
-        defaults = {"TOUCHSTONE_PORT": "0", "TOUCHSTONE_DATA_DIR": str(self.folder), "TOUCHSTONE_METRICS_PORT": "0"}
-        defaults["TOUCHSTONE_RESERVE_BYTES"] = "0"
+        defaults = {
+            "TOUCHSTONE_PORT": "0",
+            "TOUCHSTONE_DATA_DIR": str(self.folder),
+            "TOUCHSTONE_METRICS_PORT": "0",
+            "TOUCHSTONE_RESERVE_BYTES": "0",
+            "TOUCHSTONE_REGISTRATIONS_PER_HOUR": "100000",  # every test registers users of its own from one address
+        }
         return own | defaults | self.variables
 
     def start(self, *prefix: str) -> "ServingProcess":

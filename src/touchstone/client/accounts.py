@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
+import httpx2
+import msgspec
+
 from touchstone.client.describing import Call, address, into, nothing, raw
 from touchstone.client.fields import ProfileFields
 from touchstone.client.models import Health, ResetToken, Session, Tokens, User, UserPage
 
+DEVICE_COOKIE: Final = "touchstone_device"
+_read_tokens: Final = into(Tokens)
 PICTURE_TYPES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
@@ -17,10 +22,16 @@ class AccountChanges(TypedDict, total=False):
     is_active: bool
 
 
-def sign_in(email: str, password: str) -> Call[Tokens]:
-    """Exchange an e-mail address and a password for tokens."""
+def sign_in(email: str, password: str, device: str | None = None) -> Call[Tokens]:
+    """Exchange an e-mail address and a password for tokens, on a device that may have signed in before."""
     body = {"username": email, "password": password}
-    return Call("POST", address("auth", "login"), into(Tokens), json=body, public=True)
+    headers = {"Cookie": f"{DEVICE_COOKIE}={device}"} if device else {}
+    return Call("POST", address("auth", "login"), _signed_in, json=body, headers=headers, public=True)
+
+
+def _signed_in(response: httpx2.Response) -> Tokens:
+    device = response.cookies.get(DEVICE_COOKIE)
+    return msgspec.structs.replace(_read_tokens(response), device=device)
 
 
 def renew(refresh_token: str) -> Call[Tokens]:

@@ -114,7 +114,7 @@ class AsyncTouchstone:
 
     async def login(self, email: str, password: str) -> Tokens:
         """Sign in; the tokens are used, and renewed, by all later calls."""
-        tokens = await self.run(accounts.sign_in(email, password))
+        tokens = await self.run(accounts.sign_in(email, password, self.identity.device))
         self.identity.keep(tokens)
         return tokens
 

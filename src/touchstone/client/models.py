@@ -13,12 +13,17 @@ Locale = Literal["fr", "en"]
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
-    """An answer to a sign-in; `expires_in` in seconds."""
+    """An answer to a sign-in; `expires_in` in seconds.
+
+    Attributes:
+        device: shows at the next sign-in that this device has signed in before; None in an answer to a renewal.
+    """
 
     access_token: str
     token_type: str
     expires_in: int | None = None
     refresh_token: str | None = None
+    device: str | None = None
 
 
 class Dataset(Struct, frozen=True, kw_only=True):

@@ -115,7 +115,7 @@ class Touchstone:
 
     def login(self, email: str, password: str) -> Tokens:
         """Sign in; the tokens are used, and renewed, by all later calls."""
-        tokens = self.run(accounts.sign_in(email, password))
+        tokens = self.run(accounts.sign_in(email, password, self.identity.device))
         self.identity.keep(tokens)
         return tokens
 

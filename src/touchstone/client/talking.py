@@ -5,6 +5,7 @@ A conversation yields steps and is sent their outcome; the synchronous and the a
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Final, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
@@ -31,6 +32,7 @@ class IdentityFields(TypedDict, total=False):
     locale: str | None
     address: tuple[str, int] | None
     user_agent: str | None
+    device: str | None
     on_tokens: Callable[[Tokens], None] | None
 
 
@@ -43,6 +45,7 @@ class Identity:
         locale: `fr` or `en`; by default the service's own choice.
         address: host and port of the person behind the call, for an app in the same process only.
         user_agent: of the person behind the call.
+        device: as the last sign-in on this device gave it.
         on_tokens: told the new tokens after each renewal, to keep them somewhere.
     """
 
@@ -51,12 +54,14 @@ class Identity:
     locale: str | None = None
     address: tuple[str, int] | None = None
     user_agent: str | None = None
+    device: str | None = None
     on_tokens: Callable[[Tokens], None] | None = None
 
     def keep(self, tokens: Tokens) -> None:
         """Use these tokens from now on."""
         self.token = tokens.access_token
         self.refresh_token = tokens.refresh_token or self.refresh_token
+        self.device = tokens.device or self.device
         if self.on_tokens is not None:
             self.on_tokens(tokens)
 
@@ -159,12 +164,20 @@ class HttpOptions(TypedDict):
     base_url: str
     timeout: httpx2.Timeout
     trust_env: bool
+    cookies: CookieJar
 
 
 def options(base_url: str, timeout: float) -> HttpOptions:
     """The set-up for a server; what runs on this machine is never asked through a proxy."""
     local = (urlsplit(base_url).hostname or "") in LOOPBACK
-    return HttpOptions(base_url=base_url, timeout=httpx2.Timeout(timeout, connect=5.0), trust_env=not local)
+    # One HTTP client may be shared by several people: it must not send the cookies of one with the calls of another.
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+    return HttpOptions(
+        base_url=base_url,
+        timeout=httpx2.Timeout(timeout, connect=5.0),
+        trust_env=not local,
+        cookies=no_cookies,
+    )
 
 
 def _headers(identity: Identity, public: bool) -> dict[str, str]:

@@ -322,7 +322,7 @@ class InvalidJobRequest(Invalid):
 
 
 class TooManyAttempts(ServiceError):
-    """Too many failed sign-ins for this account or address."""
+    """Too many failed sign-ins, wrong reset tokens or registrations from this address."""
 
     status, code = 429, "too_many_attempts"
 

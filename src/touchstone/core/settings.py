@@ -41,6 +41,7 @@ class Settings(BaseSettings):
     )
     demo: bool = Field(True, description="Load the demo catalog into an empty database.")
     registration: Literal["open", "closed"] = Field("open", description="Whether people may register by themselves.")
+    registrations_per_hour: int = Field(100, ge=1, description="Accounts that one client address may make in an hour.")
     signing_key: SecretStr | None = Field(
         None, description="Key of the access tokens, at least 32 bytes; by default made once in the data folder."
     )

@@ -137,6 +137,12 @@ async def authenticate(database: Database, email: str, password: str) -> store.F
     return user
 
 
+async def find_row(database: Database, email: str) -> store.Found | None:
+    """Return the row of the user with this address, in any case."""
+    async with database.reading() as rows:
+        return await store.user_by_email(rows, folded(email))
+
+
 async def start_session(
     database: Database, user: store.Found, device: sessions.Device, *, life: timedelta
 ) -> sessions.Renewal:

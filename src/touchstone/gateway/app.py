@@ -16,6 +16,7 @@ from touchstone.core.settings import Settings
 from touchstone.core.shell import Json, Resource, make_app
 from touchstone.core.upstream import Absent, Upstream
 from touchstone.gateway.context import Desk
+from touchstone.gateway.devices import DeviceCookies
 from touchstone.gateway.documents import PublicDocument
 from touchstone.gateway.gate import FORWARDED, Gate
 from touchstone.gateway.identities import Identities
@@ -55,7 +56,13 @@ class Gateway:
         resources = (Resource("database", database.ping), *(Resource(n, u.ping) for n, u in there.items()))
         own = make_app("gateway", *ROUTERS, resources=resources)
         own.state.desk = Desk(
-            settings, database, access, identities, Throttle(), derived_key(key, "successors of refresh tokens")
+            settings,
+            database,
+            access,
+            identities,
+            Throttle(settings.registrations_per_hour),
+            DeviceCookies(derived_key(key, "device cookies")),
+            derived_key(key, "successors of refresh tokens"),
         )
         document = PublicDocument(PUBLIC_ROUTES, own=own.openapi, upstreams=upstreams, tokens=tokens)
         own.include_router(_documents(document))

@@ -12,6 +12,7 @@ from touchstone.core.db import Database
 from touchstone.core.errors import AdministratorsOnly
 from touchstone.core.settings import Settings
 from touchstone.core.shell import caller_locale
+from touchstone.gateway.devices import DeviceCookies
 from touchstone.gateway.identities import IDENTITY, Identities, Identity
 from touchstone.gateway.schemas import Grant
 from touchstone.gateway.sessions import Device, Renewal
@@ -28,6 +29,7 @@ class Desk:
     tokens: AccessTokens
     identities: Identities
     throttle: Throttle
+    devices: DeviceCookies
     successor_key: bytes
 
     @property
@@ -60,7 +62,7 @@ class Context:
 
     @property
     def address(self) -> str:
-        """The client's address as the listener saw it: a header could say anything."""
+        """The client's address: the listener's peer, or the one that a trusted proxy forwarded."""
         client = self.scope.get("client")
         return str(client[0]) if client else "local"
 

@@ -32,6 +32,8 @@ FORWARDED: Final = frozenset(
         b"x-request-id",
     }
 )
+# The gateway's own routes see cookies too: the sign-in looks for the one of the device, and none proves an identity.
+OWN_HEADERS: Final = FORWARDED | {b"cookie"}
 _UNSAFE_IN_QUERY: Final = re.compile(rb"[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]")
 
 
@@ -71,7 +73,7 @@ class Gate:
                 raise NotFound
             if route is None:
                 raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(match.routes))})
-            rebuilt = self._rebuilt(scope, filled(route.target, match.values), identity)
+            rebuilt = self._rebuilt(scope, route, match, identity)
             answerer = self._own if route.backend is None else self._upstreams[route.backend]
             await answerer(rebuilt, receive, self._locating(send, route) if route.is_making else send)
         except ServiceError as problem:
@@ -90,9 +92,11 @@ class Gate:
 
         return located
 
-    def _rebuilt(self, scope: Scope, path: str, identity: Identity | None) -> Scope:
+    def _rebuilt(self, scope: Scope, route: PublicRoute, match: Match, identity: Identity | None) -> Scope:
+        path = filled(route.target, match.values)
         caller = identity.caller if identity else None
-        headers: Headers = [(name, value) for name, value in scope["headers"] if name in FORWARDED]
+        names = OWN_HEADERS if route.backend is None else FORWARDED
+        headers: Headers = [(name, value) for name, value in scope["headers"] if name in names]
         return {
             **scope,
             "path": path,

@@ -17,9 +17,9 @@ from touchstone.core.errors import (
 )
 from touchstone.core.identity import strict_uuid
 from touchstone.core.shell import BINARY, OCTETS, router
-from touchstone.gateway import accounts, pictures, sessions, store
+from touchstone.gateway import accounts, devices, pictures, sessions, store
 from touchstone.gateway.bodies import LOGIN_BODY, limited_body, login_of
-from touchstone.gateway.context import Ctx
+from touchstone.gateway.context import Context, Ctx
 from touchstone.gateway.schemas import (
     Grant,
     PasswordChange,
@@ -66,6 +66,7 @@ async def register(wanted: Registration, ctx: Ctx) -> UserView:
     """Open to everyone unless registration is closed; never makes an administrator."""
     if ctx.desk.settings.registration == "closed":
         raise RegistrationClosed
+    ctx.desk.throttle.registration(ctx.address)
     names = wanted.model_dump(include={"pseudo", "given_name", "family_name"})
     profile = accounts.Profile(**names, locale=wanted.locale or ctx.locale)
     return await accounts.create_user(ctx.database, email=wanted.email, password=wanted.password, profile=profile)
@@ -73,11 +74,27 @@ async def register(wanted: Registration, ctx: Ctx) -> UserView:
 
 @auth.post("/login", summary="Sign in", openapi_extra=LOGIN_BODY)
 async def login(request: Request, response: Response, ctx: Ctx) -> Grant:
-    """Takes `username` (the e-mail address) and `password`, as a form or as JSON."""
+    """Takes `username` (the e-mail address) and `password`, as a form or as JSON.
+
+    The answer sets a device cookie: a device that sends it again can sign in although others fail from its address.
+    """
     given = await login_of(request)
-    async with ctx.desk.throttle.attempt(accounts.folded(given.username), ctx.address):
+    cookie = request.cookies.get(devices.COOKIE)
+    device = await _known_device(ctx, cookie, given.username)
+
+    async with ctx.desk.throttle.attempt(accounts.folded(given.username), ctx.address, device=device):
         user = await accounts.authenticate(ctx.database, given.username, given.password)
     session = await accounts.start_session(ctx.database, user, ctx.device, life=ctx.desk.session_life)
+
+    response.set_cookie(
+        devices.COOKIE,
+        ctx.desk.devices.renewed(cookie, user),
+        max_age=devices.LIFE_SECONDS,
+        path=f"{API}/auth/login",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
     return _uncached(response, ctx.desk.grant(session))
 
 
@@ -108,7 +125,8 @@ async def logout(given: RefreshToken, ctx: Ctx) -> None:
 @auth.post("/reset-password", status_code=204, summary="Set a new password with a reset token")
 async def reset_password(given: PasswordReset, ctx: Ctx) -> None:
     """The token comes from an administrator; it works once, and every session of the user ends."""
-    await accounts.reset_password(ctx.database, given.token, given.password)
+    async with ctx.desk.throttle.reset(ctx.address):
+        await accounts.reset_password(ctx.database, given.token, given.password)
     ctx.desk.identities.forget()
 
 
@@ -202,6 +220,12 @@ async def make_reset_token(user_id: str, response: Response, ctx: Ctx) -> ResetT
     """For administrators: hand the token to the user, who uses it at `/auth/reset-password`."""
     life = timedelta(minutes=ctx.desk.settings.reset_token_minutes)
     return _uncached(response, await accounts.issue_reset_token(ctx.database, _addressed(user_id), life=life))
+
+
+async def _known_device(ctx: Context, cookie: str | None, email: str) -> str | None:
+    if cookie is None:
+        return None
+    return ctx.desk.devices.verified_nonce(cookie, await accounts.find_row(ctx.database, email))
 
 
 def _addressed(user_id: str) -> UUID:

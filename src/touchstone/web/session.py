@@ -1,9 +1,12 @@
-"""The cookies of the pages: who is signed in, the language and the theme; and which requests may change anything.
+"""The cookies of the pages: who is signed in, who has been before, the language and the theme.
+
+And which requests may change anything.
 
 Scripts never see the tokens (HttpOnly), other sites never send them with a form (SameSite=Lax and the origin check),
 and on https they travel encrypted only (Secure).
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,11 +17,13 @@ from touchstone.core.messages import LOCALES, locale_of
 
 ACCESS: Final = "touchstone_access"
 REFRESH: Final = "touchstone_refresh"
+DEVICE: Final = "touchstone_device"
 LANGUAGE: Final = "touchstone_language"
 THEME: Final = "touchstone_theme"
 THEMES: Final = ("auto", "light", "dark")
 HOME: Final = "/app/"
 YEAR: Final = 365 * 86_400
+_DEVICE_FORM: Final = re.compile(r"[A-Za-z0-9._~-]{1,1000}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -42,14 +47,20 @@ def keep(response: Response, request: Request, signed: Signed, *, days: int) -> 
         _set(response, request, name, value, seconds=days * 86_400)
 
 
+def device_of(request: Request) -> str | None:
+    """Return what shows that this browser has signed in before."""
+    value = request.cookies.get(DEVICE, "")
+    return value if _DEVICE_FORM.fullmatch(value) else None
+
+
 def forget(response: Response) -> None:
     """Let the browser drop the tokens."""
     for name in (ACCESS, REFRESH):
         response.delete_cookie(name, path=HOME)
 
 
-def prefer(response: Response, request: Request, name: str, value: str) -> None:
-    """Let the browser keep a preference for a year."""
+def keep_for_a_year(response: Response, request: Request, name: str, value: str) -> None:
+    """Let the browser keep a preference, or that it has signed in before, for a year."""
     _set(response, request, name, value, seconds=YEAR)
 
 

@@ -61,6 +61,7 @@ class Visit:
             locale=visit.locale,
             address=(request.client.host, request.client.port) if request.client else None,
             user_agent=request.headers.get("user-agent", "")[:500] or None,
+            device=session.device_of(request),
             on_tokens=visit.renew,
         )
         return visit
@@ -112,10 +113,13 @@ class Visit:
     def part(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
         """A template filled for this visitor."""
         common = {"here": self.here, "path": self.request.url.path, "theme": session.theme_of(self.request)}
+        headers = {}
         if isinstance(problem := context.get("problem"), TouchstoneError):
             context["problem"] = worded(problem, self.speech)
+            if problem.retry_after is not None:
+                headers["Retry-After"] = str(round(problem.retry_after))
         html = self.desk.pages.render(template, self.locale, **common, **context)
-        return HTMLResponse(html, status_code=status)
+        return HTMLResponse(html, status_code=status, headers=headers)
 
     def go(self, path: str, **query: Any) -> Response:
         """Send the browser on to another page."""
@@ -131,6 +135,9 @@ class Visit:
             session.keep(response, self.request, self.renewed, days=self.desk.settings.refresh_token_days)
         elif self.ended:
             session.forget(response)
+        device = self.api.identity.device
+        if device is not None and device != session.device_of(self.request):
+            session.keep_for_a_year(response, self.request, session.DEVICE, device)
         # What one person saw must not come out of a shared computer's cache after signing out.
         response.headers.setdefault("cache-control", "no-store")
         return response

@@ -58,7 +58,7 @@ async def _welcome(visit: Visit, form: FormData) -> Response:
     answer = visit.go(session.local(written(form, "next")))
     if session.LANGUAGE not in visit.request.cookies:
         user = await visit.api.get_me()
-        session.prefer(answer, visit.request, session.LANGUAGE, user.locale)
+        session.keep_for_a_year(answer, visit.request, session.LANGUAGE, user.locale)
     return answer
 
 
@@ -123,10 +123,10 @@ async def _preferences(visit: Visit) -> Response:
     answer = visit.go(session.local(written(form, "next")))
     language, theme = written(form, "language"), written(form, "theme")
     if language in LOCALES:
-        session.prefer(answer, visit.request, session.LANGUAGE, language)
+        session.keep_for_a_year(answer, visit.request, session.LANGUAGE, language)
         await _remember(visit, language)
     if theme in session.THEMES:
-        session.prefer(answer, visit.request, session.THEME, theme)
+        session.keep_for_a_year(answer, visit.request, session.THEME, theme)
     return answer
 
 
@@ -172,7 +172,7 @@ async def _change(visit: Visit) -> Response:
         return visit.go("/app/sign-in", done="password")
     answer = visit.go(_MINE, done=about)
     if about == "profile":
-        session.prefer(answer, visit.request, session.LANGUAGE, written(await visit.form(), "locale"))
+        session.keep_for_a_year(answer, visit.request, session.LANGUAGE, written(await visit.form(), "locale"))
     return answer
 
 
