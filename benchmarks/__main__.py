@@ -4,7 +4,7 @@ import importlib
 import sys
 from typing import Final
 
-NAMES: Final = ("serving", "long_answers", "ranking", "learning", "jobs", "beside_training", "pages")
+NAMES: Final = ("serving", "long_answers", "ranking", "learning", "jobs", "beside_training", "pages", "overload")
 
 
 def main() -> None:

@@ -45,12 +45,12 @@ def records(count: int) -> Iterator[Row]:
             yield row_of(row | {"id": next(numbers)})
 
 
-def streamed(ranking: Ranking) -> Response:
+async def streamed(ranking: Ranking) -> Response:
     """The product's own answer."""
-    return sent(ranking, b"[", b"]", {})
+    return await sent(ranking, b"[", b"]", {})
 
 
-def one_shot(ranking: Ranking) -> Response:
+async def one_shot(ranking: Ranking) -> Response:
     """All items at once; a header tells what of the time is the encoder's alone."""
     items = ranking.items(ranking.ranked.positions, ranking.ranked.scores, 1)
     start = time.perf_counter()
@@ -71,7 +71,8 @@ class Ranked:
         """Rank, then answer."""
         weights = PROFILES[DEFAULT_PROFILE].weights
         found = self.view.rank((), weights, skip=0, limit=int(scope["path"].strip("/")))
-        await self.way(Ranking(self.view, found, weights, skip=0, explain=False))(scope, receive, send)
+        response = await self.way(Ranking(self.view, found, weights, skip=0, explain=False))
+        await response(scope, receive, send)
 
 
 def serve(snapshot: Path, way: str) -> None:

@@ -5,7 +5,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +15,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone import server
 from touchstone.core import logs
+from touchstone.core.admission import InSamePlace
 from touchstone.core.data_folder import prepare_data_folder
 from touchstone.core.db import Database, is_damaged, sqlite_path
-from touchstone.core.edge import Edge
+from touchstone.core.edge import Edge, client_address
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
-from touchstone.core.identity import InternalTokens
+from touchstone.core.identity import USER_ID_HEADER, InternalTokens
 from touchstone.core.migrations import current, head, is_older, prepare, upgrade
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.core.shell import refusal
@@ -35,6 +36,7 @@ from touchstone.selection.app import Selection
 from touchstone.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import Web
+from touchstone.web.session import authorization_of_page
 
 BACKENDS: Final = ("selection", "training", "explanation")
 PARTS: Final = ("gateway", *BACKENDS)
@@ -62,9 +64,10 @@ P = TypeVar("P", bound=Closable)
 class Front:
     """The pages under `/app/` and the API beside them, on one address."""
 
-    def __init__(self, pages: Web, api: ASGIApp) -> None:
+    def __init__(self, pages: Web, gateway: Gateway) -> None:
         self.pages = pages
-        self.api = api
+        self.api = gateway.app
+        self.gateway = gateway
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Pages answer `/` and `/app…`, the gateway everything else."""
@@ -73,6 +76,16 @@ class Front:
     def refusal(self, problem: ServiceError, scope: Scope) -> ASGIApp:
         """What is refused before either is asked: in the pages a page, elsewhere the API's answer."""
         return (self.pages.refusal if _is_page(scope) else refusal)(problem, scope)
+
+    def caller(self, scope: Scope) -> Hashable:
+        """Return whose request this is: a user who was recognised a moment ago, else an address."""
+        headers = authorization_of_page(scope) if _is_page(scope) else scope["headers"]
+        return self.gateway.known_user(headers) or client_address(scope)
+
+
+def forwarded_caller(scope: Scope) -> Hashable:
+    """Return whose request a backend answers: whom the gateway names, else the address."""
+    return next((value for name, value in scope["headers"] if name == USER_ID_HEADER), None) or client_address(scope)
 
 
 def _is_page(scope: Scope) -> bool:
@@ -122,7 +135,7 @@ async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         database = await _database(settings, stack)
         with start_problems(settings):
             opened = await _opened(stack, _open_backend(name, settings, database, stack))
-        yield Edge(opened.app, settings, large_bodies=LARGE_BODIES)
+        yield Edge(opened.app, settings, large_bodies=LARGE_BODIES, caller_of=forwarded_caller)
 
 
 def part(name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
@@ -221,9 +234,12 @@ async def _opened(stack: AsyncExitStack, opening: Awaitable[P]) -> P:
 
 
 async def _fronted(settings: Settings, opened: Gateway, stack: AsyncExitStack) -> ASGIApp:
-    pages = await _opened(stack, Web.open(settings, opened.app))
-    front = Front(pages, opened.app)
-    return Edge(front, settings, large_bodies=LARGE_BODIES | LARGE_PAGES, refusing=front.refusal)
+    # The pages ask the API within the place of the request that they answer: a second one could wait for the first.
+    pages = await _opened(stack, Web.open(settings, InSamePlace(opened.app)))
+    front = Front(pages, opened)
+    return Edge(
+        front, settings, large_bodies=LARGE_BODIES | LARGE_PAGES, refusing=front.refusal, caller_of=front.caller
+    )
 
 
 async def _database(settings: Settings, stack: AsyncExitStack) -> Database:

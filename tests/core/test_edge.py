@@ -128,7 +128,7 @@ async def test_headers_have_limits(tmp_path: Path) -> None:
 async def test_requests_over_the_limit_wait_and_then_are_refused(tmp_path: Path) -> None:
     """As many work as are allowed, as many more wait, the rest is told at once; health always answers."""
     stage = Stage()
-    async with client(edge(stage, tmp_path, max_concurrency=2)) as http:
+    async with client(edge(stage, tmp_path, max_concurrency=2, queue_seconds=30)) as http:
         running = [asyncio.ensure_future(http.get("/wait")) for _ in range(4)]
         while stage.inside < 2:
             await asyncio.sleep(0.01)

@@ -4,16 +4,19 @@ import asyncio
 import functools
 import itertools
 import logging
+import math
 import os
 import re
 import time
 import types
-from collections.abc import Awaitable, Callable, Collection, Generator
+from collections.abc import Awaitable, Callable, Collection, Generator, Hashable
 from typing import Any, Final, TypeVar
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from touchstone.core.admission import Admission, Place
+from touchstone.core.costs import Cost, Costs
 from touchstone.core.errors import (
     CLIENT_DISCONNECTED,
     BadRequest,
@@ -34,22 +37,37 @@ MAX_HEADER_BYTES: Final = 32 * 1024
 REQUEST_ID: Final = b"x-request-id"
 _REQUEST_ID_FORM: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _EVENT_STREAM: Final = b"text/event-stream"
+_NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
+_OVERLOADED: Final = Overloaded(retry_after=1)
 log = structlog.get_logger("touchstone.access")
 T = TypeVar("T")
 Refusing = Callable[[ServiceError, Scope], ASGIApp]  # the answer that carries a refusal
+CallerOf = Callable[[Scope], Hashable]
+
+
+def client_address(scope: Scope) -> Hashable:
+    """Return the address that a request comes from: its caller, where nothing better is known."""
+    client = scope.get("client")
+    return client[0] if client else None
 
 
 class Edge:
     """The outermost layer of a listener.
 
     Gives each request an id and, behind a trusted proxy, the address of its client; refuses headers and bodies over
-    the limits (uploads have their own, at the paths in `large_bodies` only), works on `max_concurrency` requests at
-    once while as many more wait, and turns whatever escapes an application into an answer without a trace. `refusing`
-    makes the answers that carry refusals.
+    the limits (uploads have their own, at the paths in `large_bodies` only), admits requests fairly between callers,
+    and turns whatever escapes an application into an answer without a trace. `refusing` makes the answers that carry
+    refusals; `caller_of` says whose a request is.
     """
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, *, large_bodies: Collection[str] = (), refusing: Refusing = refusal
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        *,
+        large_bodies: Collection[str] = (),
+        refusing: Refusing = refusal,
+        caller_of: CallerOf = client_address,
     ) -> None:
         self.app = app
         self.settings = settings
@@ -58,8 +76,11 @@ class Edge:
         self.proxies = settings.proxies
         self._access: structlog.typing.FilteringBoundLogger = log.bind()  # finding it anew each time costs more
         self._is_logged = self._access.is_enabled_for(logging.INFO)
-        self._slots = asyncio.Semaphore(settings.max_concurrency)
-        self._waiting = 0
+        self._caller_of = caller_of
+        self._costs = Costs()
+        self._admission = Admission(limit=settings.max_concurrency, wait_seconds=settings.queue_seconds)
+        self._refused = 0
+        self._refused_logged = -math.inf
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Work on one request; lifespans pass through."""
@@ -69,10 +90,16 @@ class Edge:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
             return
-        exchange = _Exchange(self.proxies.resolve(scope), send, self.refusing)
+        scope = self.proxies.resolve(scope)
+        caller = self._caller_of(scope)
+        cost = self._costs.of(scope["method"], scope["path"], scope.get("query_string", b""))
+        if self._admission.refuses(caller, cost.seconds) and not _is_health(scope):
+            await self._refuse_at_once(scope, receive, send)
+            return
+        exchange = _Exchange(scope, send, self.refusing)
         try:
             _check_head(scope)
-            await self._admitted(exchange, receive)
+            await self._admitted(exchange, receive, caller, cost)
         except ServiceError as problem:
             await exchange.refuse(problem)
         except asyncio.CancelledError:
@@ -85,26 +112,42 @@ class Edge:
         finally:
             self._record(exchange)
 
-    async def _admitted(self, exchange: "_Exchange", receive: Receive) -> None:
-        if exchange.scope["path"].startswith("/health/"):
+    async def _admitted(self, exchange: "_Exchange", receive: Receive, caller: Hashable, cost: Cost) -> None:
+        if _is_health(exchange.scope):
             await self.app(exchange.scope, receive, exchange.send)
             return
-        if self._waiting >= self.settings.max_concurrency:
-            raise Overloaded(retry_after=1)
-        self._waiting += 1
-        try:
-            await self._slots.acquire()
-        finally:
-            self._waiting -= 1
-        exchange.slot = self._slots
+        place = exchange.place = await self._admission.enter(caller, cost.seconds)
         try:
             is_large = exchange.scope["path"].rstrip("/") in self.large_bodies
             limit = self.settings.upload_max_bytes if is_large else self.settings.body_max_bytes
             body = _LimitedBody(exchange.watched(receive), limit, self.settings.receive_timeout_seconds)
             body.check_length(exchange.given.get(b"content-length"))
-            await self.app(exchange.scope, body, exchange.send)
+            await place.run(self.app(exchange.scope, body, exchange.send))
+            if exchange.status < 400:  # what is refused is cheap, and says nothing about the rest
+                cost.learn(place.used)
         finally:
-            exchange.release()
+            place.release()
+
+    async def _refuse_at_once(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request before anything else is done for it: under overload, this is most of what is done.
+
+        Such requests are counted one by one and logged once a second.
+        """
+        started = time.perf_counter()
+        request_id = [(REQUEST_ID, _request_id(dict(scope["headers"]).get(REQUEST_ID)).encode())]
+
+        async def identified(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *request_id, _NOSNIFF]}
+            await send(message)
+
+        await self.refusing(_OVERLOADED, scope)(scope, _no_body, identified)
+        _counter(scope["method"] if scope["method"] in _METHODS else "OTHER", _OVERLOADED.status).inc()
+        SECONDS.observe(time.perf_counter() - started)
+        self._refused += 1
+        if started - self._refused_logged >= 1:
+            log.warning("overloaded", refused=self._refused, working=self._admission.working)
+            self._refused, self._refused_logged = 0, started
 
     def _record(self, exchange: "_Exchange") -> None:
         """Count and log the request; its path is logged without its query, which may hold personal data."""
@@ -137,7 +180,7 @@ class _Exchange:
         self.method: str = scope["method"]
         self.is_complete = False
         self.is_abandoned = False
-        self.slot: asyncio.Semaphore | None = None
+        self.place: Place | None = None
         self._send = send
         self._refusing = refusing
         headers = scope["headers"]
@@ -145,7 +188,7 @@ class _Exchange:
         given = self.given.get(REQUEST_ID)
         if given is not None:
             headers = [(n, v) for n, v in headers if n != REQUEST_ID]
-        self.id = given.decode() if given and _REQUEST_ID_FORM.fullmatch(given) else os.urandom(16).hex()
+        self.id = _request_id(given)
         method = "GET" if self.method == "HEAD" else self.method
         self.scope = {**scope, "method": method, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
 
@@ -171,12 +214,12 @@ class _Exchange:
             if self.status == MethodNotAllowed.status:
                 headers = [(n, _with_head(v) if n == b"allow" else v) for n, v in headers]
             # An event stream lives long and does little: it must not hold a place that work could use.
-            if named.get(b"content-type", b"").startswith(_EVENT_STREAM):
-                self.release()
+            if self.place is not None and named.get(b"content-type", b"").startswith(_EVENT_STREAM):
+                self.place.release()
             if REQUEST_ID not in named:
                 headers.append((REQUEST_ID, self.id.encode()))
             if b"x-content-type-options" not in named:
-                headers.append((b"x-content-type-options", b"nosniff"))
+                headers.append(_NOSNIFF)
             message = {**message, "headers": headers}
         await self._send(message)
         if self.method == "HEAD":
@@ -187,12 +230,6 @@ class _Exchange:
         """Answer with a refusal, unless an answer has begun."""
         if self.status == 0:
             await self._refusing(problem, self.scope)(self.scope, _no_body, self.send)
-
-    def release(self) -> None:
-        """Give the place back, once."""
-        if self.slot is not None:
-            self.slot.release()
-            self.slot = None
 
 
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
@@ -278,6 +315,16 @@ def _with_head(allow: bytes) -> bytes:
     """Return an `Allow` header in which HEAD stands wherever GET does."""
     methods = {method.strip() for method in allow.split(b",")}
     return b", ".join(sorted(methods | {b"HEAD"} if b"GET" in methods else methods))
+
+
+def _is_health(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path.startswith("/health/")
+
+
+def _request_id(given: bytes | None) -> str:
+    """Return the request id that the client gave, or a new one."""
+    return given.decode() if given and _REQUEST_ID_FORM.fullmatch(given) else os.urandom(16).hex()
 
 
 async def _no_body() -> dict[str, Any]:

@@ -71,7 +71,13 @@ class Settings(BaseSettings):
     upstream_timeout_seconds: float = Field(30.0, gt=0, le=600, description="Wait for a backend's first byte.")
     receive_timeout_seconds: float = Field(10.0, gt=0, le=600, description="Longest pause of a client while sending.")
     drain_seconds: float = Field(10.0, ge=0, le=600, description="Time that running requests get at a stop.")
-    max_concurrency: int = Field(64, ge=1, description="Requests worked on at once; as many more wait, others get 503.")
+    max_concurrency: int = Field(64, ge=1, description="Requests worked on at once; as many more may wait.")
+    queue_seconds: float = Field(
+        0.1,
+        gt=0,
+        le=60,
+        description="Longest wait for one's turn; 503 at once if the work ahead takes half of it.",
+    )
     profile_seconds: float = Field(20.0, gt=0, le=600, description="Longest profiling of one data file.")
     profile_memory_bytes: int = Field(2048 * MIB, ge=256 * MIB, description="Memory of the profiling process.")
     executor: Literal["local", "ray"] = Field("local", description="What runs the jobs: child processes, or Ray.")

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from typing import Any, Final, Self
+from uuid import UUID
 
 from fastapi import APIRouter
 from starlette.middleware.cors import CORSMiddleware
@@ -11,7 +12,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from touchstone.core.db import Database
-from touchstone.core.identity import InternalTokens
+from touchstone.core.errors import Unauthorized
+from touchstone.core.identity import Headers, InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.core.shell import Json, Resource, make_app
 from touchstone.core.upstream import Absent, Upstream
@@ -36,6 +38,7 @@ class Gateway:
     ) -> None:
         self.app = app
         self.resources = resources
+        self._identities = identities
         self._document = document
         self._watch = asyncio.create_task(identities.watch())
 
@@ -72,6 +75,14 @@ class Gateway:
     async def openapi(self) -> dict[str, Any]:
         """The public OpenAPI document."""
         return await self._document.current()
+
+    def known_user(self, headers: Headers) -> UUID | None:
+        """Return the user who was verified for the same headers a moment ago; None where that would take more work."""
+        try:
+            identity = self._identities.known(headers)
+        except Unauthorized:
+            return None
+        return identity.caller.id if identity else None
 
     async def close(self) -> None:
         """Stop watching the accounts."""

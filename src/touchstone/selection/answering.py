@@ -20,7 +20,9 @@ from touchstone.selection.parameters import Values
 from touchstone.selection.scoring import Scoring
 
 SHORT: Final = 1000  # more items than these are encoded as they are sent
-CHUNK: Final = 4000  # items encoded at once: a few milliseconds, so that others get their turn
+# Items encoded at once: two or three milliseconds, so that others get their turn.
+CHUNK: Final = 4000
+EXPLAINED_CHUNK: Final = 200
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
@@ -63,7 +65,7 @@ class Ranking:
     def pieces(self) -> Iterator[bytes | memoryview]:
         """The items as JSON, separated by commas, some at a time."""
         first = self.skip + 1
-        for positions, scores in self.ranked.chunks(CHUNK):
+        for positions, scores in self.ranked.chunks(EXPLAINED_CHUNK if self.explain else CHUNK):
             if first > self.skip + 1:
                 yield b","
             yield memoryview(msgspec.json.encode(self.items(positions, scores, first)))[1:-1]
@@ -95,9 +97,10 @@ class Ranking:
 async def _stream(ranking: Ranking, before: bytes, after: bytes) -> AsyncIterator[bytes | memoryview]:
     """A long answer as it is encoded; other requests get their turn in between."""
     yield before
-    for piece in ranking.pieces():
+    for number, piece in enumerate(ranking.pieces()):
+        if number:
+            await asyncio.sleep(0)
         yield piece
-        await asyncio.sleep(0)
     yield after
 
 
@@ -116,15 +119,15 @@ async def ranked(catalog: LiveCatalog, scoring: Scoring, values: Values, viewer:
     return await catalog.ask(question, is_short=limit is not None and skip + limit <= SHORT)
 
 
-def answer(ranking: Ranking, scoring: Scoring, *, is_enveloped: bool) -> Response:
+async def answer(ranking: Ranking, scoring: Scoring, *, is_enveloped: bool) -> Response:
     """The answer of scoring: a bare array, or an object with counts and weights around it."""
     headers = {"X-Total-Count": str(ranking.ranked.total_count)}
     if ranking.explain:
         headers["X-Ranking-Plan"] = ranking.ranked.plan
     if not is_enveloped:
-        return sent(ranking, b"[", b"]", headers)
+        return await sent(ranking, b"[", b"]", headers)
     about = facts(ranking, scoring) | {"profile": scoring.profile, "plan": ranking.ranked.plan}
-    return sent(ranking, b'{"datasets":[', b"]," + msgspec.json.encode(about)[1:], headers)
+    return await sent(ranking, b'{"datasets":[', b"]," + msgspec.json.encode(about)[1:], headers)
 
 
 def facts(ranking: Ranking, scoring: Scoring) -> dict[str, Any]:
@@ -132,8 +135,9 @@ def facts(ranking: Ranking, scoring: Scoring) -> dict[str, Any]:
     return {"total_count": ranking.ranked.total_count, "effective_weights": scoring.effective_weights()}
 
 
-def sent(ranking: Ranking, before: bytes, after: bytes, headers: Mapping[str, str]) -> Response:
+async def sent(ranking: Ranking, before: bytes, after: bytes, headers: Mapping[str, str]) -> Response:
     """The encoded answer, streamed when it is long."""
+    stream = _stream(ranking, before, after)
     if len(ranking.ranked.positions) > SHORT:
-        return StreamingResponse(_stream(ranking, before, after), media_type=Json.media_type, headers=headers)
-    return Json(before + b"".join(ranking.pieces()) + after, headers=dict(headers))
+        return StreamingResponse(stream, media_type=Json.media_type, headers=headers)
+    return Json(b"".join([piece async for piece in stream]), headers=dict(headers))

@@ -112,7 +112,7 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
     about = facts(ranking, scoring)
     before = b'{"project":' + msgspec.json.encode(shown(found)) + b',"datasets":['
     headers = {"X-Total-Count": str(about["total_count"])}
-    return sent(ranking, before, b"]," + msgspec.json.encode(about)[1:], headers)
+    return await sent(ranking, before, b"]," + msgspec.json.encode(about)[1:], headers)
 
 
 async def _own(request: Request, project_id: str) -> Found:

@@ -127,9 +127,8 @@ async def score_datasets(request: Request) -> Response:
         return remembered
     values, scoring = query_values(request, SCORE_PARAMETERS), scoring_of(await json_body(request))
     ranking = await ranked(parts.catalog, scoring, values, viewer)
-    return parts.answers.put(
-        ranking.view, question, answer(ranking, scoring, is_enveloped=values.get("envelope") is True)
-    )
+    response = await answer(ranking, scoring, is_enveloped=values.get("envelope") is True)
+    return parts.answers.put(ranking.view, question, response)
 
 
 @datasets.get(

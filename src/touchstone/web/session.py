@@ -12,7 +12,9 @@ from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
+from touchstone.core.identity import Headers
 from touchstone.core.messages import LOCALES, locale_of
 
 ACCESS: Final = "touchstone_access"
@@ -25,6 +27,7 @@ HOME: Final = "/app/"
 YEAR: Final = 365 * 86_400
 _DEVICE_FORM: Final = re.compile(r"[A-Za-z0-9._~-]{1,1000}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_ACCESS_COOKIE: Final = re.compile(rb"(?:^|; ?)%s=([^; ]+)" % ACCESS.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,14 @@ def signed_in(request: Request) -> Signed | None:
     """The tokens that the browser sent, if any."""
     refresh = request.cookies.get(REFRESH, "")
     return Signed(request.cookies.get(ACCESS, ""), refresh) if refresh else None
+
+
+def authorization_of_page(scope: Scope) -> Headers:
+    """Return the header with which a page's request would ask the API; nothing where the browser sent no token."""
+    for name, value in scope["headers"]:
+        if name == b"cookie" and (token := _ACCESS_COOKIE.search(value)):
+            return [(b"authorization", b"Bearer " + token[1])]
+    return []
 
 
 def keep(response: Response, request: Request, signed: Signed, *, days: int) -> None:

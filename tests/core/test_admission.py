@@ -1,0 +1,292 @@
+"""Admission control: who is worked on, who waits, in which order, and who is refused."""
+
+import asyncio
+from collections.abc import Hashable
+from typing import Any
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from touchstone.core.admission import Admission, InSamePlace, Place
+from touchstone.core.costs import DEFAULT_SECONDS, Costs
+from touchstone.core.errors import Overloaded
+
+LONG = 2**-6  # sums of it are exact
+SHORT = 0.001
+ENDLESS = 1000.0  # a deadline that no test reaches
+
+
+class Callers:
+    """Requests of several callers, in the order in which they were started."""
+
+    def __init__(self, admission: Admission) -> None:
+        self.admission = admission
+        self.started: list[str] = []
+        self.refused: list[str] = []
+        self.places: dict[str, Place] = {}
+        self.requests: dict[str, asyncio.Task[None]] = {}
+
+    async def request(self, name: str, cost: float = LONG) -> None:
+        """Let a request arrive; its caller is the first letter of its name."""
+        self.requests[name] = asyncio.create_task(self._enter(name, name[0], cost))
+        await settled()
+
+    async def finish(self, name: str) -> None:
+        """Let a request that is worked on come to its end."""
+        self.places[name].release()
+        await settled()
+
+    async def finish_in_turn(self) -> None:
+        """Finish what is worked on, one after the other, until nothing is left."""
+        finished = 0
+        while finished < len(self.started):
+            await self.finish(self.started[finished])
+            finished += 1
+
+    async def _enter(self, name: str, caller: Hashable, cost: float) -> None:
+        try:
+            self.places[name] = await self.admission.enter(caller, cost)
+            self.started.append(name)
+        except Overloaded:
+            self.refused.append(name)
+
+
+async def settled() -> None:
+    """Let every task run until it waits for something."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def admission(**changes: Any) -> Admission:
+    return Admission(**({"limit": 64, "wait_seconds": ENDLESS} | changes))
+
+
+async def test_callers_take_turns_however_much_each_of_them_asks() -> None:
+    """A caller who comes with one request behind another's many waits for one of them, not for all."""
+    callers = Callers(admission())
+    for name in ("a1", "a2", "a3", "a4", "b1", "c1", "b2"):
+        await callers.request(name)
+    await callers.finish_in_turn()
+    assert callers.started == ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]
+
+
+async def test_a_caller_with_cheap_requests_gets_more_of_them_than_one_with_expensive_ones() -> None:
+    """Turns are shares of the time, not numbers of requests."""
+    callers = Callers(admission())
+    await callers.request("x")
+    for number in range(3):
+        await callers.request(f"e{number}", 2 * LONG)
+    for number in range(6):
+        await callers.request(f"c{number}", LONG)
+    await callers.finish_in_turn()
+    assert callers.started == ["x", "e0", "c0", "c1", "e1", "c2", "c3", "e2", "c4", "c5"]
+
+
+async def test_long_requests_are_worked_on_one_at_a_time_and_short_ones_beside_them() -> None:
+    """A short request does not wait for a long one, nor do several short ones."""
+    callers = Callers(admission())
+    for name, cost in (("a1", LONG), ("a2", LONG), ("b1", SHORT), ("b2", SHORT)):
+        await callers.request(name, cost)
+    assert callers.started == ["a1", "b1", "b2"]
+    await callers.finish("a1")
+    assert callers.started == ["a1", "b1", "b2", "a2"]
+
+
+async def test_no_more_are_worked_on_than_the_limit() -> None:
+    """However short they are; the rest waits, as many as are worked on, and what is beyond that is refused."""
+    callers = Callers(admission(limit=2))
+    for name in ("a1", "b1", "c1", "d1", "e1"):
+        await callers.request(name, 0.0)
+    assert (callers.started, callers.refused) == (["a1", "b1"], ["e1"])
+    await callers.finish("b1")
+    assert callers.started == ["a1", "b1", "c1"]
+
+
+async def test_who_would_wait_too_long_is_refused_at_once() -> None:
+    """The work ahead is what counts: three more fit into the deadline here, the next does not."""
+    waiting_room = admission(wait_seconds=7 * LONG)
+    callers = Callers(waiting_room)
+    for number in range(4):
+        assert not waiting_room.refuses("a", LONG)
+        await callers.request(f"a{number}")
+    assert waiting_room.refuses("a", LONG)
+    await callers.request("a4")
+    assert (callers.started, callers.refused, waiting_room.waiting) == (["a0"], ["a4"], 3)
+
+
+async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
+    """A second caller still gets a place: that of the newest request of the one who fills the queue."""
+    waiting_room = admission(wait_seconds=7 * LONG)
+    callers = Callers(waiting_room)
+    for name in ("a0", "a1", "a2", "a3"):
+        await callers.request(name)
+    assert waiting_room.refuses("a", LONG)
+    assert not waiting_room.refuses("b", LONG)
+    await callers.request("b1")
+    assert callers.refused == ["a3"]
+    await callers.finish_in_turn()
+    assert callers.started == ["a0", "a1", "b1", "a2"]
+
+
+async def test_who_has_waited_for_the_whole_time_is_refused() -> None:
+    """A place that nobody gives back in time: the request is told, and leaves nothing behind."""
+    waiting_room = admission(wait_seconds=0.05)
+    callers = Callers(waiting_room)
+    await callers.request("a1")
+    await callers.request("b1")
+    await callers.requests["b1"]
+    assert (callers.refused, waiting_room.waiting) == (["b1"], 0)
+    await callers.finish("a1")
+    await callers.request("b2")
+    assert callers.started == ["a1", "b2"]
+
+
+async def test_a_request_that_is_cancelled_gives_back_what_it_holds() -> None:
+    """While it waits, and while it is worked on: the next one starts."""
+    waiting_room = admission()
+    callers = Callers(waiting_room)
+    for name in ("a1", "b1", "c1"):
+        await callers.request(name)
+    callers.requests["b1"].cancel()
+    await settled()
+    assert waiting_room.waiting == 1
+
+    async def work() -> None:
+        place = callers.places["a1"]
+        try:
+            await place.run(asyncio.Event().wait())
+        finally:
+            place.release()
+
+    working = asyncio.create_task(work())
+    await settled()
+    working.cancel()
+    await settled()
+    assert working.cancelled()
+    assert callers.started == ["a1", "c1"]
+    await callers.finish("c1")
+    assert (waiting_room.working, waiting_room.waiting) == (0, 0)
+
+
+async def test_a_request_whose_turn_comes_as_it_is_cancelled_passes_it_on() -> None:
+    """The place that it was just given is not lost."""
+    callers = Callers(admission())
+    for name in ("a1", "b1", "c1"):
+        await callers.request(name)
+    callers.places["a1"].release()
+    callers.requests["b1"].cancel()
+    await settled()
+    assert callers.started == ["a1", "c1"]
+
+
+async def test_who_waits_for_something_else_makes_room() -> None:
+    """A long request that waits for its database or its client does not keep the next one from the event loop."""
+    callers = Callers(admission())
+    await callers.request("a1")
+    await callers.request("b1")
+    answered = asyncio.Event()
+    working = asyncio.ensure_future(in_place(callers.places["a1"], answered))
+    async with asyncio.timeout(10):
+        await callers.requests["b1"]
+    assert callers.started == ["a1", "b1"]
+    answered.set()
+    await working
+
+
+async def test_what_takes_very_long_lets_others_start() -> None:
+    """A long request that never waits shares the event loop, once its turn is over."""
+    callers = Callers(admission())
+    await callers.request("a1", 100.0)
+    await callers.request("b1")
+
+    async def work_until_the_next_has_started() -> None:
+        while "b1" not in callers.started:
+            await asyncio.sleep(0)
+
+    async with asyncio.timeout(10):
+        await callers.places["a1"].run(work_until_the_next_has_started())
+
+
+async def in_place(place: Place, answered: asyncio.Event) -> None:
+    await place.run(answered.wait())
+
+
+async def test_only_the_time_on_the_event_loop_is_counted() -> None:
+    """Waiting costs nothing, and a call in another task belongs to the request that made it."""
+    place = await admission().enter("a", SHORT)
+    ran: list[Place] = []
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        ran.append(place)
+        sum(range(200_000))
+
+    async def receive() -> Any:
+        raise AssertionError
+
+    async def send(message: Any) -> None:
+        raise AssertionError(message)
+
+    async def outer() -> None:
+        await asyncio.sleep(0.2)
+        before = place.used
+        assert before < 0.2
+        await asyncio.create_task(InSamePlace(inner)({}, receive, send))
+        assert place.used > before
+
+    await place.run(outer())
+    assert ran == [place]
+
+
+async def test_what_goes_wrong_in_the_work_comes_out_of_it() -> None:
+    """A result and an exception pass through, also after a wait."""
+    place = await admission().enter("a", SHORT)
+
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise KeyError("lost")
+
+    assert await place.run(asyncio.sleep(0, "done")) == "done"
+    with pytest.raises(KeyError, match="lost"):
+        await place.run(fail())
+
+
+async def test_idle_callers_are_forgotten() -> None:
+    """However many addresses have asked, little of them is kept."""
+    waiting_room = admission()
+    first = await waiting_room.enter("first", LONG)
+    requests = [asyncio.create_task(waiting_room.enter("second", LONG))]
+    for number in range(3000):
+        requests.append(asyncio.create_task(waiting_room.enter(number, LONG)))
+        await asyncio.sleep(0)
+        first.release()
+        first = await requests.pop(0)
+    assert waiting_room.waiting == 1
+    assert len(waiting_room._long._finish) <= 1001
+
+
+async def test_costs_are_learned_by_route_and_size() -> None:
+    """What one ranking with explanations has cost is expected of the next of about its size, and of nothing else."""
+    costs = Costs()
+    score = "/api/v1/datasets/score"
+    for _ in range(50):
+        costs.of("POST", score, b"limit=1000&explain=true").learn(0.02)
+    assert costs.of("POST", score, b"explain=true&limit=900").seconds == pytest.approx(0.02, rel=0.01)
+    for query in (b"limit=20&explain=true", b"limit=1000", b""):
+        assert costs.of("POST", score, query).seconds == DEFAULT_SECONDS
+
+
+async def test_records_of_one_route_share_their_cost() -> None:
+    """Either kind of id in a path is left out; the rest of the path is not."""
+    costs = Costs()
+    costs.of("GET", "/api/v1/datasets/7", b"").learn(1.0)
+    other = "/api/v1/datasets/0190b7a8-0000-7000-8000-000000000001"
+    assert costs.of("GET", other, b"") is costs.of("GET", "/api/v1/datasets/7", b"")
+    assert costs.of("GET", f"{other}/source", b"") is not costs.of("GET", other, b"")
+
+
+async def test_addresses_that_nobody_serves_do_not_fill_the_memory() -> None:
+    """However many there are, few are kept."""
+    costs = Costs()
+    for number in range(5000):
+        costs.of("GET", f"/nothing/x{number}", b"")
+    assert len(costs._costs) <= 1000
