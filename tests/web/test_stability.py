@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import httpx2
 import pytest
+from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
 from tests.web.test_everywhere import PAGES, places
@@ -38,7 +39,7 @@ def test_the_panels_wait_closed_where_they_stand_above_the_ranking(visit: Visit)
     """On a phone the ranking comes first; beside it on a large screen both panels stand open."""
     for width, expected in ((360, [False, False]), (768, [False, True]), (1440, [True, True])):
         page = visit("/app/", width=width)
-        page.wait_for_function("'ready' in document.documentElement.dataset")
+        expect(page.locator("html")).to_have_attribute("data-ready", "")
         panels = [page.locator(panel) for panel in ("#filters", "#weights")]
         assert [panel.get_attribute("open") is not None for panel in panels] == expected
         page.context.close()
@@ -66,10 +67,11 @@ def test_a_change_of_the_ranking_is_announced(visit: Visit, api: httpx2.Client) 
         with page.expect_response(lambda answer: "/app/parts/ranking" in answer.url) as answered:
             page.keyboard.press(key)
         assert answered.value.ok
-        page.wait_for_function("document.getElementById('results').getAttribute('aria-busy') !== 'true'")
+        expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
         first = page.locator("#results [data-id] a[id]").first.inner_text()
         total = page.locator(".found strong").inner_text()
         score = page.locator("#results tbody .score").first.inner_text()
+        # What cannot be seen has no inner text.
         assert region.text_content() == f"{total} datasets. First: {first}, score {score}."
 
 

@@ -112,11 +112,11 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "datasets_found": ("jeux de données", "datasets"),
     "datasets_found_one": ("jeu de données", "dataset"),
     "announcement": (
-        "{count} jeux de données. En tête : {name}, score {score}.",
+        "{count} jeux de données. En tête : {name}, score {score}.",
         "{count} datasets. First: {name}, score {score}.",
     ),
     "announcement_one": (
-        "{count} jeu de données : {name}, score {score}.",
+        "{count} jeu de données : {name}, score {score}.",
         "{count} dataset: {name}, score {score}.",
     ),
     "views": ("Présentation", "View"),

@@ -40,7 +40,7 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "job_works": ("En cours depuis", "Running for"),
     "job_remaining": ("encore {time} environ pour la recherche", "about {time} left for the search"),
     "job_unreachable": (
-        "Le service ne répond pas. Le traitement n’est pas perdu ; la page reprend dès que le service répond.",
+        "Le service ne répond pas. Le traitement n’est pas perdu ; la page reprend dès que le service répond.",
         "The service does not answer. The job is not lost; the page goes on as soon as the service answers.",
     ),
     "job_name": ("Nom du traitement", "Job name"),
