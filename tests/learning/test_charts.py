@@ -11,6 +11,7 @@ import pytest
 
 from tests.learning.making import explain, messy, model_of, train
 from touchstone.core import narratives
+from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.drawing import render_png, render_svg
 from touchstone.learning.charts.explanations import dependence_chart
 from touchstone.learning.charts.quality import calibration_chart, confusion_chart, roc_chart
@@ -143,6 +144,37 @@ def test_both_languages_use_the_same_facts() -> None:
         for key, (french, english) in rows.items():
             fields = [{part[1] for part in string.Formatter().parse(text)} - {None} for text in (french, english)]
             assert fields[0] == fields[1], (name, key)
+
+
+def test_colours_mean_what_the_table_of_colours_says(charts: Charts) -> None:
+    """What raises is of one colour and what lowers of another, in every chart; no other chart borrows either."""
+    for name, one in charts.items():
+        text = json.dumps(one["spec"]["en"])
+        if name.startswith(("shap_importance", "waterfall")):
+            assert RAISES.light in text, name
+            assert LOWERS.light in text, name
+        else:
+            assert RAISES.light not in text, name
+            assert LOWERS.light not in text, name
+
+
+def test_labels_of_the_confusion_matrix_never_overlap() -> None:
+    """Labels that have no room side by side are slanted."""
+    codes = np.arange(3)
+    short = render_svg(confusion_chart(Measured(codes, codes, 3), ["a", "b", "c"])["spec"]["en"])
+    names = ["an uncommonly long class name", "another one that is long", "a third one of such a length"]
+    long = render_svg(confusion_chart(Measured(codes, codes, 3), names)["spec"]["en"])
+    assert "rotate(-40)" not in short
+    assert long.count("rotate(-40)") == 3
+
+
+def test_a_name_cannot_turn_a_line_around() -> None:
+    """A right-to-left override in a class name is shown, not obeyed."""
+    codes = np.arange(2)
+    spec = confusion_chart(Measured(codes, codes, 2), ["safe", "\u202egpj.exe"])["spec"]["fr"]
+    assert "\u202e" not in json.dumps(spec, ensure_ascii=False)
+    assert "\N{REPLACEMENT CHARACTER}gpj.exe" in render_svg(spec)
+    assert spelled("a\u2067b") == dict.fromkeys(("fr", "en"), "a\N{REPLACEMENT CHARACTER}b")
 
 
 def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import pytest
 import touchstone.web
 from touchstone.core import narratives
 from touchstone.core.attributes import ATTRIBUTES
+from touchstone.core.colours import CLASSES, ROLES
+from touchstone.core.colours import CRITERIA as CRITERION_COLOURS
 from touchstone.core.messages import FIXED, MESSAGES, text
 from touchstone.core.messages.pages import PAGES
 from touchstone.core.messages.pages_account import ACCOUNT_PAGES
@@ -138,6 +140,35 @@ def test_the_style_sheet_has_the_same_palette() -> None:
     for step, (light, dark) in enumerate(zip(LIGHT, DARK, strict=True)):
         assert f"--q{step}: light-dark({light[0]}, {dark[0]});" in tokens
         assert f"--q{step}-ink: light-dark({light[1]}, {dark[1]});" in tokens
+
+
+def on_dark(colour: str) -> tuple[float, ...]:
+    """The colour that the style sheet's filter for charts in the dark makes of one: inverted by 0.92, hues kept."""
+    red, green, blue = (0.92 - 0.84 * int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    turned = (
+        -0.574 * red + 1.430 * green + 0.144 * blue,
+        0.426 * red + 0.430 * green + 0.144 * blue,
+        0.426 * red + 1.430 * green - 0.856 * blue,
+    )
+    return tuple(min(1, max(0, part)) for part in turned)
+
+
+def test_each_colour_means_one_thing_in_both_themes() -> None:
+    """The style sheet has the table's colours, no two meanings share one, and charts in the dark agree with tables."""
+    tokens = (ROOT / "static/tokens.css").read_text()
+    for name, colour in ROLES.items():
+        assert f"--{name}: light-dark({colour.light}, {colour.dark});" in tokens, name
+    for number, colour in enumerate(CRITERION_COLOURS):
+        assert f"--c{number}: light-dark({colour.light}, {colour.dark});" in tokens, number
+
+    everything = [*ROLES.values(), *CLASSES, *CRITERION_COLOURS]
+    for theme in ("light", "dark"):
+        shown = [getattr(colour, theme) for colour in everything]
+        assert len(set(shown)) == len(shown), theme
+
+    for colour in (*ROLES.values(), *CLASSES):
+        dark = [int(colour.dark[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        assert dark == pytest.approx(on_dark(colour.light), abs=0.01), colour
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0, 0), (0.04, 0), (0.5, 5), (1, 10), (1.2, 10), (-1, 0)])

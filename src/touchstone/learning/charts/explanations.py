@@ -5,11 +5,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from touchstone.core.colours import DATA, DATA_PALE, LOWERS, RAISES, REFERENCE, RESULT
+from touchstone.core.narratives import MISSING_VALUE
 from touchstone.learning.charts.frame import (
-    BLUE,
-    GREY,
-    ORANGE,
-    PALE,
+    SHADES,
     Words,
     chart,
     nominal,
@@ -28,7 +27,8 @@ TOP: Final = 12
 BEESWARM_COLUMNS: Final = 10
 WATERFALL_COLUMNS: Final = 9
 THIN: Final = 0.01
-DIRECTIONS: Final = {"up": ORANGE, "down": BLUE, "unclear": GREY}
+DIRECTIONS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
+SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
 
 
 def importance_chart(found: Sequence[Importance], metric: Json) -> Json:
@@ -42,7 +42,7 @@ def importance_chart(found: Sequence[Importance], metric: Json) -> Json:
         title = f"{word('loss')} ({metric[word.locale]})"
         place = {"y": nominal("column", None), "x": quantitative("loss", title, axis={"tickCount": 5})}
         span = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
-        bars = {"mark": {"type": "bar", "color": BLUE, "opacity": 0.75}}
+        bars = {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}}
         rules = {"mark": {"type": "rule", "color": "black"}, "encoding": span}
         return {
             "data": {"values": values},
@@ -60,6 +60,7 @@ def shap_importance_chart(rows: Sequence[Json]) -> Json:
     def build(word: Words) -> Json:
         values = [
             {"column": shortened(row["column"]), "size": row["mean_absolute"], "way": word(row["direction"])}
+            | {"sign": SIGNS[row["direction"]]}
             for row in rows[:TOP]
         ]
         scale = {"domain": [word(key) for key in DIRECTIONS], "range": list(DIRECTIONS.values())}
@@ -68,7 +69,9 @@ def shap_importance_chart(rows: Sequence[Json]) -> Json:
             "x": quantitative("size", word("mean_contribution"), axis={"tickCount": 5}),
             "color": {"field": "way", "type": "nominal", "scale": scale, "title": word("high_value")},
         }
-        return {"data": {"values": values}, "mark": "bar", "encoding": encoding, "height": row_height(len(values))}
+        signs = {"mark": {"type": "text", "dx": 8, "fontSize": 9}, "encoding": {"text": {"field": "sign"}}}
+        layers = [{"mark": "bar"}, signs]
+        return {"data": {"values": values}, "encoding": encoding, "layer": layers, "height": row_height(len(values))}
 
     return chart("shap_importance", build)
 
@@ -92,7 +95,7 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
                 "test": "datum.rank >= 0",
                 "field": "rank",
                 "type": "quantitative",
-                "scale": {"domain": [0, 1], "range": ["#56B4E9", "#6B4C9A", ORANGE]},
+                "scale": {"domain": [0, 1], "range": [SHADES[3], SHADES[6], SHADES[9]]},
                 "legend": {
                     "title": word("column_value"),
                     "values": [0, 1],
@@ -100,7 +103,7 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
                     "gradientLength": 90,
                 },
             },
-            "value": PALE,
+            "value": DATA_PALE.light,
         }
         encoding = {
             "y": nominal("column", None, axis={"grid": True, "tickBand": "extent"}),
@@ -130,7 +133,7 @@ def waterfall_chart(local: Json, cells: dict[str, str]) -> Json:
         others = [(word("others"), sum(points for _name, points in rest))] if rest else []
         values = _steps(local, [*steps, *others], word)
         domain = [word("reference"), word("up"), word("down"), word("prediction")]
-        scale = {"domain": domain, "range": [GREY, ORANGE, BLUE, "#000000"]}
+        scale = {"domain": domain, "range": [REFERENCE.light, RAISES.light, LOWERS.light, RESULT.light]}
         place: Json = {
             "y": nominal("label", None, axis={"labelLimit": 300}),
             "x": quantitative("start", word("value"), scale={"zero": False, "nice": True}, axis={"tickCount": 6}),
@@ -161,7 +164,8 @@ def waterfall_chart(local: Json, cells: dict[str, str]) -> Json:
 
 
 def _cell(name: str, cells: dict[str, str], word: Words) -> str:
-    return f"{shortened(name)} = {shortened(spelled(cells.get(name, ''))[word.locale])}"
+    cell = cells.get(name)
+    return f"{shortened(name)} = {shortened(spelled(cell)[word.locale]) if cell else word.of(MISSING_VALUE)}"
 
 
 def _steps(local: Json, steps: Sequence[tuple[str, float]], word: Words) -> list[Json]:
@@ -193,17 +197,22 @@ def dependence_chart(found: Dependence) -> Json:
 
     def build(word: Words) -> Json:
         x: Any = (
-            quantitative("value", found.column, scale={"zero": False}, axis={"tickCount": 6})
+            quantitative("value", shortened(found.column), scale={"zero": False}, axis={"tickCount": 6})
             if found.kind is Kind.NUMBER
-            else nominal("value", found.column, axis={"labelAngle": -35, "labelLimit": 120})
+            else nominal("value", shortened(found.column), axis={"labelAngle": -35, "labelLimit": 120})
         )
         y = quantitative("level", word("mean_prediction"), scale={"zero": False})
         thin = {
             "data": {"values": curves},
-            "mark": {"type": "line", "color": PALE, "strokeWidth": 0.8, "opacity": 0.6},
+            "mark": {"type": "line", "color": DATA_PALE.light, "strokeWidth": 0.8, "opacity": 0.6},
             "encoding": {"x": x, "y": y, "detail": {"field": "row", "type": "nominal"}},
         }
-        mark = {"type": "line", "color": BLUE, "strokeWidth": 3, "point": {"filled": True, "size": 40, "color": BLUE}}
+        mark = {
+            "type": "line",
+            "color": DATA.light,
+            "strokeWidth": 3,
+            "point": {"filled": True, "size": 40, "color": DATA.light},
+        }
         thick = {"data": {"values": mean}, "mark": mark, "encoding": {"x": x, "y": y | {"field": "mean"}}}
         return {"layer": [thin, thick]}
 

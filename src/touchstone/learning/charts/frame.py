@@ -1,24 +1,20 @@
-"""What every chart shares: its look, its colours, its words in two languages.
-
-Colours are those of Okabe and Ito (2008), told apart with every common colour blindness;
-nothing is said by colour alone.
-"""
+"""What every chart shares: its look, and its words in two languages. Its colours are those of `core.colours`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from touchstone.core.colours import CLASSES, SHADES_LIGHT
 from touchstone.core.narratives import AXES, CHARTS, Text
+from touchstone.core.text import visible
 from touchstone.learning.ports import Json
 from touchstone.learning.wording import LOCALES, say
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
-BLUE: Final = "#0072B2"
-ORANGE: Final = "#D55E00"
-GREEN: Final = "#009E73"
-GREY: Final = "#767676"
-PALE: Final = "#B8B8B8"
-CATEGORIES: Final = [BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000", GREY]
+SHADES: Final = [fill for fill, _ink in SHADES_LIGHT]
+# The share of the shades from which black figures can no longer be read on them.
+DARK_FROM: Final = next(place for place, (_fill, ink) in enumerate(SHADES_LIGHT) if ink == "#ffffff") / len(SHADES)
+DASHES: Final = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2]]  # of classes, beside their colours
 WIDTH: Final = 440
 HEIGHT: Final = 280
 ROW_HEIGHT: Final = 22
@@ -35,7 +31,7 @@ _STYLE: Final[Json] = {
     "axis": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500, "gridColor": "#E6E6E6", "domain": False}
     | {"labelFlush": False},
     "legend": {"labelFontSize": 11, "titleFontSize": 11, "symbolType": "circle"},
-    "range": {"category": CATEGORIES},
+    "range": {"category": [colour.light for colour in CLASSES]},
 }
 
 
@@ -84,7 +80,7 @@ def nominal(field: str, title: str | None, **more: Any) -> Json:
 
 def shortened(text: object) -> str:
     """A name short enough for a chart."""
-    words = str(text)
+    words = visible(str(text))
     return words if len(words) <= LONGEST_LABEL else words[: LONGEST_LABEL - 1] + "…"
 
 

@@ -7,11 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
+from touchstone.core.colours import DATA, REFERENCE
 from touchstone.core.narratives import GROUP_METRICS
 from touchstone.learning.charts.frame import (
-    BLUE,
-    GREY,
-    PALE,
+    DARK_FROM,
+    DASHES,
+    HEIGHT,
+    SHADES,
     Words,
     chart,
     nominal,
@@ -29,6 +31,7 @@ SCATTER_POINTS: Final = 400
 CALIBRATION_BINS: Final = 10
 GROUP_FIGURES: Final = ("accuracy", "true_positive_rate", "selection_rate", "mae", "mean_error")
 SQUARE: Final = 300
+CHARACTER_WIDTH: Final = 7  # pixels that a character of a label takes, at most on average
 
 
 def confusion_chart(measured: Measured, names: Sequence[str]) -> Json:
@@ -39,15 +42,16 @@ def confusion_chart(measured: Measured, names: Sequence[str]) -> Json:
         {"true": shortened(names[i]), "predicted": shortened(names[j]), "rows": int(n), "share": float(n / totals[i])}
         for (i, j), n in np.ndenumerate(counts)
     ]
-    side = min(480, max(180, 42 * len(names)))
+    side = min(480, max(HEIGHT, 42 * len(names)))
+    longest = max(len(shortened(name)) for name in names)
 
     def build(word: Words) -> Json:
         place = {
-            "x": nominal("predicted", word("predicted_class"), axis={"labelAngle": -40 if len(names) > 4 else 0}),
+            "x": nominal("predicted", word("predicted_class"), axis=_lying_or_slanted(longest, len(names))),
             "y": nominal("true", word("true_class")),
         }
         shade = {"field": "share", "type": "quantitative", "title": word("share"), "scale": _SHADES, "legend": _PERCENT}
-        dark = {"condition": {"test": "datum.share > 0.5", "value": "white"}, "value": "black"}
+        dark = {"condition": {"test": f"datum.share > {DARK_FROM}", "value": "white"}, "value": "black"}
         figure = {"text": {"field": "rows", "format": ",d"}, "color": dark}
         layers = [{"mark": "rect", "encoding": {"color": shade}}, {"mark": {"type": "text"}, "encoding": figure}]
         return {"data": {"values": cells}, "encoding": place, "layer": layers, "width": side, "height": side}
@@ -55,8 +59,19 @@ def confusion_chart(measured: Measured, names: Sequence[str]) -> Json:
     return chart("confusion", build)
 
 
-_SHADES: Final = {"domain": [0, 1], "scheme": "blues"}
-_PERCENT: Final = {"format": "%"}
+def _lying_or_slanted(longest: int, labels: int) -> Json:
+    """The labels of an axis as wide as the chart is drawn: lying where they have room, else slanted."""
+    fit = f"width / {labels} > {CHARACTER_WIDTH * longest + 8}"
+    return {
+        "labelAngle": {"expr": f"{fit} ? 0 : -40"},
+        "labelAlign": {"expr": f"{fit} ? 'center' : 'right'"},
+        "labelBaseline": {"expr": f"{fit} ? 'top' : 'middle'"},
+        "labelLimit": 160,
+    }
+
+
+_SHADES: Final = {"domain": [0, 1], "range": SHADES}
+_PERCENT: Final = {"format": "%", "tickCount": 5}
 _UNIT: Final = {"domain": [0, 1]}
 _FIFTHS: Final = {"tickCount": 5}
 
@@ -123,17 +138,23 @@ def _curves(points: list[Json], x: str, y: str, word: Words, *, level: float | N
             "x": quantitative("x", x, scale=_UNIT, axis=_FIFTHS),
             "y": quantitative("y", y, scale=_UNIT, axis=_FIFTHS),
             "order": {"field": "x", "type": "quantitative"},
-            "color": {"field": "class", "type": "nominal", "sort": None, "title": word("class")},
+            "color": _by_class(word),
+            "strokeDash": _by_class(word) | {"scale": {"range": DASHES}},
         },
     }
     dashes = [] if level is None else [_dashed([(0, 0), (1, 1)] if level < 0 else [(0, level), (1, level)])]
     return {"layer": [*dashes, line], "width": SQUARE, "height": SQUARE}
 
 
+def _by_class(word: Words) -> Json:
+    legend = {"symbolType": "stroke", "symbolSize": 300}
+    return {"field": "class", "type": "nominal", "sort": None, "title": word("class"), "legend": legend}
+
+
 def _dashed(points: Sequence[tuple[float, float]]) -> Json:
     return {
         "data": {"values": [{"x": x, "y": y} for x, y in points]},
-        "mark": {"type": "line", "strokeDash": [5, 4], "color": PALE},
+        "mark": {"type": "line", "strokeDash": [5, 4], "color": REFERENCE.light},
         "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "quantitative"}},
     }
 
@@ -154,7 +175,7 @@ def calibration_chart(measured: Measured) -> Json:
         line = {"mark": {"type": "line"}, "encoding": whole}
         dots = {"mark": {"type": "point", "filled": True, "opacity": 1, "size": 60}, "encoding": whole}
         layers = [{"data": {"values": bins}, **layer} for layer in (bars, line, dots)]
-        colors = {name: {"color": BLUE} for name in ("rule", "line", "point")}
+        colors = {name: {"color": DATA.light} for name in ("rule", "line", "point")}
         diagonal = _dashed([(0, 0), (1, 1)])
         return {"layer": [diagonal, *layers], "width": SQUARE, "height": SQUARE, "config": colors}
 
@@ -181,7 +202,10 @@ def residuals_chart(measured: Measured) -> Json:
     points = _scatter(measured.predicted, measured.truth - measured.predicted)
 
     def build(word: Words) -> Json:
-        zero = {"data": {"values": [{"y": 0}]}, "mark": {"type": "rule", "color": GREY, "strokeDash": [5, 4]}}
+        zero = {
+            "data": {"values": [{"y": 0}]},
+            "mark": {"type": "rule", "color": REFERENCE.light, "strokeDash": [5, 4]},
+        }
         zero["encoding"] = {"y": {"field": "y", "type": "quantitative"}}
         return {"layer": [_dots(points, word("predicted"), word("residual")), zero]}
 
@@ -210,7 +234,7 @@ def _dots(points: list[Json], x: str, y: str) -> Json:
     free = {"zero": False}
     return {
         "data": {"values": points},
-        "mark": {"type": "point", "filled": True, "size": 22, "opacity": 0.45, "color": BLUE},
+        "mark": {"type": "point", "filled": True, "size": 22, "opacity": 0.45, "color": DATA.light},
         "encoding": {"x": quantitative("x", x, scale=free), "y": quantitative("y", y, scale=free)},
     }
 
@@ -224,12 +248,13 @@ def learning_curve_chart(points: Sequence[tuple[int, float, float]], metric: Jso
             for rows, train, test in points
             for on, score in (("on_training", train), ("on_test", test))
         ]
-        color = {"field": "on", "type": "nominal", "sort": None, "title": word("rows")}
+        by_rows = {"field": "on", "type": "nominal", "sort": None, "title": None, "legend": {"symbolType": "stroke"}}
+        colours, dashes = [REFERENCE.light, DATA.light], [[5, 4], [1, 0]]
         encoding = {
             "x": quantitative("rows", word("training_rows"), axis={"tickCount": 5, "format": ",d"}),
             "y": quantitative("score", metric[word.locale], scale={"zero": False}),
-            "color": color,
-            "strokeDash": {"field": "on", "type": "nominal", "sort": None, "title": word("rows")},
+            "color": by_rows | {"scale": {"range": colours}},
+            "strokeDash": by_rows | {"scale": {"range": dashes}},
         }
         return {"data": {"values": values}, "mark": {"type": "line", "point": True}, "encoding": encoding}
 
@@ -280,10 +305,10 @@ def _group_name(group: Json, word: Words) -> str:
 
 def _intervals(values: list[Json], x: str, y: str | None, field: str) -> Json:
     place = {"y": nominal(field, y), "x": quantitative("score", x, scale={"zero": False}, axis={"tickCount": 5})}
-    fill = {"condition": {"test": "datum.small", "value": "white"}, "value": BLUE}
-    mark = {"type": "point", "size": 70, "opacity": 1, "stroke": BLUE, "filled": True}
+    fill = {"condition": {"test": "datum.small", "value": "white"}, "value": DATA.light}
+    mark = {"type": "point", "size": 70, "opacity": 1, "stroke": DATA.light, "filled": True}
     span = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
-    bars = {"mark": {"type": "rule", "color": BLUE}, "encoding": span}
+    bars = {"mark": {"type": "rule", "color": DATA.light}, "encoding": span}
     dots = {"mark": mark, "encoding": {"fill": fill}}
     return {"data": {"values": values}, "encoding": place, "layer": [bars, dots], "height": row_height(len(values))}
 

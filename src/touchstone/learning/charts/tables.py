@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Final
 
-from touchstone.learning.charts.frame import BLUE, Words, chart, nominal, quantitative, row_height, shortened
+from touchstone.core.colours import DATA
+from touchstone.learning.charts.frame import (
+    DARK_FROM,
+    SHADES,
+    Words,
+    chart,
+    nominal,
+    quantitative,
+    row_height,
+    shortened,
+)
 from touchstone.learning.ports import Json
 from touchstone.learning.targets import Floats
 
@@ -16,7 +26,7 @@ def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
 
     def build(word: Words) -> Json:
         encoding = {"y": nominal("value", None), "x": quantitative("rows", word("rows"), axis={"format": ",d"})}
-        mark = {"type": "bar", "color": BLUE}
+        mark = {"type": "bar", "color": DATA.light}
         return {"data": {"values": values}, "mark": mark, "encoding": encoding, "height": row_height(len(values))}
 
     return chart("target_balance", build, name=name)
@@ -35,9 +45,9 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
 
     def build(word: Words) -> Json:
         place = {"x": nominal("a", None, axis={"labelAngle": -45}, sort=short), "y": nominal("b", None, sort=short)}
-        scale = {"domain": [0, 1], "scheme": "blues"}
+        scale = {"domain": [0, 1], "range": SHADES}
         shade = {"field": "strength", "type": "quantitative", "title": word("association"), "scale": scale}
-        dark = {"condition": {"test": "datum.strength > 0.6", "value": "white"}, "value": "black"}
+        dark = {"condition": {"test": f"datum.strength > {DARK_FROM}", "value": "white"}, "value": "black"}
         text = {"text": {"field": "strength", "format": ".1f"}, "color": dark}
         figures = {"mark": {"type": "text", "fontSize": 9}, "encoding": text}
         strong = figures | {"transform": [{"filter": "datum.strength >= 0.3"}]}
@@ -54,7 +64,7 @@ def missing_chart(columns: Sequence[Json]) -> Json:
 
     def build(word: Words) -> Json:
         x = quantitative("share", word("missing_percentage"), scale={"domain": [0, 100]})
-        mark = {"type": "bar", "color": BLUE}
+        mark = {"type": "bar", "color": DATA.light}
         encoding = {"y": nominal("column", None), "x": x}
         return {"data": {"values": values}, "mark": mark, "encoding": encoding, "height": row_height(len(values))}
 

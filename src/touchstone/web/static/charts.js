@@ -21,11 +21,17 @@ async function draw(figure) {
     const [embed, answer] = await Promise.all([load(figure.dataset.vega), fetch(figure.dataset.spec)]);
     // No expression is compiled to code and no style is written into the page: its policy forbids both.
     const plain = { ast: true, defaultStyle: false, actions: false, renderer: "canvas" };
-    await embed(drawing, await answer.json(), { ...plain, tooltip: { disableDefaultStyle: true } });
-    // A chart that does not fit beside another gets the whole width; where even that would make it tiny, it scrolls.
-    const width = drawing.querySelector("canvas").width / window.devicePixelRatio;
-    figure.classList.toggle("broad", width > drawing.clientWidth);
-    figure.classList.toggle("vast", width > 2 * drawing.clientWidth);
+    const options = { ...plain, tooltip: { disableDefaultStyle: true } };
+    const spec = await answer.json();
+    const width = drawing.clientWidth;
+    await embed(drawing, fitted(spec, width), options);
+    const excess = (panels) => (drawn(drawing) - width) / panels;
+    // Charts side by side have no width of their own: what is too much or too little goes to their panels.
+    if (spec.hconcat && Math.abs(excess(1)) > 4) {
+      for (const panel of spec.hconcat) panel.width = Math.max(60, panel.width - excess(spec.hconcat.length));
+      await embed(drawing, spec, options);
+    }
+    figure.dataset.width = width;
   } catch {
     const image = new Image();
     image.src = figure.dataset.spec.replace(/json$/, "svg");
@@ -33,6 +39,41 @@ async function draw(figure) {
     drawing.replaceWith(image);
   }
 }
+
+function drawn(drawing) {
+  return drawing.querySelector("canvas").getBoundingClientRect().width;
+}
+
+// The chart as wide as its card; where that is narrow, legends go below and labels leave room for the marks.
+function fitted(spec, width) {
+  if (spec.hconcat && width < 160 * spec.hconcat.length) {
+    spec.vconcat = spec.hconcat;
+    delete spec.hconcat;
+  }
+  for (const panel of spec.vconcat ?? []) panel.width = width - 170;
+  if (!spec.hconcat && !spec.vconcat) Object.assign(spec, { width, autosize: { type: "fit-x", contains: "padding" } });
+  if (width < 480) spec.config.legend = { ...spec.config.legend, orient: "bottom", columns: 2, direction: "horizontal" };
+  shorten(spec, Math.round(width * 0.36));
+  return spec;
+}
+
+function shorten(part, limit) {
+  if (part === null || typeof part !== "object") return;
+  if (part.labelLimit > limit) part.labelLimit = limit;
+  for (const [key, value] of Object.entries(part)) if (key !== "values") shorten(value, limit);
+}
+
+// A card that gets another width gets another drawing.
+let resized = 0;
+window.addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(() => {
+    for (const figure of figures) {
+      const width = figure.querySelector(".drawing")?.clientWidth;
+      if (figure.dataset.width && Math.abs(width - figure.dataset.width) > 8) draw(figure);
+    }
+  }, 200);
+});
 
 const watcher = new IntersectionObserver(
   (entries) => {
