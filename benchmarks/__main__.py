@@ -4,7 +4,17 @@ import importlib
 import sys
 from typing import Final
 
-NAMES: Final = ("serving", "long_answers", "ranking", "learning", "jobs", "beside_training", "pages", "overload")
+NAMES: Final = (
+    "serving",
+    "long_answers",
+    "ranking",
+    "learning",
+    "jobs",
+    "beside_training",
+    "pages",
+    "overload",
+    "side_channels",
+)
 
 
 def main() -> None:

@@ -1,16 +1,21 @@
 """The schema is made, recognised, and never run on when it is another one."""
 
+import importlib
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 
 from touchstone.core.db import Database
 from touchstone.core.migrations import SchemaError, current, head, prepare, upgrade
-from touchstone.core.tables import metadata
+from touchstone.core.settings import Settings
+from touchstone.core.tables import datasets, metadata
 
 
 async def test_an_empty_database_gets_the_schema_of_the_tables(database: Database) -> None:
@@ -58,3 +63,26 @@ async def test_a_backup_holds_every_row(tmp_path: Path) -> None:
     copied = sqlite3.connect(tmp_path / "b.db")
     assert copied.execute("SELECT version_num FROM alembic_version").fetchall() == [(head(),)]
     copied.close()
+
+
+async def test_records_of_the_first_schema_get_their_sizes(settings: Settings) -> None:
+    """Upgrading counts the bytes of the texts and JSON documents of every record that is already there."""
+    database = Database(settings.effective_database_url)
+
+    def first_schema(connection: sa.Connection) -> None:
+        with Operations.context(MigrationContext.configure(connection)):
+            importlib.import_module("touchstone.core.migrations.versions.0001_first_schema").upgrade()
+        connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+        connection.execute(sa.text("INSERT INTO alembic_version VALUES ('0001')"))
+        values = dict.fromkeys(("description", "file_path", "file_type", "dataset_name", "visibility"), "ü")
+        values |= {"dataset_id": uuid4(), "created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
+        names = [column.name for column in datasets.c if column.name != "bytes"]
+        old = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in names))
+        connection.execute(sa.insert(old).values(**values, changed_at_version=1, metadata={"note": "x" * 1000}))
+
+    await database.run_sync(first_schema)
+    await upgrade(database)
+    async with database.reading() as rows:
+        size = await rows.scalar(sa.select(datasets.c.bytes))
+    assert 1000 + len('{"note":""}') + 4 * len("ü".encode()) <= size <= 1100
+    await database.close()

@@ -141,7 +141,7 @@ class AsyncTouchstone:
             )
             last = page.total_pages
             for dataset in page.datasets:
-                yield dataset
+                yield await self.get_dataset(dataset.id) if dataset.metadata_omitted else dataset
 
     async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
         """All of one's trainings or explanations, newest first."""

@@ -29,6 +29,7 @@ class Tokens(Struct, frozen=True, kw_only=True):
 class Dataset(Struct, frozen=True, kw_only=True):
     """A record of the catalog, in both shapes of the interface; a flag is None while nobody has assessed it.
 
+    `metadata_omitted`: the record comes from a long list that left its metadata out; read it alone to have them.
     The composite scores lie between 0 and 1, `missing_values_percentage` between 0 and 100.
     """
 
@@ -40,6 +41,7 @@ class Dataset(Struct, frozen=True, kw_only=True):
     file_path: str = ""
     file_type: str = ""
     metadata: dict[str, Any] | None = None
+    metadata_omitted: bool = False
     visibility: Visibility = "public"
     objective: str | None = None
     domain: list[str] | None = None

@@ -141,7 +141,8 @@ class Touchstone:
                 page=number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
             )
             last = page.total_pages
-            yield from page.datasets
+            for dataset in page.datasets:
+                yield self.get_dataset(dataset.id) if dataset.metadata_omitted else dataset
 
     def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> Iterator[Job]:
         """All of one's trainings or explanations, newest first."""

@@ -209,6 +209,12 @@ class QuotaExceeded(TooLarge):
     code = "quota_exceeded"
 
 
+class RecordQuotaExceeded(TooLarge):
+    """The user's records together are larger than allowed."""
+
+    code = "record_quota_exceeded"
+
+
 class UnsupportedMedia(ServiceError):
     """The body's media type is not one that this route takes."""
 

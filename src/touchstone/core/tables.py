@@ -42,7 +42,7 @@ datasets = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("dataset_id", sa.Uuid, nullable=False, unique=True),
-    sa.Column("owner", sa.Uuid, nullable=True, index=True),
+    sa.Column("owner", sa.Uuid, nullable=True),
     sa.Column("visibility", sa.Text, nullable=False),
     sa.Column("description", sa.Text, nullable=False),
     sa.Column("file_path", sa.Text, nullable=False),
@@ -55,6 +55,9 @@ datasets = sa.Table(
     sa.Column("updated_at", Instant, nullable=False),
     # The catalog version at which this row last changed: other processes fetch what is newer than theirs.
     sa.Column("changed_at_version", sa.BigInteger, nullable=False, index=True),
+    # The size of what the record says, as JSON: counted against its owner's quota and against the bytes of a page.
+    sa.Column("bytes", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Index(None, "owner", "bytes"),
     sqlite_autoincrement=True,
 )
 

@@ -52,7 +52,7 @@ class Selection:
         data_files = DataFiles(settings, database)
         parts = Parts(
             catalog=catalog,
-            recording=Recording(catalog, Measuring(settings, data_files)),
+            recording=Recording(catalog, Measuring(settings, data_files), quota_bytes=settings.record_quota_bytes),
             projects=Projects(database, catalog),
             data_files=data_files,
             uploading=Uploading(settings, database),

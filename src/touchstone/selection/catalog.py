@@ -21,15 +21,29 @@ from touchstone.ranking.columns import Row
 from touchstone.ranking.snapshot import SnapshotError, load, save
 from touchstone.ranking.view import Catalog, Layout, View
 from touchstone.selection import store
-from touchstone.selection.records import Entry, RecordCache, encoded, row_of
+from touchstone.selection.records import Entry, RecordCache, encoded, encoded_without_metadata, row_of
 from touchstone.selection.store import Found
 
 LOAD_CHUNK: Final = 5000
 POLL_SECONDS: Final = 0.3
+PAGE_BYTES: Final = 4 * 1024 * 1024  # of the records in one answer; further ones come without their `metadata`
 THREAD_ROWS: Final = 50_000  # from here on one evaluation takes long enough to be worth a thread
 
 log = structlog.get_logger("touchstone.catalog")
 T = TypeVar("T")
+
+
+class PageRoom:
+    """The bytes that the records of one answer may still take: the memory and the traffic of a page have a limit."""
+
+    def __init__(self, limit: int = PAGE_BYTES) -> None:
+        self._left = limit
+
+    def takes(self, size: int) -> bool:
+        """Take the room of one record, if there is that much left; whether there was."""
+        fits = size <= self._left
+        self._left -= size if fits else 0
+        return fits
 
 
 class Change:
@@ -212,6 +226,21 @@ class LiveCatalog:
             found |= await self._fetched([id_ for id_ in ids if id_ not in found], viewer)
         return [entry for id_ in ids if (entry := found.get(id_))]
 
+    async def bodies(self, ids: Sequence[int], viewer: UUID | None, room: PageRoom) -> list[bytes]:
+        """Return the JSON of the records with these ids that the viewer may see, in their order.
+
+        Where the page has no more room for a record, its `metadata` is left out, and not even read.
+        """
+        sizes = await self._sizes(ids)
+        whole = [id_ for id_ in ids if room.takes(sizes.get(id_, 0))]
+        found = {entry.id: entry.body for entry in await self.entries(whole, viewer)}
+        if len(whole) < len(ids):
+            kept = set(whole)
+            async with self._database.reading() as rows:
+                rest = await store.visible_without_metadata(rows, [id_ for id_ in ids if id_ not in kept], viewer)
+            found |= encoded_without_metadata(rest)
+        return [found[id_] for id_ in ids if id_ in found]
+
     async def row(self, dataset_id: int, viewer: UUID | None) -> Found | None:
         """One record as it is stored, or None if the viewer may see no such record."""
         async with self._database.reading() as rows:
@@ -221,6 +250,14 @@ class LiveCatalog:
         """The integer id of the record with a UUID, or None if the viewer may see no such record."""
         async with self._database.reading() as rows:
             return await store.visible_dataset_id(rows, dataset_id, viewer)
+
+    async def _sizes(self, ids: Sequence[int]) -> dict[int, int]:
+        """Return how many bytes the content of each of these records takes."""
+        sizes = {id_: entry.content_bytes for id_ in ids if (entry := self.cache.get(id_))}
+        if len(sizes) < len(ids):
+            async with self._database.reading() as rows:
+                sizes |= await store.dataset_sizes(rows, [id_ for id_ in ids if id_ not in sizes])
+        return sizes
 
     async def _fetched(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, Entry]:
         generation = self._generation

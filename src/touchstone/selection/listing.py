@@ -8,7 +8,7 @@ import msgspec
 
 from touchstone.ranking.predicates import Contains, Flag, Query, Range, Visible
 from touchstone.ranking.view import View
-from touchstone.selection.catalog import LiveCatalog
+from touchstone.selection.catalog import LiveCatalog, PageRoom
 from touchstone.selection.filters import query_of
 from touchstone.selection.parameters import Values
 from touchstone.selection.sorting import Window, order_of
@@ -58,7 +58,7 @@ async def searched(catalog: LiveCatalog, query: Query) -> list[int]:
 
 async def page_body(catalog: LiveCatalog, found: Listed, window: Window, viewer: UUID | None) -> bytes:
     """The answer of a list: a bare array, or an object in the page form."""
-    bodies = b",".join(entry.body for entry in await catalog.entries(found.ids, viewer))
+    bodies = b",".join(await catalog.bodies(found.ids, viewer, PageRoom()))
     if window.page is None:
         return b"[" + bodies + b"]"
     return b'{"datasets":[' + bodies + b"]," + msgspec.json.encode(window.numbers(found.total_count))[1:]
@@ -66,10 +66,10 @@ async def page_body(catalog: LiveCatalog, found: Listed, window: Window, viewer:
 
 async def stream(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID | None) -> AsyncIterator[bytes]:
     """A long bare array, some records at a time."""
-    comma = b"["
+    comma, room = b"[", PageRoom()
     for start in range(0, len(ids), CHUNK):
-        entries = await catalog.entries(ids[start : start + CHUNK], viewer)
-        if entries:
-            yield comma + b",".join(entry.body for entry in entries)
+        bodies = await catalog.bodies(ids[start : start + CHUNK], viewer, room)
+        if bodies:
+            yield comma + b",".join(bodies)
             comma = b","
     yield b"[]" if comma == b"[" else b"]"

@@ -7,15 +7,23 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.core.errors import ConflictingValues, DatasetNotFound, Forbidden, InvalidValue, PreconditionFailed
+from touchstone.core.db import Reader
+from touchstone.core.errors import (
+    ConflictingValues,
+    DatasetNotFound,
+    Forbidden,
+    InvalidValue,
+    PreconditionFailed,
+    RecordQuotaExceeded,
+)
 from touchstone.core.identity import Caller
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.measuring import Measuring, filled, told
 from touchstone.selection.records import Entry, encoded
+from touchstone.selection.schemas import SERVICE_KEYS
 from touchstone.selection.store import Found
 
-SERVICE_KEYS: Final = ("measured", "unmeasured")  # members of `metadata` that no caller writes
 _OWN_FIELDS: Final = ("description", "file_path", "file_type", "metadata", "visibility")
 _ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES)
 
@@ -23,15 +31,17 @@ _ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES)
 class Recording:
     """Writes to the catalog."""
 
-    def __init__(self, catalog: LiveCatalog, measuring: Measuring) -> None:
+    def __init__(self, catalog: LiveCatalog, measuring: Measuring, *, quota_bytes: int) -> None:
         self._catalog = catalog
         self._measuring = measuring
+        self._quota = quota_bytes
 
     async def create(self, wanted: Mapping[str, Any], caller: Caller | None) -> Entry:
         """Put in a record for the caller.
 
         Raises:
             ConflictingValues, InvalidValue: two names that differ; a private record of nobody.
+            RecordQuotaExceeded: the caller's records would take more bytes than allowed.
         """
         owner = caller.id if caller else None
         declared = _named(wanted)
@@ -43,6 +53,7 @@ class Recording:
         identity = {"dataset_id": uuid4(), "owner": owner, "created_at": now, "updated_at": now}
         async with self._catalog.changing() as change:
             made = await change.insert({**values, **identity})
+            await self._check_quota(change.rows, owner)
         return (await self._catalog.entries([made["id"]], owner))[0]
 
     async def change(
@@ -53,6 +64,7 @@ class Recording:
         Raises:
             DatasetNotFound, Forbidden, PreconditionFailed: not there, somebody else's, another version.
             ConflictingValues: two names that differ.
+            RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
         """
         declared = _named(wanted)
         viewer = caller.id if caller else None
@@ -62,7 +74,9 @@ class Recording:
         async with self._catalog.changing() as change:
             current = _accessible(await store.visible_dataset(change.rows, dataset_id, viewer), caller, etags)
             values = _changed(current, declared, measurement)
-            await change.update(dataset_id, {**values, "updated_at": datetime.now(UTC)})
+            changed = await change.update(dataset_id, {**values, "updated_at": datetime.now(UTC)})
+            if changed["bytes"] > current["bytes"]:
+                await self._check_quota(change.rows, current["owner"])
         return (await self._catalog.entries([dataset_id], before["owner"]))[0]
 
     async def remove(self, dataset_id: int, caller: Caller | None, *, etags: Collection[str] | None) -> None:
@@ -75,6 +89,11 @@ class Recording:
         async with self._catalog.changing(essential=True) as change:
             _accessible(await store.visible_dataset(change.rows, dataset_id, viewer), caller, etags)
             await change.delete(dataset_id)
+
+    async def _check_quota(self, rows: Reader, owner: UUID | None) -> None:
+        # Inside the transaction, which holds the lock of the catalog: two writes together never pass the quota.
+        if owner is not None and await store.used_record_bytes(rows, owner) > self._quota:
+            raise RecordQuotaExceeded(limit=self._quota)
 
     async def _measurement(self, before: Found, declared: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """What `metadata` says about another file, measured anew; None when the file stays the same."""

@@ -25,6 +25,7 @@ class Entry(NamedTuple):
     body: bytes
     public: bool
     owner: UUID | None
+    content_bytes: int
 
     @property
     def etag(self) -> str:
@@ -82,9 +83,15 @@ def encoded(found: Sequence[Mapping[str, Any]]) -> dict[int, Entry]:
     }
 
 
+def encoded_without_metadata(found: Sequence[Mapping[str, Any]]) -> dict[int, bytes]:
+    """Return the JSON of database rows that were read without their `metadata`, by id; it says what was left out."""
+    bodies = ((id_, entry.body) for id_, entry in encoded(found).items())
+    return {id_: body[:-1] + b',"metadata_omitted":true}' for id_, body in bodies}
+
+
 def _entry(found: Mapping[str, Any], scores: Mapping[str, float]) -> Entry:
     body = msgspec.json.encode(record_of(found, scores))
-    return Entry(found["id"], body, found["visibility"] == "public", found["owner"])
+    return Entry(found["id"], body, found["visibility"] == "public", found["owner"], found.get("bytes", 0))
 
 
 class RecordCache:

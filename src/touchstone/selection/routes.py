@@ -11,6 +11,7 @@ from touchstone.core.guard import caller_of
 from touchstone.core.shell import BINARY, OCTETS, Json, router
 from touchstone.core.wire import unknown
 from touchstone.selection.answering import answer, ranked
+from touchstone.selection.catalog import PageRoom
 from touchstone.selection.conditions import if_match, is_unchanged
 from touchstone.selection.documents import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
 from touchstone.selection.facets import criteria_shown, facets_shown
@@ -67,7 +68,11 @@ _UPLOAD_BODY: Final[dict[str, Any]] = {
     openapi_extra=described(LIST_PARAMETERS),
 )
 async def list_datasets(request: Request) -> Response:
-    """Filter, sort and page on the server; a bare array, or an object when `page` or `page_size` is given."""
+    """Filter, sort and page on the server; a bare array, or an object when `page` or `page_size` is given.
+
+    Once the records of an answer have taken 4 MiB, a record that does not fit comes with `metadata_omitted: true` and
+    without its `metadata`, which reading the record alone gives.
+    """
     values, viewer, catalog = query_values(request, LIST_PARAMETERS), viewer_of(request), parts_of(request).catalog
     window = window_of(values)
     found = await listed(catalog, values, window, viewer)
@@ -97,7 +102,7 @@ async def create_dataset(request: Request) -> Response:
     openapi_extra=described(body="SearchCriteria"),
 )
 async def search_datasets(request: Request) -> Response:
-    """Every record that satisfies all the criteria given, by id."""
+    """Every record that satisfies all the criteria given, by id; `metadata` may be left out as in the list."""
     wanted, viewer, catalog = await body_of(request, SearchCriteria), viewer_of(request), parts_of(request).catalog
     query = search_query(
         viewer,
@@ -108,7 +113,7 @@ async def search_datasets(request: Request) -> Response:
     ids = await searched(catalog, query)
     if len(ids) > CHUNK:
         return StreamingResponse(stream(catalog, ids, viewer), media_type=Json.media_type, headers=_counted(len(ids)))
-    bodies = b",".join(entry.body for entry in await catalog.entries(ids, viewer))
+    bodies = b",".join(await catalog.bodies(ids, viewer, PageRoom()))
     return Json(b"[" + bodies + b"]", headers=_counted(len(ids)))
 
 

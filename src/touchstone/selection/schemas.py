@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 from uuid import UUID
 
+import msgspec
 from pydantic import AfterValidator, BaseModel, Field, create_model
 from pydantic_core import PydanticCustomError
 
@@ -15,6 +16,8 @@ T = TypeVar("T")
 Visibility = Literal["public", "private"]
 MAX_WORDS: Final = 200
 MAX_METADATA_DEPTH: Final = 32
+MAX_JSON_BYTES: Final = 64 * 1024  # of `metadata` as a caller writes it, and of the criteria and weights of a project
+SERVICE_KEYS: Final = ("measured", "unmeasured")  # members of `metadata` that no caller writes
 Word = Annotated[Name, Field(max_length=200)]
 Words = Annotated[list[Word], Field(max_length=MAX_WORDS)]
 FilePath = Annotated[str, Field(max_length=4096), AfterValidator(clean)]
@@ -48,8 +51,18 @@ def _children(item: Any) -> list[Any]:
     return item if isinstance(item, list) else []
 
 
-Metadata = Annotated[dict[str, Any], AfterValidator(_shallow_and_clean)]
-Weights = Annotated[list[Any], Field(max_length=1000), AfterValidator(_shallow_and_clean)]
+def _small(value: T) -> T:
+    """A JSON value of a bounded size; what the service itself writes in `metadata` is dropped later and not counted."""
+    counted: Any = value
+    if isinstance(value, dict):
+        counted = {key: item for key, item in value.items() if key not in SERVICE_KEYS}
+    if len(msgspec.json.encode(counted)) > MAX_JSON_BYTES:
+        raise PydanticCustomError("too_many_bytes", "at most {max_bytes} bytes of JSON", {"max_bytes": MAX_JSON_BYTES})
+    return value
+
+
+Metadata = Annotated[dict[str, Any], AfterValidator(_shallow_and_clean), AfterValidator(_small)]
+Weights = Annotated[list[Any], Field(max_length=1000), AfterValidator(_shallow_and_clean), AfterValidator(_small)]
 
 
 def _type_of(attribute: Attribute) -> Any:
@@ -69,7 +82,9 @@ class _DatasetChange(Wire):
     description: Text = Field(None)  # type: ignore[assignment]
     file_path: FilePath = Field(None, description="Path of the data file.")  # type: ignore[assignment]
     file_type: ShortText = Field(None, description="For example csv or parquet.")  # type: ignore[assignment]
-    metadata: Metadata | None = Field(None, description="What else is known; `measured` is the service's own.")
+    metadata: Metadata | None = Field(
+        None, description="What else is known, 64 KiB as JSON at most; `measured` is the service's own."
+    )
     visibility: Visibility = Field("public", description="A private record is seen by its owner alone.")
 
 
@@ -142,6 +157,9 @@ class _DatasetHead(BaseModel):
     file_path: str
     file_type: str
     metadata: dict[str, Any] | None
+    metadata_omitted: bool = Field(
+        False, description="True in a list whose records take too many bytes: read the record alone for its `metadata`."
+    )
     visibility: Visibility
     ethical_score: float = Field(ge=0, le=1)
     technical_score: float = Field(ge=0, le=1)

@@ -4,9 +4,11 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.db import Database, Reader, Writer
 from touchstone.core.tables import dataset_deletions, datasets, files, projects, versions
 from touchstone.core.versions import CATALOG
@@ -15,6 +17,11 @@ Found: TypeAlias = Mapping[str, Any]
 
 UPLOADS: Final = "uploads"
 _AT_ONCE: Final = 1000  # values in one IN list; both databases take several thousand
+# What a record says, as opposed to which record it is, whose, and since when.
+_CONTENT: Final = (
+    *("description", "file_path", "file_type", "metadata", "measured_attributes"),
+    *(attribute.name for attribute in ATTRIBUTES),
+)
 _FACTS: Final = tuple(c for c in datasets.c if c.name not in ("metadata", "measured_attributes"))
 
 
@@ -32,18 +39,18 @@ async def prepare_versions(database: Database) -> None:
 
 async def insert_dataset(rows: Writer, values: Found) -> Found:
     """Put in one record; the whole row as it is stored."""
-    return await _written(rows, sa.insert(datasets).values(**values).returning(*datasets.c))
+    return await _written(rows, sa.insert(datasets).values(**_sized(values)).returning(*datasets.c))
 
 
 async def insert_datasets(rows: Writer, many: Sequence[Found]) -> None:
     """Put in many records, whose members are all the same."""
     if many:
-        await rows.execute(sa.insert(datasets), many)
+        await rows.execute(sa.insert(datasets), [_sized(values) for values in many])
 
 
 async def update_dataset(rows: Writer, dataset_id: int, values: Found) -> Found:
-    """Change a record that is there; the whole row as it is stored."""
-    change = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
+    """Change a record that is there, all of its content given; the whole row as it is stored."""
+    change = sa.update(datasets).where(datasets.c.id == dataset_id).values(**_sized(values))
     return await _written(rows, change.returning(*datasets.c))
 
 
@@ -66,6 +73,31 @@ async def visible_datasets(rows: Reader, ids: Sequence[int], viewer: UUID | None
         batch = datasets.c.id.in_(ids[start : start + _AT_ONCE])
         found += _plain(await rows.all(sa.select(datasets).where(batch, _visible_to(viewer))))
     return found
+
+
+async def dataset_sizes(rows: Reader, ids: Sequence[int]) -> dict[int, int]:
+    """Return how many bytes the content of each of these records takes."""
+    sizes: dict[int, int] = {}
+    for start in range(0, len(ids), _AT_ONCE):
+        batch = datasets.c.id.in_(ids[start : start + _AT_ONCE])
+        sizes |= {
+            row["id"]: row["bytes"] for row in await rows.all(sa.select(datasets.c.id, datasets.c.bytes).where(batch))
+        }
+    return sizes
+
+
+async def visible_without_metadata(rows: Reader, ids: Sequence[int], viewer: UUID | None) -> list[Found]:
+    """Return the records with these ids that the viewer may see, in any order, each with its `metadata` as None."""
+    found: list[Found] = []
+    for start in range(0, len(ids), _AT_ONCE):
+        batch = datasets.c.id.in_(ids[start : start + _AT_ONCE])
+        found += _plain(await rows.all(sa.select(*_FACTS).where(batch, _visible_to(viewer))))
+    return [{**row, "metadata": None} for row in found]
+
+
+async def used_record_bytes(rows: Reader, owner: UUID) -> int:
+    """Return how many bytes the records of an owner take together."""
+    return int(await rows.scalar(sa.select(sa.func.sum(datasets.c.bytes)).where(datasets.c.owner == owner)) or 0)
 
 
 async def visible_dataset_id(rows: Reader, dataset_id: UUID, viewer: UUID | None) -> int | None:
@@ -162,6 +194,11 @@ async def file_owner(rows: Reader, file_path: str) -> UUID | None:
     """Who uploaded the file at a path of ours; None when nobody did."""
     owner: UUID | None = await rows.scalar(sa.select(files.c.owner).where(files.c.file_path == file_path))
     return owner
+
+
+def _sized(values: Found) -> Found:
+    """Return the values of a record with the size of its content."""
+    return {**values, "bytes": len(msgspec.json.encode([values.get(name) for name in _CONTENT]))}
 
 
 def _visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:

@@ -55,6 +55,10 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
         "Votre espace de fichiers est plein : {limit} octets au plus",
         "Your file space is full: at most {limit} bytes",
     ),
+    "record_quota_exceeded": (
+        "Vos fiches prennent toute la place à laquelle vous avez droit : {limit} octets au plus en tout",
+        "Your records take up all the space that you may use: at most {limit} bytes in total",
+    ),
     "unsupported_media": (
         "Type de contenu non pris en charge ; attendu : {expected}",
         "Unsupported content type; expected: {expected}",

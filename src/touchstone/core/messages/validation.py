@@ -41,6 +41,7 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
     "literal_error": ("valeurs possibles : {expected}", "possible values: {expected}"),
     "enum": ("valeurs possibles : {expected}", "possible values: {expected}"),
     "uuid_parsing": ("identifiant UUID attendu", "a UUID is expected"),
+    "too_many_bytes": ("{max_bytes} octets de JSON au plus", "at most {max_bytes} bytes of JSON"),
     "unknown_name": ("{name} est inconnu ; connus : {known}", "{name} is unknown; known: {known}"),
     "too_deep": ("trop de niveaux imbriqués", "nested too deeply"),
     "unclean_text": (

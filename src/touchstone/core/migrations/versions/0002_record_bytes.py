@@ -1,0 +1,36 @@
+"""The size of every record, for quotas and for the bytes of a page."""
+
+import functools
+import operator
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+_TEXTS = ("description", "file_path", "file_type", "dataset_name", "objective")
+_DOCUMENTS = ("domain", "task", "metadata", "measured_attributes")
+
+
+def upgrade() -> None:
+    """Add the column, filled with the sizes of the texts and JSON documents, and replace the index of the owners."""
+    op.add_column("datasets", sa.Column("bytes", sa.BigInteger(), nullable=False, server_default=sa.text("0")))
+    columns: list[sa.ColumnClause[object]] = [sa.column(name) for name in (*_TEXTS, *_DOCUMENTS)]
+    if op.get_bind().dialect.name == "sqlite":
+        sizes = [sa.func.length(sa.cast(column, sa.LargeBinary)) for column in columns]
+    else:
+        sizes = [sa.func.octet_length(sa.cast(column, sa.Text)) for column in columns]
+    total = functools.reduce(operator.add, (sa.func.coalesce(size, 0) for size in sizes))
+    op.execute(sa.update(sa.table("datasets", sa.column("bytes"))).values(bytes=total))
+    op.drop_index(op.f("ix_datasets_owner"), table_name="datasets")
+    op.create_index(op.f("ix_datasets_owner_bytes"), "datasets", ["owner", "bytes"], unique=False)
+
+
+def downgrade() -> None:
+    """Go back to the index of the owners alone."""
+    op.drop_index(op.f("ix_datasets_owner_bytes"), table_name="datasets")
+    op.create_index(op.f("ix_datasets_owner"), "datasets", ["owner"], unique=False)
+    op.drop_column("datasets", "bytes")

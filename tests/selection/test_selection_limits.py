@@ -1,0 +1,136 @@
+"""What one user can make the service keep, and what one answer can make it hold: both have a limit."""
+
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import msgspec
+import pytest
+import sqlalchemy as sa
+
+from tests.selection.conftest import ADA, FOUR, client_of, created
+from touchstone.core.db import Database
+from touchstone.core.settings import Settings
+from touchstone.core.tables import datasets
+from touchstone.selection.app import Selection
+from touchstone.selection.catalog import PAGE_BYTES
+from touchstone.selection.schemas import MAX_JSON_BYTES
+
+MIB = 1024 * 1024
+
+
+def metadata_of(size: int) -> dict[str, Any]:
+    """Return `metadata` that takes so many bytes as JSON."""
+    empty = len(msgspec.json.encode({"note": ""}))
+    return {"note": "x" * (size - empty)}
+
+
+async def enlarge(database: Database, dataset_id: int, size: int) -> None:
+    """Give a record as much `metadata` as records of earlier releases may have."""
+    change = sa.update(datasets).where(datasets.c.id == dataset_id)
+    async with database.writing() as rows:
+        await rows.execute(change.values(metadata=metadata_of(size), bytes=size))
+
+
+async def test_metadata_have_a_limit(ada: httpx2.AsyncClient) -> None:
+    """64 KiB of JSON are taken, one byte more is a 422 that names the limit, in a creation as in a change."""
+    full, over = metadata_of(MAX_JSON_BYTES), metadata_of(MAX_JSON_BYTES + 1)
+    made = await created(ada, metadata=full)
+    assert made["metadata"] == full
+    for answer in (
+        await ada.post("/datasets/", json={**FOUR, "metadata": over}),
+        await ada.patch(f"/datasets/{made['id']}", json={"metadata": over}),
+        await ada.post("/projects", json={"name": "x", "criteria": over}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (422, "validation_error")
+        assert str(MAX_JSON_BYTES) in answer.text
+
+
+async def test_what_the_service_measured_does_not_count(ada: httpx2.AsyncClient) -> None:
+    """A client may send back what it has read, `measured` included, whatever that takes."""
+    sent_back = metadata_of(MAX_JSON_BYTES) | {"measured": metadata_of(MIB), "unmeasured": "too_slow"}
+    made = await created(ada, metadata=sent_back)
+    assert made["metadata"] == metadata_of(MAX_JSON_BYTES)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+async def test_a_page_has_a_limit(
+    selection: Selection, database: Database, ada: httpx2.AsyncClient, cached: bool
+) -> None:
+    """Records beyond the bytes of a page come without their metadata and say so; later ones that fit come whole."""
+    made = [await created(ada, metadata={"number": number}) for number in range(4)]
+    for record in made[:3]:
+        await enlarge(database, record["id"], PAGE_BYTES * 2 // 5)
+    selection.parts.catalog.cache.drop([record["id"] for record in made])
+    if cached:
+        for record in made:
+            await ada.get(f"/datasets/{record['id']}")
+    paths = ("/datasets/", "/datasets/?page=1", "/datasets/?sort_by=dataset_name")
+    pages = [(await ada.get(path)).json() for path in paths]
+    pages[1] = pages[1]["datasets"]
+    pages.append((await ada.post("/datasets/search", json={})).json())
+    for page in pages:
+        assert [record["id"] for record in page] == [record["id"] for record in made]
+        assert [record.get("metadata_omitted", False) for record in page] == [False, False, True, False]
+        assert page[2]["metadata"] is None
+        assert {**page[2], "metadata": made[2]["metadata"], "metadata_omitted": None} == {
+            **made[2],
+            "metadata_omitted": None,
+        }
+        assert page[3]["metadata"] == {"number": 3}
+        assert len(msgspec.json.encode(page)) < PAGE_BYTES
+    alone = (await ada.get(f"/datasets/{made[2]['id']}")).json()
+    assert len(alone["metadata"]["note"]) > MIB
+    assert "metadata_omitted" not in alone
+
+
+async def test_oversized_records_of_earlier_releases_can_be_edited(
+    selection: Selection, database: Database, ada: httpx2.AsyncClient
+) -> None:
+    """A record with more metadata than a caller may write now keeps them while other fields change."""
+    made = await created(ada)
+    await enlarge(database, made["id"], MIB)
+    selection.parts.catalog.cache.drop([made["id"]])
+    changed = await ada.patch(f"/datasets/{made['id']}", json={"year": 2001})
+    assert (changed.status_code, changed.json()["year"]) == (200, 2001)
+    assert changed.json()["metadata"] == metadata_of(MIB)
+    smaller = await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"note": "short"}})
+    assert smaller.json()["metadata"] == {"note": "short"}
+
+
+async def test_the_records_of_a_user_have_a_quota(settings: Settings, database: Database) -> None:
+    """Beyond the quota a record is neither made nor enlarged; others are not concerned, and deleting makes room."""
+    limited = settings.model_copy(update={"record_quota_bytes": 100_000})
+    opened = await Selection.open(limited, database, None)
+    note = {"note": "x" * 45_000}
+    async with client_of(opened) as ada, client_of(opened, UUID(int=0xB0B)) as bob:
+        first, second = await created(ada, metadata=note), await created(ada, metadata=note)
+        for answer in (
+            await ada.post("/datasets/", json={**FOUR, "metadata": note}, headers={"Accept-Language": "en"}),
+            await ada.patch(
+                f"/datasets/{first['id']}",
+                json={"description": "y" * 60_000},
+                headers={"Accept-Language": "en"},
+            ),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (413, "record_quota_exceeded")
+            assert "100000" in answer.json()["detail"]
+        assert (await ada.get(f"/datasets/{first['id']}")).json() == first
+        assert len((await ada.get("/datasets/")).json()) == 2
+        await created(bob, metadata=note)
+        assert (await ada.delete(f"/datasets/{second['id']}")).status_code == 204
+        await created(ada, metadata=note)
+    await opened.close()
+
+
+async def test_who_is_over_a_lowered_quota_can_still_shrink(settings: Settings, database: Database) -> None:
+    """A change that makes a record smaller is taken even while its owner is over the quota."""
+    opened = await Selection.open(settings, database, None)
+    async with client_of(opened, ADA) as ada:
+        made = await created(ada, metadata={"note": "x" * 50_000})
+    await opened.close()
+    lowered = await Selection.open(settings.model_copy(update={"record_quota_bytes": 2000}), database, None)
+    async with client_of(lowered, ADA) as ada:
+        answer = await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"note": "x" * 10_000}})
+        assert answer.status_code == 200, answer.text
+    await lowered.close()
