@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from touchstone.core.admission import Admission, InSamePlace, Place
-from touchstone.core.costs import DEFAULT_SECONDS, Costs
+from touchstone.core.costs import DEFAULT_SECONDS, Costs, kind_of
 from touchstone.core.errors import Overloaded
 
 LONG = 2**-6  # sums of it are exact
@@ -264,29 +264,30 @@ async def test_idle_callers_are_forgotten() -> None:
     assert len(waiting_room._long._finish) <= 1001
 
 
-async def test_costs_are_learned_by_route_and_size() -> None:
+def test_costs_are_learned_by_route_and_size() -> None:
     """What one ranking with explanations has cost is expected of the next of about its size, and of nothing else."""
     costs = Costs()
     score = "/api/v1/datasets/score"
     for _ in range(50):
-        costs.of("POST", score, b"limit=1000&explain=true").learn(0.02)
-    assert costs.of("POST", score, b"explain=true&limit=900").seconds == pytest.approx(0.02, rel=0.01)
+        costs.learn(kind_of("POST", score, b"limit=1000&explain=true"), 0.02)
+    similar = kind_of("POST", score, b"explain=true&limit=900")
+    assert costs.expected(similar) == pytest.approx(0.02, rel=0.01)
     for query in (b"limit=20&explain=true", b"limit=1000", b""):
-        assert costs.of("POST", score, query).seconds == DEFAULT_SECONDS
+        assert costs.expected(kind_of("POST", score, query)) == DEFAULT_SECONDS
 
 
-async def test_records_of_one_route_share_their_cost() -> None:
+def test_records_of_one_route_share_their_cost() -> None:
     """Either kind of id in a path is left out; the rest of the path is not."""
-    costs = Costs()
-    costs.of("GET", "/api/v1/datasets/7", b"").learn(1.0)
     other = "/api/v1/datasets/0190b7a8-0000-7000-8000-000000000001"
-    assert costs.of("GET", other, b"") is costs.of("GET", "/api/v1/datasets/7", b"")
-    assert costs.of("GET", f"{other}/source", b"") is not costs.of("GET", other, b"")
+    assert kind_of("GET", other, b"") == kind_of("GET", "/api/v1/datasets/7", b"")
+    assert kind_of("GET", f"{other}/source", b"") != kind_of("GET", other, b"")
 
 
-async def test_addresses_that_nobody_serves_do_not_fill_the_memory() -> None:
-    """However many there are, few are kept."""
+def test_addresses_do_not_fill_the_memory() -> None:
+    """However many there are and however long they are, little is kept."""
     costs = Costs()
     for number in range(5000):
-        costs.of("GET", f"/nothing/x{number}", b"")
-    assert len(costs._costs) <= 1000
+        costs.learn(kind_of("GET", f"/app/static/{number:06}x" + "y" * 1000, b""), 0.001)
+        costs.learn(kind_of("GET", f"/app/static/{number:06}x", b""), 0.001)
+    assert len(costs._averages) <= 1000
+    assert max(len(path) for _, path, _, _ in costs._averages) <= 500

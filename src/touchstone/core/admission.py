@@ -44,11 +44,25 @@ class Admission:
         self.working = 0
         self._short = _Lane(SHORT_SECONDS_AT_ONCE)
         self._long = _Lane(0.0)
+        self._lanes = (self._short, self._long)
 
     @property
     def waiting(self) -> int:
         """The number of requests that wait for their turn."""
         return len(self._short.waiting) + len(self._long.waiting)
+
+    def has_room(self, cost: float) -> bool:
+        """Return whether a request could be worked on at once."""
+        lane = self._lane(cost)
+        return not lane.waiting and self._has_room(lane, cost)
+
+    def enter_at_once(self, cost: float) -> "Place | None":
+        """Return the place of a request for which there is room now."""
+        if not self.has_room(cost):
+            return None
+        place = Place(self, self._lane(cost), None, min(cost, TURN_SECONDS))
+        self._start(place)
+        return place
 
     def refuses(self, caller: Hashable, cost: float) -> bool:
         """Return whether a request of this caller would be refused at once."""
@@ -64,11 +78,9 @@ class Admission:
         Raises:
             Overloaded: it would have to wait too long, or has.
         """
-        cost = min(cost, TURN_SECONDS)
-        place = Place(self, self._lane(cost), caller, cost)
-        if not place.lane.waiting and self._has_room(place.lane, cost):
-            self._start(place)
-        else:
+        place = self.enter_at_once(cost)
+        if place is None:
+            place = Place(self, self._lane(cost), caller, min(cost, TURN_SECONDS))
             await self._wait(place)
         return place
 
@@ -97,7 +109,7 @@ class Admission:
 
     def start_waiting(self) -> None:
         """Start every waiting request that there is room for."""
-        for lane in (self._short, self._long):
+        for lane in self._lanes:
             while lane.waiting:
                 place = lane.next()
                 if not self._has_room(lane, place.cost):

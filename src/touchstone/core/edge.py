@@ -16,7 +16,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.admission import Admission, Place
-from touchstone.core.costs import Cost, Costs
+from touchstone.core.costs import Costs, Kind, kind_of
 from touchstone.core.errors import (
     CLIENT_DISCONNECTED,
     BadRequest,
@@ -91,15 +91,14 @@ class Edge:
             await send({"type": "websocket.close", "code": 1000})
             return
         scope = self.proxies.resolve(scope)
-        caller = self._caller_of(scope)
-        cost = self._costs.of(scope["method"], scope["path"], scope.get("query_string", b""))
-        if self._admission.refuses(caller, cost.seconds) and not _is_health(scope):
+        kind = kind_of(scope["method"], scope["path"], scope.get("query_string", b""))
+        if self._is_refused_at_once(scope, self._costs.expected(kind)):
             await self._refuse_at_once(scope, receive, send)
             return
         exchange = _Exchange(scope, send, self.refusing)
         try:
             _check_head(scope)
-            await self._admitted(exchange, receive, caller, cost)
+            await self._admitted(exchange, receive, kind)
         except ServiceError as problem:
             await exchange.refuse(problem)
         except asyncio.CancelledError:
@@ -112,11 +111,15 @@ class Edge:
         finally:
             self._record(exchange)
 
-    async def _admitted(self, exchange: "_Exchange", receive: Receive, caller: Hashable, cost: Cost) -> None:
+    async def _admitted(self, exchange: "_Exchange", receive: Receive, kind: Kind) -> None:
         if _is_health(exchange.scope):
             await self.app(exchange.scope, receive, exchange.send)
             return
-        place = exchange.place = await self._admission.enter(caller, cost.seconds)
+        cost = self._costs.expected(kind)
+        place = self._admission.enter_at_once(cost)
+        if place is None:  # only then is it worth knowing whose it is
+            place = await self._admission.enter(self._caller_of(exchange.scope), cost)
+        exchange.place = place
         try:
             is_large = exchange.scope["path"].rstrip("/") in self.large_bodies
             limit = self.settings.upload_max_bytes if is_large else self.settings.body_max_bytes
@@ -124,9 +127,15 @@ class Edge:
             body.check_length(exchange.given.get(b"content-length"))
             await place.run(self.app(exchange.scope, body, exchange.send))
             if exchange.status < 400:  # what is refused is cheap, and says nothing about the rest
-                cost.learn(place.used)
+                self._costs.learn(kind, place.used)
         finally:
             place.release()
+
+    def _is_refused_at_once(self, scope: Scope, cost: float) -> bool:
+        admission = self._admission
+        if admission.has_room(cost) or _is_health(scope):
+            return False
+        return admission.refuses(self._caller_of(scope), cost)
 
     async def _refuse_at_once(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request before anything else is done for it: under overload, this is most of what is done.
