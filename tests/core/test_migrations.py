@@ -9,13 +9,15 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from touchstone.core.db import Database
-from touchstone.core.migrations import SchemaError, current, head, prepare, upgrade
+from touchstone.core.migrations import FOLDER, SchemaError, current, head, prepare, upgrade
 from touchstone.core.settings import Settings
-from touchstone.core.tables import datasets, metadata
+from touchstone.core.tables import datasets, metadata, sessions, users
 
 
 async def test_an_empty_database_gets_the_schema_of_the_tables(database: Database) -> None:
@@ -86,3 +88,46 @@ async def test_records_of_the_first_schema_get_their_sizes(settings: Settings) -
         size = await rows.scalar(sa.select(datasets.c.bytes))
     assert 1000 + len('{"note":""}') + 4 * len("ü".encode()) <= size <= 1100
     await database.close()
+
+
+async def test_accounts_keep_their_language_and_their_sessions(database_url: str) -> None:
+    """Letting accounts choose no language changes nothing for those that have one, nor for what refers to them."""
+    database = Database(database_url)
+    user, session = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
+    times = "'2026-01-01 00:00:00'"
+    try:
+        await database.run_sync(lambda connection: upgrade_to(connection, "0002"))
+        async with database.writing() as rows:
+            await rows.execute(
+                sa.text(
+                    "INSERT INTO users"
+                    " (id, email, email_folded, is_active, is_superuser, is_verified, locale, created_at)"
+                    f" VALUES ('{user}', 'a@b.org', 'a@b.org', true, false, false, 'en', {times})"
+                )
+            )
+            await rows.execute(
+                sa.text(
+                    "INSERT INTO sessions (id, user_id, created_at, used_at)"
+                    f" VALUES ('{session}', '{user}', {times}, {times})"
+                )
+            )
+        await upgrade(database)
+        async with database.writing() as rows:
+            assert await rows.scalar(sa.select(users.c.locale)) == "en"
+            assert await rows.scalar(sa.select(sa.func.count()).select_from(sessions)) == 1
+            await rows.execute(sa.update(users).values(locale=None))
+    finally:
+        await database.close()
+
+
+def upgrade_to(connection: sa.Connection, revision: str) -> None:
+    """Bring an empty database to an earlier schema."""
+    config = Config()
+    config.set_main_option("script_location", str(FOLDER))
+    script = ScriptDirectory.from_config(config)
+    steps = script.iterate_revisions(revision, "base")
+    with Operations.context(MigrationContext.configure(connection)):
+        for step in reversed(list(steps)):
+            step.module.upgrade()
+    connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)"))
+    connection.execute(sa.text(f"INSERT INTO alembic_version VALUES ('{revision}')"))

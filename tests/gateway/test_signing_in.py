@@ -101,11 +101,21 @@ async def test_registration_refuses_what_it_must(standing: Standing) -> None:
         assert accent.status_code == 201
 
 
-async def test_a_new_user_has_the_language_that_was_preferred(standing: Standing) -> None:
-    """Without a `locale` the account takes the language of the request."""
+async def test_an_account_has_the_language_of_its_client_until_it_chooses(standing: Standing) -> None:
+    """Without a `locale` the account takes the language of each request; one that is chosen stays."""
     async with standing.client(accept_language="en-GB,fr;q=0.5") as guest:
         made = await guest.post(REGISTER, json={"email": "ada@example.org", "password": PASSWORD})
     assert made.json()["locale"] == "en"
+    async with standing.client((await standing.sign_in())["access_token"]) as ada:
+
+        async def locale(language: str) -> str:
+            return str((await ada.get("/users/me", headers={"Accept-Language": language})).json()["locale"])
+
+        assert [await locale(language) for language in ("fr", "en", "de", "de, en;q=0.1")] == ["fr", "en", "fr", "en"]
+        changed = await ada.patch("/users/me", json={"pseudo": "ada"}, headers={"Accept-Language": "en"})
+        assert (changed.json()["locale"], await locale("fr")) == ("en", "fr")
+        assert (await ada.patch("/users/me", json={"locale": "en"})).json()["locale"] == "en"
+        assert [await locale(language) for language in ("fr", "en", "de")] == ["en"] * 3
 
 
 async def test_closed_registration(settings: Settings, database: Database) -> None:

@@ -14,12 +14,12 @@ from touchstone.gateway.schemas import ProfileChange, ResetToken, UserView
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What users say of themselves."""
+    """What users say of themselves; without a `locale` they have the language of their client."""
 
     pseudo: str | None = None
     given_name: str | None = None
     family_name: str | None = None
-    locale: str = DEFAULT_LOCALE
+    locale: str | None = None
 
 
 def folded(email: str) -> str:
@@ -73,8 +73,8 @@ async def find_user(database: Database, email: str) -> UserView:
         return UserView.of(user, await store.oauth_accounts_of(rows, [user["id"]]))
 
 
-async def read_user(database: Database, user_id: UUID) -> UserView:
-    """The user with this id.
+async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_LOCALE) -> UserView:
+    """Return the user with this id, in the language `locale` if the account has chosen none.
 
     Raises:
         UserNotFound: there is none.
@@ -83,7 +83,7 @@ async def read_user(database: Database, user_id: UUID) -> UserView:
         user = await store.user_by_id(rows, user_id)
         if user is None:
             raise UserNotFound
-        return UserView.of(user, await store.oauth_accounts_of(rows, [user_id]))
+        return UserView.of(user, await store.oauth_accounts_of(rows, [user_id]), locale=locale)
 
 
 async def list_users(database: Database, *, offset: int = 0, size: int = 100) -> tuple[int, list[UserView]]:
@@ -94,8 +94,10 @@ async def list_users(database: Database, *, offset: int = 0, size: int = 100) ->
     return total, [UserView.of(user, accounts) for user in found]
 
 
-async def change_profile(database: Database, user_id: UUID, change: ProfileChange) -> UserView:
-    """Change what the caller gave of the profile.
+async def change_profile(
+    database: Database, user_id: UUID, change: ProfileChange, *, locale: str = DEFAULT_LOCALE
+) -> UserView:
+    """Change what the caller gave of the profile, and return the user as `read_user` does.
 
     Raises:
         UserNotFound: there is no such user.
@@ -103,7 +105,7 @@ async def change_profile(database: Database, user_id: UUID, change: ProfileChang
     if given := change.given():
         async with database.writing() as rows:
             await store.update_user(rows, user_id, given)
-    return await read_user(database, user_id)
+    return await read_user(database, user_id, locale=locale)
 
 
 async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> UserView:

@@ -67,9 +67,9 @@ async def register(wanted: Registration, ctx: Ctx) -> UserView:
     if ctx.desk.settings.registration == "closed":
         raise RegistrationClosed
     ctx.desk.throttle.registration(ctx.address)
-    names = wanted.model_dump(include={"pseudo", "given_name", "family_name"})
-    profile = accounts.Profile(**names, locale=wanted.locale or ctx.locale)
-    return await accounts.create_user(ctx.database, email=wanted.email, password=wanted.password, profile=profile)
+    profile = accounts.Profile(**wanted.model_dump(include={"pseudo", "given_name", "family_name", "locale"}))
+    user = await accounts.create_user(ctx.database, email=wanted.email, password=wanted.password, profile=profile)
+    return await accounts.read_user(ctx.database, user.id, locale=ctx.locale)
 
 
 @auth.post("/login", summary="Sign in", openapi_extra=LOGIN_BODY)
@@ -133,13 +133,13 @@ async def reset_password(given: PasswordReset, ctx: Ctx) -> None:
 @me.get("", summary="Your account")
 async def read_me(ctx: Ctx) -> UserView:
     """The user who is signed in."""
-    return await accounts.read_user(ctx.database, ctx.me.caller.id)
+    return await accounts.read_user(ctx.database, ctx.me.caller.id, locale=ctx.locale)
 
 
 @me.patch("", summary="Change your profile")
 async def change_me(change: ProfileChange, ctx: Ctx) -> UserView:
     """Changes what is given; a field that is not in the profile is refused, and nothing changes."""
-    return await accounts.change_profile(ctx.database, ctx.me.caller.id, change)
+    return await accounts.change_profile(ctx.database, ctx.me.caller.id, change, locale=ctx.locale)
 
 
 @me.patch("/password", status_code=204, summary="Change your password")

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from touchstone.core.messages import DEFAULT_LOCALE
 from touchstone.core.wire import SHORT_TEXT, Flag, Name, Wire, clean
 from touchstone.gateway.passwords import MAX_LENGTH, MIN_LENGTH
 from touchstone.gateway.table import API
@@ -146,17 +147,23 @@ class UserView(BaseModel):
     pseudo: str | None
     given_name: str | None
     family_name: str | None
-    locale: Locale
+    locale: Locale = Field(description="Preferred language; until one is chosen, what `Accept-Language` prefers.")
     picture: str | None = Field(description="Path of the profile picture; null when there is none.")
     oauth_accounts: list[OAuthAccount]
     created_at: datetime
 
     @classmethod
-    def of(cls, user: Mapping[Any, Any], accounts: Sequence[Mapping[Any, Any]]) -> Self:
-        """The view of a user row and of the rows of external accounts, of which only this user's are taken."""
+    def of(
+        cls, user: Mapping[Any, Any], accounts: Sequence[Mapping[Any, Any]], *, locale: str = DEFAULT_LOCALE
+    ) -> Self:
+        """Return the view of a user row and of the rows of external accounts, of which only this user's are taken.
+
+        `locale` is the language of a user who has chosen none.
+        """
         own = [dict(account) for account in accounts if account["user_id"] == user["id"]]
         picture = PICTURE_PATH if user["picture_digest"] else None
-        return cls.model_validate({**user, "picture": picture, "oauth_accounts": own})
+        spoken = user["locale"] or locale
+        return cls.model_validate({**user, "locale": spoken, "picture": picture, "oauth_accounts": own})
 
 
 class UserQuery(Wire):

@@ -75,10 +75,15 @@ def keep_for_a_year(response: Response, request: Request, name: str, value: str)
     _set(response, request, name, value, seconds=YEAR)
 
 
+def chosen_language(request: Request) -> str | None:
+    """Return the language that was chosen in this browser, if any."""
+    chosen = request.cookies.get(LANGUAGE)
+    return chosen if chosen in LOCALES else None
+
+
 def language_of(request: Request) -> str:
     """The language chosen in this browser, else the one that it prefers."""
-    chosen = request.cookies.get(LANGUAGE)
-    return chosen if chosen in LOCALES else locale_of(request.headers.get("accept-language"))
+    return chosen_language(request) or locale_of(request.headers.get("accept-language"))
 
 
 def theme_of(request: Request) -> str:

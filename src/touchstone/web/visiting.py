@@ -49,6 +49,7 @@ class Visit:
     ended: bool = False
     place: str | None = None
     user: User | None = field(default=None)
+    account_language: str | None = None
 
     @classmethod
     def begin(cls, request: Request, desk: Desk) -> "Visit":
@@ -108,7 +109,16 @@ class Visit:
         """A whole page, with the visitor's name in its head."""
         if self.signed is not None and self.user is None and not self.ended:
             self.user = await self.api.get_me()
+            self.follow_language(self.user)
         return self.part(template, status=status, user=self.user, **context)
+
+    def follow_language(self, user: User) -> None:
+        """Speak the language that the account has chosen, unless another was chosen in this browser.
+
+        The account of somebody who has chosen none names the language in which it was asked for, which is this visit's.
+        """
+        if session.chosen_language(self.request) is None and user.locale != self.locale:
+            self.locale = self.account_language = user.locale
 
     def part(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
         """A template filled for this visitor."""
@@ -138,6 +148,8 @@ class Visit:
         device = self.api.identity.device
         if device is not None and device != session.device_of(self.request):
             session.keep_for_a_year(response, self.request, session.DEVICE, device)
+        if self.account_language is not None:
+            session.keep_for_a_year(response, self.request, session.LANGUAGE, self.account_language)
         # What one person saw must not come out of a shared computer's cache after signing out.
         response.headers.setdefault("cache-control", "no-store")
         return response

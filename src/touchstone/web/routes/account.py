@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import TouchstoneError
+from touchstone.client.describing import given
 from touchstone.core.errors import NotFound, Unauthorized
 from touchstone.core.messages import LOCALES
 from touchstone.web import session
@@ -55,11 +56,8 @@ async def _sign_in(visit: Visit) -> Response:
 
 
 async def _welcome(visit: Visit, form: FormData) -> Response:
-    answer = visit.go(session.local(written(form, "next")))
-    if session.LANGUAGE not in visit.request.cookies:
-        user = await visit.api.get_me()
-        session.keep_for_a_year(answer, visit.request, session.LANGUAGE, user.locale)
-    return answer
+    visit.follow_language(await visit.api.get_me())
+    return visit.go(session.local(written(form, "next")))
 
 
 def _entrance(visit: Visit, form: FormData | None = None, **more: Any) -> dict[str, Any]:
@@ -85,7 +83,9 @@ async def _register(visit: Visit) -> Response:
     form = await visit.form()
     email, pseudo, password = written(form, "email"), written(form, "pseudo"), secret(form, "password")
     try:
-        await visit.api.register(email, password, locale=visit.locale, **({"pseudo": pseudo} if pseudo else {}))  # type: ignore[arg-type]
+        # Only a language that was chosen is the account's: the browser's may be another one tomorrow.
+        profile = {"pseudo": pseudo or None, "locale": session.chosen_language(visit.request)}
+        await visit.api.register(email, password, **given(**profile))
         await visit.api.login(email, password)
     except TouchstoneError as problem:
         return visit.part(
