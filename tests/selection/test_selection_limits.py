@@ -134,3 +134,20 @@ async def test_who_is_over_a_lowered_quota_can_still_shrink(settings: Settings, 
         answer = await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"note": "x" * 10_000}})
         assert answer.status_code == 200, answer.text
     await lowered.close()
+
+
+async def test_the_projects_of_a_user_have_a_quota(settings: Settings, database: Database) -> None:
+    """Neither many nor large projects pass the quota; others are not concerned, and who is over it can shrink."""
+    opened = await Selection.open(settings.model_copy(update={"project_quota_bytes": 20_000}), database, None)
+    async with client_of(opened) as ada, client_of(opened, UUID(int=0xB0B)) as bob:
+        answers = [await ada.post("/projects", json={"name": f"n{number}"}) for number in range(20)]
+        assert [answer.status_code for answer in answers] == [201] * 19 + [413]
+        assert answers[-1].json()["code"] == "project_quota_exceeded"
+        assert "20000" in answers[-1].json()["detail"]
+        path = f"/projects/{answers[0].json()['id']}"
+        assert (await ada.put(path, json={"description": "d" * 2000})).status_code == 413
+        assert (await ada.put(path, json={"description": "d"})).status_code == 200
+        assert (await bob.post("/projects", json={"name": "x", "description": "d" * 10_000})).status_code == 201
+        assert (await ada.delete(path)).status_code == 204
+        assert (await ada.post("/projects", json={"name": "again"})).status_code == 201
+    await opened.close()

@@ -215,6 +215,12 @@ class RecordQuotaExceeded(TooLarge):
     code = "record_quota_exceeded"
 
 
+class ProjectQuotaExceeded(TooLarge):
+    """The user's projects together are larger than allowed."""
+
+    code = "project_quota_exceeded"
+
+
 class UnsupportedMedia(ServiceError):
     """The body's media type is not one that this route takes."""
 

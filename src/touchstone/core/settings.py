@@ -69,6 +69,7 @@ class Settings(BaseSettings):
     )
     upload_quota_bytes: int = Field(1024 * MIB, ge=1024, description="All uploads of one user together, in bytes.")
     record_quota_bytes: int = Field(64 * MIB, ge=1024, description="All records of one user together, in bytes.")
+    project_quota_bytes: int = Field(16 * MIB, ge=4096, description="All projects of one user together, in bytes.")
     upstream_timeout_seconds: float = Field(30.0, gt=0, le=600, description="Wait for a backend's first byte.")
     receive_timeout_seconds: float = Field(10.0, gt=0, le=600, description="Longest pause of a client while sending.")
     drain_seconds: float = Field(10.0, ge=0, le=600, description="Time that running requests get at a stop.")

@@ -53,7 +53,7 @@ class Selection:
         parts = Parts(
             catalog=catalog,
             recording=Recording(catalog, Measuring(settings, data_files), quota_bytes=settings.record_quota_bytes),
-            projects=Projects(database, catalog),
+            projects=Projects(database, catalog, quota_bytes=settings.project_quota_bytes),
             data_files=data_files,
             uploading=Uploading(settings, database),
             answers=RememberedAnswers(),

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from touchstone.core.db import Database, Reader
-from touchstone.core.errors import ChosenDatasetNotFound, PreconditionFailed, ProjectNotFound
+from touchstone.core.errors import ChosenDatasetNotFound, PreconditionFailed, ProjectNotFound, ProjectQuotaExceeded
 from touchstone.core.identity import strict_uuid
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
@@ -36,15 +36,17 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 class Projects:
     """The projects of everybody, each for its owner alone."""
 
-    def __init__(self, database: Database, catalog: LiveCatalog) -> None:
+    def __init__(self, database: Database, catalog: LiveCatalog, *, quota_bytes: int) -> None:
         self._database = database
         self._catalog = catalog
+        self._quota = quota_bytes
 
     async def create(self, wanted: Mapping[str, Any], owner: UUID) -> Found:
         """A new project of the owner.
 
         Raises:
             Invalid and its kinds: what of it does not fit.
+            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
         """
         values = await self._checked(wanted, owner)
         now = datetime.now(UTC)
@@ -57,7 +59,9 @@ class Projects:
         }
         identity = {"id": uuid4(), "user_id": owner, "created_at": now, "updated_at": now, "version": 1}
         async with self._database.writing() as rows:
-            return await store.insert_project(rows, {**start, **values, **identity})
+            made = await store.insert_project(rows, {**start, **values, **identity})
+            await self._check_quota(rows, owner)
+            return made
 
     async def get(self, project_id: str, owner: UUID) -> Found:
         """One project of the owner.
@@ -88,14 +92,17 @@ class Projects:
         Raises:
             ProjectNotFound, PreconditionFailed: gone by now, or at another version.
             Invalid and its kinds: what of the change does not fit.
+            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
         """
         project_id, owner = known["id"], known["user_id"]
         checked = await self._checked(wanted, owner, known["chosen_dataset_id"])
         values = {**checked, "updated_at": datetime.now(UTC)}
         async with self._database.writing() as rows:
+            before = await store.used_project_bytes(rows, owner)
             found = await store.update_project(rows, project_id, owner, values=values, versions_allowed=versions)
             if found is None:
                 await _refuse(rows, project_id, owner)
+            await self._check_quota(rows, owner, before=before)
         assert found is not None
         return found
 
@@ -108,6 +115,11 @@ class Projects:
         async with self._database.writing(essential=True) as rows:
             if not await store.delete_project(rows, project_id, owner, versions_allowed=versions):
                 await _refuse(rows, project_id, owner)
+
+    async def _check_quota(self, rows: Reader, owner: UUID, *, before: int = 0) -> None:
+        """Refuse a write after which the owner's projects take more than allowed, and more than before."""
+        if await store.used_project_bytes(rows, owner) > max(self._quota, before):
+            raise ProjectQuotaExceeded(limit=self._quota)
 
     async def _checked(self, wanted: Mapping[str, Any], owner: UUID, kept: int | None = None) -> dict[str, Any]:
         """The values to store, null where something is cleared turned into what stands for nothing.

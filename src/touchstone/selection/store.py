@@ -1,5 +1,7 @@
 """The rows of the selection backend: datasets, projects and uploaded files. The only place here that speaks SQL."""
 
+import functools
+import operator
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from uuid import UUID
@@ -22,6 +24,7 @@ _CONTENT: Final = (
     *("description", "file_path", "file_type", "metadata", "measured_attributes"),
     *(attribute.name for attribute in ATTRIBUTES),
 )
+_PROJECT_TEXTS: Final = ("name", "description", "criteria", "weights", "choice_reason")
 _FACTS: Final = tuple(c for c in datasets.c if c.name not in ("metadata", "measured_attributes"))
 
 
@@ -144,6 +147,13 @@ async def project_count(rows: Reader, owner: UUID) -> int:
     return int(await rows.scalar(sa.select(sa.func.count()).where(projects.c.user_id == owner)) or 0)
 
 
+async def used_project_bytes(rows: Reader, owner: UUID) -> int:
+    """Return about how many bytes the projects of an owner take together: their texts, and a kilobyte for each."""
+    texts = [sa.func.length(sa.cast(projects.c[name], sa.Text)) for name in _PROJECT_TEXTS]
+    size = functools.reduce(operator.add, (sa.func.coalesce(length, 0) for length in texts)) + 1000
+    return int(await rows.scalar(sa.select(sa.func.sum(size)).where(projects.c.user_id == owner)) or 0)
+
+
 async def project_page(rows: Reader, owner: UUID, *, skip: int, limit: int) -> Sequence[Found]:
     """A part of an owner's projects, newest change first."""
     order = (projects.c.updated_at.desc(), projects.c.id)
@@ -197,8 +207,8 @@ async def file_owner(rows: Reader, file_path: str) -> UUID | None:
 
 
 def _sized(values: Found) -> Found:
-    """Return the values of a record with the size of its content."""
-    return {**values, "bytes": len(msgspec.json.encode([values.get(name) for name in _CONTENT]))}
+    """Return the values of a record with the size of its content, names included: an empty record takes room too."""
+    return {**values, "bytes": len(msgspec.json.encode({name: values.get(name) for name in _CONTENT}))}
 
 
 def _visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:

@@ -59,6 +59,10 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
         "Vos fiches prennent toute la place à laquelle vous avez droit : {limit} octets au plus en tout",
         "Your records take up all the space that you may use: at most {limit} bytes in total",
     ),
+    "project_quota_exceeded": (
+        "Vos projets prennent toute la place à laquelle vous avez droit : {limit} octets au plus en tout",
+        "Your projects take up all the space that you may use: at most {limit} bytes in total",
+    ),
     "unsupported_media": (
         "Type de contenu non pris en charge ; attendu : {expected}",
         "Unsupported content type; expected: {expected}",

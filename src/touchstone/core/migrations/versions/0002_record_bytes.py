@@ -12,11 +12,12 @@ branch_labels = None
 depends_on = None
 
 _TEXTS = ("description", "file_path", "file_type", "dataset_name", "objective")
+_NAMES_BYTES = 1000  # about what the names of a record's members take
 _DOCUMENTS = ("domain", "task", "metadata", "measured_attributes")
 
 
 def upgrade() -> None:
-    """Add the column, filled with the sizes of the texts and JSON documents, and replace the index of the owners."""
+    """Add the column, filled with about the size of each record as JSON, and replace the index of the owners."""
     op.add_column("datasets", sa.Column("bytes", sa.BigInteger(), nullable=False, server_default=sa.text("0")))
     columns: list[sa.ColumnClause[object]] = [sa.column(name) for name in (*_TEXTS, *_DOCUMENTS)]
     if op.get_bind().dialect.name == "sqlite":
@@ -24,7 +25,7 @@ def upgrade() -> None:
     else:
         sizes = [sa.func.octet_length(sa.cast(column, sa.Text)) for column in columns]
     total = functools.reduce(operator.add, (sa.func.coalesce(size, 0) for size in sizes))
-    op.execute(sa.update(sa.table("datasets", sa.column("bytes"))).values(bytes=total))
+    op.execute(sa.update(sa.table("datasets", sa.column("bytes"))).values(bytes=total + _NAMES_BYTES))
     op.drop_index(op.f("ix_datasets_owner"), table_name="datasets")
     op.create_index(op.f("ix_datasets_owner_bytes"), "datasets", ["owner", "bytes"], unique=False)
 
