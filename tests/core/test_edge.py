@@ -141,6 +141,34 @@ async def test_requests_over_the_limit_wait_and_then_are_refused(tmp_path: Path)
         assert (await http.get("/wait")).status_code == 200
 
 
+async def test_who_would_wait_too_long_is_refused_before_anything_is_asked_of_it(tmp_path: Path) -> None:
+    """Not even its body is read; health always answers."""
+    stage = Stage()
+    app = edge(stage, tmp_path, max_concurrency=1, queue_seconds=30)
+    app._caller_of = lambda scope: scope["client"][0]
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    async def status_of(address: str, path: str = "/wait") -> int:
+        statuses: list[int] = []
+
+        async def send(message: Any) -> None:
+            statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+        headers = [(b"host", b"test")]
+        given = {"type": "http", "http_version": "1.1", "method": "POST", "path": path, "client": (address, 1)}
+        await app({**given, "headers": headers}, receive, send)
+        return statuses[0]
+
+    running, waiting = (asyncio.ensure_future(status_of("192.0.2.1")) for _ in range(2))
+    await asyncio.sleep(0.05)
+    assert await asyncio.wait_for(status_of("192.0.2.1"), 10) == 503
+    assert await asyncio.wait_for(status_of("192.0.2.1", "/health/live"), 10) == 200
+    stage.go_on.set()
+    assert [await running, await waiting] == [200, 200]
+
+
 async def test_an_event_stream_holds_no_place(tmp_path: Path) -> None:
     """Open streams leave room for work."""
     stage = Stage()
