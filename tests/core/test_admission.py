@@ -102,6 +102,20 @@ async def test_no_more_are_worked_on_than_the_limit() -> None:
     assert callers.started == ["a1", "b1", "c1"]
 
 
+async def test_one_caller_does_not_hold_every_place() -> None:
+    """Three quarters are the most, however long its requests last: another caller is worked on at once."""
+    waiting_room = admission(limit=8)
+    callers = Callers(waiting_room)
+    for number in range(8):
+        await callers.request(f"a{number}", 0.0)
+    assert (len(callers.started), waiting_room.waiting) == (6, 2)
+    await callers.request("b0", 0.0)
+    assert callers.started[-1] == "b0"
+    await callers.finish("a5")
+    await callers.finish("b0")
+    assert (callers.started[-1], waiting_room.waiting) == ("a6", 1)
+
+
 async def test_who_would_wait_too_long_is_refused_at_once() -> None:
     """The work ahead is what counts: three more fit into the deadline here, the next does not."""
     waiting_room = admission(wait_seconds=7 * LONG)

@@ -9,8 +9,8 @@ follow one another at the pace of their cost, so that a caller with many request
 import asyncio
 import time
 import types
-from collections import defaultdict
-from collections.abc import Awaitable, Generator, Hashable
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Generator, Hashable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
@@ -42,6 +42,11 @@ class Admission:
         self.wait_seconds = wait_seconds
         self._planned_seconds = PLANNED_SHARE * wait_seconds
         self.working = 0
+        # One caller whose requests wait for a job or read slowly must not hold every place: the first half goes to
+        # whoever comes, and of the rest each caller gets a part.
+        self._unshared = limit // 2
+        self._share = max(1, limit // 4)
+        self._shares: Counter[Hashable] = Counter()
         self._short = _Lane(SHORT_SECONDS_AT_ONCE)
         self._long = _Lane(0.0)
         self._lanes = (self._short, self._long)
@@ -58,7 +63,7 @@ class Admission:
 
     def enter_at_once(self, cost: float) -> "Place | None":
         """Return the place of a request for which there is room now."""
-        if not self.has_room(cost):
+        if self.working >= self._unshared or not self.has_room(cost):
             return None
         place = Place(self, self._lane(cost), None, min(cost, TURN_SECONDS))
         self._start(place)
@@ -111,12 +116,22 @@ class Admission:
         """Start every waiting request that there is room for."""
         for lane in self._lanes:
             while lane.waiting:
-                place = lane.next()
-                if not self._has_room(lane, place.cost):
+                place = lane.next(self._shares, self._share)
+                if place is None or not self._has_room(lane, place.cost):
                     break
                 lane.take(place)
                 if place.answer(True):
+                    self._shares[place.caller] += 1
+                    place.is_shared = True
                     self._start(place)
+
+    def end(self, place: "Place") -> None:
+        """Take back the place of a request that is done."""
+        self.working -= 1
+        if place.is_shared:
+            self._shares[place.caller] -= 1
+            if not self._shares[place.caller]:
+                del self._shares[place.caller]
 
     def _start(self, place: "Place") -> None:
         self.working += 1
@@ -165,9 +180,13 @@ class _Lane:
         self._finish[place.caller] = place.start_tag + place.cost
         self.waiting.append(place)
 
-    def next(self) -> "Place":
-        """Return the request whose turn is next: the smallest start tag, among equals the first that came."""
-        return min(self.waiting, key=lambda place: place.start_tag)
+    def next(self, shares: Mapping[Hashable, int], share: int) -> "Place | None":
+        """Return the request whose turn is next: the smallest start tag, among equals the first that came.
+
+        Callers that hold their share of the places already are passed over.
+        """
+        candidates = (place for place in self.waiting if shares.get(place.caller, 0) < share)
+        return min(candidates, key=lambda place: place.start_tag, default=None)
 
     def take(self, place: "Place") -> None:
         """Take out the request whose turn it is."""
@@ -207,6 +226,7 @@ class Place:
         "caller",
         "cost",
         "holds_lane",
+        "is_shared",
         "is_working",
         "lane",
         "start_tag",
@@ -223,6 +243,7 @@ class Place:
         self.start_tag = 0.0
         self.turn: asyncio.Future[bool] | None = None
         self.is_working = False
+        self.is_shared = False
         self.holds_lane = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -280,7 +301,7 @@ class Place:
             self._timer = None
         if self.is_working:
             self.is_working = False
-            self.admission.working -= 1
+            self.admission.end(self)
             if self.holds_lane:
                 self.holds_lane = False
                 self.lane.leave(self)
