@@ -1,8 +1,45 @@
 """Every refusal of the service: one class each, with its HTTP status and a stable code whose text is in `messages`."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from touchstone.core.messages import FIXED, reason_text, text
+from touchstone.core.messages import FIXED, reason_text, text, validation_text
+
+_WHOLES: Final = {"query": "whole_query", "path": "whole_path"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a request.
+
+    Attributes:
+        loc: where it is, from `body` or `query` inwards.
+        kind: key of the sentence in `messages.validation` that says why; also the `type` in the answer.
+        facts: what fills the placeholders of the sentence.
+        fallback: the sentence of a kind that has none of ours.
+    """
+
+    loc: tuple[str | int, ...]
+    kind: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    fallback: str = ""
+
+    def sentence(self, locale: str) -> str:
+        """Return why it does not fit, for people."""
+        return validation_text(self.kind, self.fallback, self.facts, locale)
+
+    def place(self, locale: str) -> str:
+        """Return where it is, for people: the path of the field, or a name of the whole that it is in."""
+        _, *inner = self.loc or ("body",)
+        if inner:
+            return ".".join(map(str, inner))
+        return validation_text(_WHOLES.get(str(self.loc[0]) if self.loc else "", "whole_body"), "", None, locale)
+
+    def shown(self, locale: str) -> dict[str, Any]:
+        """Return it as the answer's JSON object."""
+        return {"loc": list(self.loc), "msg": self.sentence(locale), "type": self.kind}
+
 
 # What logs and counters show for a request whose client went away before it was answered; it is never sent.
 CLIENT_DISCONNECTED: Final = 499
@@ -240,9 +277,24 @@ class BadRequest(ServiceError):
 
 
 class Invalid(ServiceError):
-    """Validation failed; `errors` says where."""
+    """Validation failed; the sentence says where and why for the first fault, `errors` for each."""
 
     status, code = 422, "validation_error"
+
+    def __init__(self, *faults: Fault, **facts: Any) -> None:
+        super().__init__(**facts)
+        self.faults = faults
+
+    def detail(self, locale: str) -> str:
+        """The sentence for people."""
+        if not self.faults:
+            return super().detail(locale)
+        first = self.faults[0]
+        return text(self.code, locale, where=first.place(locale), why=first.sentence(locale), **self.facts)
+
+    def body(self, locale: str) -> dict[str, Any]:
+        """The answer's JSON object."""
+        return super().body(locale) | {"errors": [fault.shown(locale) for fault in self.faults]}
 
 
 class InvalidValue(Invalid):
@@ -256,21 +308,24 @@ class UnknownName(Invalid):
 
     code = "unknown_name"
 
+    def detail(self, locale: str) -> str:
+        """The sentence for people."""
+        return self.faults[0].sentence(locale)
+
 
 class InvalidWeights(Invalid):
-    """The weights cannot be used; `reason` is the key of the sentence that says why."""
+    """The weights cannot be used; the facts give the `name` of the criterion."""
 
     code = "invalid_weights"
-
-    def detail(self, locale: str) -> str:
-        """The sentence for people, with the reason in their language."""
-        return text(self.code, locale, **{**self.facts, "reason": text(self.facts["reason"], locale)})
 
 
 class ConflictingValues(Invalid):
     """Two names of one thing carry different values."""
 
     code = "conflicting_values"
+
+    def __init__(self, *loc: str | int, name: str, other: str) -> None:
+        super().__init__(Fault(loc, self.code, {"name": name, "other": other}), name=name, other=other)
 
 
 class ChosenDatasetNotFound(Invalid):

@@ -21,8 +21,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 from swagger_ui_bundle import swagger_ui_path
 
-from touchstone.core.errors import BadRequest, Invalid, MethodNotAllowed, NotFound, ServiceError, UnknownName
-from touchstone.core.messages import locale_of, validation_text
+from touchstone.core.errors import BadRequest, Fault, Invalid, MethodNotAllowed, NotFound, ServiceError, UnknownName
+from touchstone.core.messages import locale_of
 from touchstone.core.wire import Problem, parse_json
 
 HEALTH_SECONDS: Final = 3.0
@@ -283,17 +283,10 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 async def _refuse_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    locale = caller_locale(request.scope)
     # The input is never echoed: it may hold a password, and need not be valid text.
-    errors = [
-        {"loc": list(e["loc"]), "msg": validation_text(e["type"], e["msg"], e.get("ctx"), locale), "type": e["type"]}
-        for e in error.errors()
-    ]
-    first = error.errors()[0]
-    if first["type"] == "unknown_name":
-        return refusal(UnknownName(errors=errors, **first["ctx"]), request.scope)
-    where = ".".join(str(part) for part in errors[0]["loc"])
-    return refusal(Invalid(errors=errors, where=f"{where}: {errors[0]['msg']}"), request.scope)
+    faults = [Fault(tuple(e["loc"]), e["type"], e.get("ctx") or {}, e["msg"]) for e in error.errors()]
+    kind = UnknownName if faults[0].kind == "unknown_name" else Invalid
+    return refusal(kind(*faults), request.scope)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:

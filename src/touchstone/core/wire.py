@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.attributes import INT32_MAX, INT53_MAX
-from touchstone.core.errors import Invalid, NotJson, UnknownName
+from touchstone.core.errors import Fault, Invalid, NotJson, UnknownName
 
 LONG_TEXT: Final = 100_000
 SHORT_TEXT: Final = 255
@@ -51,27 +51,36 @@ def _parsed(raw: bytes, decode: Callable[[bytes], Any]) -> Any:
     try:
         return decode(raw)
     except msgspec.ValidationError as problem:
-        raise Invalid(
-            where="body", errors=[{"loc": ["body"], "msg": "a number is out of range", "type": "number_out_of_range"}]
-        ) from problem
+        raise Invalid(Fault(("body",), "number_out_of_range")) from problem
     except (ValueError, RecursionError) as problem:
         raise NotJson from problem
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known names closest to a misspelled one, or all of them when none is close, for people to read."""
-    names = sorted(known)
-    return ", ".join(difflib.get_close_matches(name, names, 3) or names)
+def suggestion(name: str, known: Iterable[str]) -> dict[str, Any]:
+    """Return the facts of a refusal: the name, and the known ones that it may stand for, or all when none is near.
+
+    Names are compared without case and punctuation: `PAGE`, `page-size` and `pageSize` are near to theirs.
+    """
+    by_letters = {_letters(one): one for one in sorted(known)}
+    cut = name[:80]
+    same = by_letters.get(_letters(cut))
+    near = [same] if same else [by_letters[m] for m in difflib.get_close_matches(_letters(cut), by_letters, 3)]
+    return {"name": cut, "known": ", ".join(near or by_letters.values()), "is_near": bool(near)}
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum()) or name
 
 
 def unknown(name: str, known: Iterable[str], *loc: str | int) -> UnknownName:
     """The refusal of a name that does not exist, at `loc`."""
-    near = nearest(name[:80], known)
-    return UnknownName(
-        name=name[:80],
-        known=near,
-        errors=[{"loc": list(loc) or [name[:80]], "msg": f"unknown; known: {near}", "type": "unknown_name"}],
-    )
+    return UnknownName(Fault(loc, "unknown_name", suggestion(name, known)))
+
+
+def unknown_value(value: str, known: Iterable[str], *loc: str | int) -> UnknownName:
+    """Return the refusal of a value that is none of the known ones, at `loc`."""
+    where = ".".join(map(str, loc[1:]))
+    return UnknownName(Fault(loc, "unknown_value", suggestion(value, known) | {"where": where}))
 
 
 def clean(value: str) -> str:
@@ -124,11 +133,8 @@ class Wire(BaseModel):
         known = set(cls.model_fields)
         for key in value:
             if key not in known and key not in cls.ignored:
-                raise PydanticCustomError(
-                    "unknown_name",
-                    "{name} is unknown; known: {known}",
-                    {"name": str(key)[:80], "known": nearest(str(key)[:80], known)},
-                )
+                facts = suggestion(str(key), known)
+                raise PydanticCustomError("unknown_name", "{name} is unknown; known: {known}", facts)
         return {key: item for key, item in value.items() if key not in cls.ignored}
 
     def given(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from touchstone.core.errors import BadRequest, Invalid, TooLarge, UnsupportedMedia
+from touchstone.core.errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMedia
 from touchstone.core.wire import parse_json
 from touchstone.gateway.schemas import Login, LoginForm, validated
 
@@ -61,5 +61,7 @@ def _fields(body: bytes) -> dict[str, str]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
-        raise Invalid(where="body", errors=[{"loc": ["body", twice[:80]], "msg": "given twice", "type": "repeated"}])
+        raise Invalid(
+            Fault(("body", twice[:80]), "given_twice", {"count": len([1 for name, _ in pairs if name == twice])})
+        )
     return fields

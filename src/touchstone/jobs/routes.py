@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from touchstone.core.errors import ArtifactNotFound, InvalidValue
+from touchstone.core.errors import ArtifactNotFound, Fault, InvalidValue
 from touchstone.core.guard import required_caller
 from touchstone.core.shell import BINARY, OCTETS, Json, caller_locale, router
 from touchstone.core.stopping import stopping
@@ -157,8 +157,8 @@ async def listed(request: Request, kinds: tuple[str, ...], query: JobQuery, proj
 def _check_each_once(given: QueryParams) -> None:
     for name in given:
         if len(given.getlist(name)) > 1:
-            detail = {"loc": ["query", name], "msg": "×1", "type": "given_twice"}
-            raise InvalidValue(name=name, expected="×1", errors=[detail])
+            count = len(given.getlist(name))
+            raise InvalidValue(Fault(("query", name), "given_twice", {"count": count}))
 
 
 async def answer(

@@ -55,7 +55,9 @@ Cell = Annotated[
 ]
 CellRow = Annotated[dict[ColumnName, Cell], Field(max_length=MAX_NAMES)]
 UuidText = Annotated[
-    str, Field(pattern=r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$", min_length=36, max_length=36)
+    str,
+    Field(pattern=r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$", min_length=36, max_length=36),
+    _one_error("uuid_parsing", "a UUID is expected"),
 ]
 DatasetKey = Annotated[
     Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | UuidText,
@@ -117,8 +119,7 @@ class OwnJobQuery(JobQuery):
         """
         named = {UUID(one) for one in (self.project, self.project_id) if one}
         if len(named) > 1:
-            detail = {"loc": ["query", "project_id"], "msg": "≠ project", "type": "conflicting_values"}
-            raise ConflictingValues(name="project_id", other="project", errors=[detail])
+            raise ConflictingValues("query", "project_id", name="project_id", other="project")
         return next(iter(named), None)
 
 

@@ -14,6 +14,7 @@ from touchstone.core.asking import Asking
 from touchstone.core.errors import (
     DataFileUnreadable,
     DatasetNotFound,
+    Fault,
     InvalidJobRequest,
     InvalidUserId,
     InvalidValue,
@@ -95,7 +96,7 @@ def idempotency_key(request: Request) -> str | None:
     if not given:
         return None
     if len(given) != 1 or not _KEY.fullmatch(given[0]):
-        raise InvalidValue(name="Idempotency-Key", expected="1-255 ASCII")
+        raise InvalidValue(Fault(("header", "Idempotency-Key"), "idempotency_key"))
     return given[0]
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from touchstone.core.attributes import INT53_MAX
-from touchstone.core.errors import ConflictingValues, Invalid, InvalidValue
-from touchstone.core.wire import clean, unknown
+from touchstone.core.errors import ConflictingValues, Fault, Invalid, InvalidValue
+from touchstone.core.wire import clean, unknown, unknown_value
 
 Value: TypeAlias = int | float | bool | str | tuple[str, ...]
 Values: TypeAlias = dict[str, Value]
@@ -22,7 +22,7 @@ MAX_TEXT: Final = 1000
 MAX_ITEMS: Final = 200
 MAX_QUERY_BYTES: Final = 64 * 1024
 # Plain decimal digits only: int() would also take "1_000", " 1" and the digits of other scripts.
-_INTEGER: Final = re.compile(r"-?[0-9]{1,16}")
+_INTEGER: Final = re.compile(r"-?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?")
 _FLAGS: Final = {"true": True, "false": False, "1": True, "0": False}
 
@@ -52,6 +52,11 @@ class Parameter:
     default: Value | None = None
 
     @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        """The smallest and the largest value that fit."""
+        return self.minimum, self.maximum
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every name by which it may be given."""
         return (self.name, *self.aliases)
@@ -63,7 +68,7 @@ class Parameter:
             InvalidValue, UnknownName: it does not fit.
         """
         if self.form is not Form.WORDS and len(given) > 1:
-            raise self._misfit(name, "query", "×1")
+            raise self._misfit(name, "query", "given_twice", count=len(given))
         if not any(given):
             return None
         if self.form is Form.WORDS:
@@ -83,47 +88,49 @@ class Parameter:
         if isinstance(given, str):
             given = given.split(",")
         if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
-            raise self._misfit(name, "body", self._expected())
+            raise self._misfit(name, "body", "words_expected")
         return self._words(name, "body", given)
 
     def _checked(self, name: str, where: str, value: Value | None) -> Value:
         if isinstance(value, str):
             value = self._text(name, where, value)
             if self.form is Form.CHOICE and value not in self.choices:
-                raise unknown(value, self.choices, where, name)
+                raise unknown_value(value, self.choices, where, name)
         elif value is None or not self._in_bounds(value):
-            raise self._misfit(name, where, self._expected())
+            raise self._out_of_bounds(name, where, value)
         return value
 
     def _in_bounds(self, value: Any) -> bool:
         low, high = self.minimum, self.maximum
         return (low is None or value >= low) and (high is None or value <= high)
 
+    def _out_of_bounds(self, name: str, where: str, value: Value | None) -> InvalidValue:
+        """Return the refusal of a value of another form or outside the bounds, which are named where they help."""
+        if self.form is Form.CHOICE:
+            return self._misfit(name, where, "choice_expected", choices=", ".join(self.choices))
+        if self.maximum == INT53_MAX and isinstance(value, int) and value > INT53_MAX:
+            return self._misfit(name, where, "number_too_large", maximum=INT53_MAX)
+        low, high = (bound if bound is not None and abs(bound) < INT53_MAX else None for bound in self.bounds)
+        kind = "expected" if low is None else "from" if high is None else "between"
+        return self._misfit(name, where, f"{self.form}_{kind}", minimum=low, maximum=high)
+
     def _words(self, name: str, where: str, given: Sequence[str]) -> Value | None:
         words = tuple(dict.fromkeys(self._text(name, where, word.strip()) for word in given if word.strip()))
         if len(words) > MAX_ITEMS:
-            raise self._misfit(name, where, f"≤ {MAX_ITEMS}")
+            raise self._misfit(name, where, "too_long", max_length=MAX_ITEMS)
         return words or None
 
     def _text(self, name: str, where: str, value: str) -> str:
         try:
             clean(value)
         except ValueError as problem:
-            raise self._misfit(name, where, "UTF-8") from problem
+            raise self._misfit(name, where, "unclean_text") from problem
         if len(value) > MAX_TEXT:
-            raise self._misfit(name, where, f"≤ {MAX_TEXT}")
+            raise self._misfit(name, where, "string_too_long", max_length=MAX_TEXT)
         return value
 
-    def _expected(self) -> str:
-        """What fits, in signs that need no translation."""
-        if self.minimum is not None or self.maximum is not None:
-            low = "-∞" if self.minimum is None else self.minimum
-            return f"{low} … {'∞' if self.maximum is None else self.maximum}"
-        return _SIGNS[self.form]
-
-    def _misfit(self, name: str, where: str, expected: str) -> InvalidValue:
-        detail = {"loc": [where, name], "msg": expected, "type": f"{self.form}_expected"}
-        return InvalidValue(name=name, expected=expected, errors=[detail])
+    def _misfit(self, name: str, where: str, kind: str, **facts: Any) -> InvalidValue:
+        return InvalidValue(Fault((where, name), kind, facts))
 
     def about(self, name: str) -> dict[str, Any]:
         """Return what the documents say about it under one of its names: an alias is accepted, but deprecated."""
@@ -205,8 +212,7 @@ def merge(found: Values, name: str, value: Value, *, names: tuple[str, str]) -> 
     there = found.setdefault(name, value)
     same = set(there) == set(value) if isinstance(there, tuple) and isinstance(value, tuple) else there == value
     if not same:
-        detail = {"loc": [names[0]], "msg": f"≠ {names[1]}", "type": "conflicting_values"}
-        raise ConflictingValues(name=names[0], other=names[1], errors=[detail])
+        raise ConflictingValues(names[0], name=names[0], other=names[1])
 
 
 def parse_query(raw: bytes) -> dict[str, list[str]]:
@@ -216,7 +222,7 @@ def parse_query(raw: bytes) -> dict[str, list[str]]:
         Invalid: it is very long, or not UTF-8 after decoding.
     """
     if len(raw) > MAX_QUERY_BYTES:
-        raise Invalid(where="query")
+        raise Invalid(Fault(("query",), "query_too_long", {"maximum": MAX_QUERY_BYTES}))
     found: dict[str, list[str]] = {}
     for pair in raw.split(b"&") if raw else ():
         name, _, value = pair.partition(b"=")
@@ -229,7 +235,7 @@ def _decoded(raw: bytes) -> str:
     try:
         return unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError as problem:
-        raise Invalid(where="query", errors=[{"loc": ["query"], "msg": "UTF-8", "type": "unclean_text"}]) from problem
+        raise Invalid(Fault(("query",), "not_utf8")) from problem
 
 
 def _integer_text(text: str) -> int | None:
@@ -278,14 +284,6 @@ _FROM_JSON: Final[Mapping[Form, Callable[[object], Value | None]]] = {
     Form.FLAG: _flag_json,
     Form.TEXT: _text_json,
     Form.CHOICE: _text_json,
-}
-_SIGNS: Final[Mapping[Form, str]] = {
-    Form.INTEGER: "…, -1, 0, 1, 2, …",
-    Form.NUMBER: "0.5",
-    Form.FLAG: "true, false",
-    Form.TEXT: '"…"',
-    Form.WORDS: '["…"]',
-    Form.CHOICE: '"…"',
 }
 _SCHEMAS: Final[Mapping[Form, Mapping[str, Any]]] = {
     Form.INTEGER: {"type": "integer"},

@@ -11,6 +11,7 @@ from touchstone.core.db import Reader
 from touchstone.core.errors import (
     ConflictingValues,
     DatasetNotFound,
+    Fault,
     Forbidden,
     InvalidValue,
     PreconditionFailed,
@@ -122,16 +123,14 @@ def _accessible(found: Found | None, caller: Caller | None, etags: Collection[st
 def _check_visibility(declared: Mapping[str, Any], owner: UUID | None) -> None:
     # A private record without an owner would be seen by nobody, ever.
     if declared.get("visibility") == "private" and owner is None:
-        detail = {"loc": ["body", "visibility"], "msg": "public", "type": "no_owner"}
-        raise InvalidValue(name="visibility", expected="public", errors=[detail])
+        raise InvalidValue(Fault(("body", "visibility"), "no_owner"))
 
 
 def _named(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """What the caller declares, with the two names of the name put together."""
     names = {wanted[key] for key in ("name", "dataset_name") if key in wanted}
     if len(names) > 1:
-        detail = {"loc": ["body", "dataset_name"], "msg": "≠ name", "type": "conflicting_values"}
-        raise ConflictingValues(name="dataset_name", other="name", errors=[detail])
+        raise ConflictingValues("body", "dataset_name", name="dataset_name", other="name")
     rest = {key: value for key, value in wanted.items() if key not in ("name", "dataset_name")}
     return {**rest, "dataset_name": names.pop()} if names else rest
 

@@ -9,7 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from touchstone.core.guard import caller_of
 from touchstone.core.shell import BINARY, OCTETS, Json, router
-from touchstone.core.wire import unknown
+from touchstone.core.wire import unknown_value
 from touchstone.selection.answering import answer, ranked
 from touchstone.selection.catalog import PageRoom
 from touchstone.selection.conditions import if_match, is_unchanged
@@ -247,7 +247,7 @@ def _record(entry: Entry, *, status: int = 200, location: bool = False) -> Respo
 def _attributes(tags: Any) -> list[str]:
     for index, tag in enumerate(tags):
         if tag not in TAGS:
-            raise unknown(tag, TAGS, "body", "ethical_tags", index)
+            raise unknown_value(tag, TAGS, "body", "ethical_tags", index)
     return [TAGS[tag] for tag in tags]
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from touchstone.core.attributes import INT53_MAX
-from touchstone.core.errors import ConflictingValues, Invalid, InvalidWeights
-from touchstone.core.wire import unknown
+from touchstone.core.errors import ConflictingValues, Fault, Invalid, InvalidWeights
+from touchstone.core.wire import unknown, unknown_value
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.scoring import terms
@@ -66,7 +66,7 @@ def scoring_of(body: object) -> Scoring:
         Invalid and its kinds: what of it does not fit.
     """
     if not isinstance(body, dict):
-        raise Invalid(where="body", errors=[{"loc": ["body"], "msg": "{}", "type": "dict_type"}])
+        raise Invalid(Fault(("body",), "dict_type"))
     for key in body:
         if key not in SCORE_KEYS:
             raise unknown(key, SCORE_KEYS, "body", key[:80])
@@ -82,14 +82,10 @@ def _weighting(body: Mapping[str, Any]) -> tuple[Mapping[str, float], str | None
         return weights, None
     name = DEFAULT_PROFILE if name is None else name
     if not isinstance(name, str) or name not in PROFILES:
-        raise unknown(str(name), PROFILES, "body", "profile")
+        raise unknown_value(str(name), PROFILES, "body", "profile")
     profile = PROFILES[name].weights
     if weights and dict(weights) != dict(profile):
-        raise ConflictingValues(
-            name="weights",
-            other="profile",
-            errors=[{"loc": ["body", "weights"], "msg": "≠ profile", "type": "conflicting_values"}],
-        )
+        raise ConflictingValues("body", "weights", name="weights", other="profile")
     return profile, name
 
 
@@ -102,7 +98,7 @@ def weights_of(given: object) -> dict[str, float]:
     if given is None:
         return {}
     if not isinstance(given, list):
-        raise Invalid(where="weights", errors=[{"loc": ["body", "weights"], "msg": "[]", "type": "list_type"}])
+        raise Invalid(Fault(("body", "weights"), "list_type"))
     found: dict[str, float] = {}
     for index, one in enumerate(given):
         name, weight = _weight(one, index)
@@ -116,15 +112,13 @@ def weights_of(given: object) -> dict[str, float]:
 
 def _weight(given: object, index: int) -> tuple[str, float]:
     if not isinstance(given, dict) or not {"criterion_name", "weight"} <= set(given):
-        expected = "{criterion_name, weight}"
-        detail = {"loc": ["body", "weights", index], "msg": expected, "type": "missing"}
-        raise Invalid(where=f"weights.{index}: {expected}", errors=[detail])
+        raise Invalid(Fault(("body", "weights", index), "weight_expected"))
     for key in given:
         if key not in WEIGHT_KEYS:
             raise unknown(key, WEIGHT_KEYS, "body", "weights", index, key[:80])
     name = given["criterion_name"]
     if not isinstance(name, str) or name not in CRITERION_NAMES:
-        raise unknown(str(name), CRITERION_NAMES, "body", "weights", index, "criterion_name")
+        raise unknown_value(str(name), CRITERION_NAMES, "body", "weights", index, "criterion_name")
     return name, _finite(given["weight"], name, index)
 
 
@@ -143,5 +137,4 @@ def _finite(given: object, name: str, index: int) -> float:
 
 
 def _refused(reason: str, name: str, index: int) -> InvalidWeights:
-    detail = {"loc": ["body", "weights", index], "msg": reason, "type": reason}
-    return InvalidWeights(reason=reason, name=name, errors=[detail])
+    return InvalidWeights(Fault(("body", "weights", index), reason), name=name)

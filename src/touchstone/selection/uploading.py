@@ -17,7 +17,15 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from touchstone.core.db import Database, refusal_of
-from touchstone.core.errors import BadRequest, InvalidValue, QuotaExceeded, ServiceError, TooLarge, UploadNotFound
+from touchstone.core.errors import (
+    BadRequest,
+    Fault,
+    InvalidValue,
+    QuotaExceeded,
+    ServiceError,
+    TooLarge,
+    UploadNotFound,
+)
 from touchstone.core.identity import strict_uuid
 from touchstone.core.settings import Settings
 from touchstone.core.versions import bump
@@ -144,10 +152,8 @@ def file_type_of(name: str) -> str:
     """
     _, dot, ending = name.lower().rpartition(".")
     if not dot or ending not in FILE_TYPES:
-        expected = ", ".join(f"*.{known}" for known in FILE_TYPES)
-        raise InvalidValue(
-            name="name", expected=expected, errors=[{"loc": ["name"], "msg": expected, "type": "file_type"}]
-        )
+        endings = ", ".join(f".{known}" for known in FILE_TYPES)
+        raise InvalidValue(Fault(("query", "name"), "file_type", {"endings": endings}))
     return ending
 
 

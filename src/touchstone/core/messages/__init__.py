@@ -10,7 +10,6 @@ from touchstone.core.messages.pages_jobs import JOB_PAGES
 from touchstone.core.messages.reasons import NEAREST, REASONS
 from touchstone.core.messages.refusals import REFUSALS
 from touchstone.core.messages.validation import VALIDATION
-from touchstone.core.messages.weights import WEIGHTS
 from touchstone.core.plurals import agreeing
 
 Text = tuple[str, str]
@@ -22,7 +21,6 @@ FIXED: Final = frozenset({"unauthorized", "invalid_user_id", "project_not_found"
 MESSAGES: Final[Mapping[str, Text]] = {
     **REFUSALS,
     **REASONS,
-    **WEIGHTS,
     **PAGES,
     **ACCOUNT_PAGES,
     **DATA_PAGES,
@@ -53,13 +51,16 @@ def reason_text(code: str, facts: Mapping[str, Any], locale: str) -> str:
 
 def validation_text(kind: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
     """Why a value does not fit, in `locale`; kinds without a sentence of ours keep their `fallback`."""
-    sentences = VALIDATION.get(kind)
+    facts = dict(context or {})
+    sentences = VALIDATION.get("empty" if facts.get("min_length") == 1 else kind)
     if sentences is None:
         return fallback
-    facts = dict(context or {})
     if "expected" in facts:
         # The library enumerates in English: 'a', 'b' or 'c'.
         facts["expected"] = str(facts["expected"]).replace("' or '", "', '")
+    if "is_near" in facts:
+        hint = VALIDATION["nearest" if facts["is_near"] else "known"]
+        facts["hint"] = _filled(hint, {"known": facts["known"]}, locale)
     return _filled(sentences, facts, locale)
 
 

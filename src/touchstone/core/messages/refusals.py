@@ -69,13 +69,13 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "not_json": ("Le corps de la requête n’est pas du JSON valide", "The request body is not valid JSON"),
     "bad_request": ("Requête mal formée", "Malformed request"),
-    "validation_error": ("Valeur invalide : {where}", "Invalid value: {where}"),
-    "invalid_value": ("Valeur invalide pour {name} : {expected}", "Invalid value for {name}: {expected}"),
+    "validation_error": ("Valeur invalide pour {where} : {why}", "Invalid value for {where}: {why}"),
+    "invalid_value": ("Valeur invalide pour {where} : {why}", "Invalid value for {where}: {why}"),
     "unknown_name": (
-        "{name} est inconnu ; noms proches ou connus : {known}",
-        "{name} is unknown; nearest or known names: {known}",
+        "« {name} » est inconnu ; nom le plus proche : {known}",
+        "“{name}” is unknown; nearest name: {known}",
     ),
-    "invalid_weights": ("Poids invalides : {reason} ({name})", "Invalid weights: {reason} ({name})"),
+    "invalid_weights": ("Poids invalide pour {name} : {why}", "Invalid weight for {name}: {why}"),
     "conflicting_values": (
         "{name} et {other} désignent la même chose, mais leurs valeurs diffèrent",
         "{name} and {other} mean the same thing, but their values differ",

@@ -1,11 +1,21 @@
-"""Why a value does not fit, by pydantic's error type: French and English; `{…}` come from the error's context."""
+"""Why a value does not fit, by kind of fault: French and English; `{…}` are filled from the fault's facts.
+
+Each is the end of a sentence that begins with "Invalid value for <field>:", so it says what is accepted.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
 VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
-    "missing": ("champ obligatoire", "required"),
-    "string_type": ("texte attendu", "text is expected"),
+    "missing": ("ce champ est obligatoire", "this field is required"),
+    "given_twice": (
+        "donné {count} fois, alors qu’une seule valeur est admise",
+        "given {count} times, but only one value is accepted",
+    ),
+    # Texts
+    "string_type": ("un texte est attendu", "text is expected"),
+    "text_expected": ("un texte est attendu", "text is expected"),
+    "empty": ("ne peut pas être vide", "cannot be empty"),
     "string_too_short": (
         "{min_length} {min_length:caractère|caractères} au moins",
         "at least {min_length} {min_length:character|characters}",
@@ -15,44 +25,124 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
         "at most {max_length} {max_length:character|characters}",
     ),
     "string_pattern_mismatch": ("forme attendue : {pattern}", "expected form: {pattern}"),
-    "int_type": ("nombre entier attendu", "an integer is expected"),
-    "int_parsing": ("nombre entier attendu", "an integer is expected"),
-    "int_parsing_size": ("nombre trop grand", "the number is too large"),
-    "int_from_float": ("nombre entier attendu", "an integer is expected"),
-    "float_type": ("nombre attendu", "a number is expected"),
-    "float_parsing": ("nombre attendu", "a number is expected"),
-    "finite_number": ("nombre fini attendu", "a finite number is expected"),
-    "bool_type": ("true ou false attendu", "true or false is expected"),
-    "bool_parsing": ("true ou false attendu", "true or false is expected"),
-    "greater_than": ("doit être supérieur à {gt}", "must be greater than {gt}"),
-    "greater_than_equal": ("au moins {ge}", "at least {ge}"),
+    "unclean_text": (
+        "les caractères NUL et les substituts isolés ne sont pas du texte",
+        "NUL characters and lone surrogates are not text",
+    ),
+    "not_utf8": ("le texte doit être encodé en UTF-8", "the text must be encoded in UTF-8"),
+    "query_too_long": ("{maximum} octets au plus en tout", "at most {maximum} bytes in all"),
+    # Numbers
+    "int_type": ("un nombre entier est attendu", "an integer is expected"),
+    "int_parsing": ("un nombre entier est attendu", "an integer is expected"),
+    "int_parsing_size": ("le nombre est trop grand", "the number is too large"),
+    "int_from_float": ("un nombre entier est attendu", "an integer is expected"),
+    "integer_expected": ("un nombre entier est attendu", "an integer is expected"),
+    "integer_from": (
+        "un nombre entier d’au moins {minimum} est attendu",
+        "an integer of at least {minimum} is expected",
+    ),
+    "integer_between": (
+        "un nombre entier de {minimum} à {maximum} est attendu",
+        "an integer from {minimum} to {maximum} is expected",
+    ),
+    "float_type": ("un nombre est attendu", "a number is expected"),
+    "float_parsing": ("un nombre est attendu", "a number is expected"),
+    "finite_number": ("un nombre fini est attendu", "a finite number is expected"),
+    "number_expected": ("un nombre est attendu", "a number is expected"),
+    "number_between": (
+        "un nombre de {minimum} à {maximum} est attendu",
+        "a number from {minimum} to {maximum} is expected",
+    ),
+    "number_too_large": (
+        "le nombre est trop grand : {maximum} au plus",
+        "the number is too large: at most {maximum}",
+    ),
+    "number_out_of_range": ("un nombre est hors de portée", "a number is out of range"),
+    "year_expected": (
+        "une année de {minimum} à {maximum} est attendue",
+        "a year from {minimum} to {maximum} is expected",
+    ),
+    "greater_than": ("doit dépasser {gt}", "must be greater than {gt}"),
+    "greater_than_equal": ("doit être au moins {ge}", "must be at least {ge}"),
     "less_than": ("doit être inférieur à {lt}", "must be less than {lt}"),
-    "less_than_equal": ("au plus {le}", "at most {le}"),
-    "list_type": ("liste attendue", "a list is expected"),
-    "tuple_type": ("liste attendue", "a list is expected"),
-    "dict_type": ("objet attendu", "an object is expected"),
-    "model_type": ("objet attendu", "an object is expected"),
-    "model_attributes_type": ("objet attendu", "an object is expected"),
+    "less_than_equal": ("doit être au plus {le}", "must be at most {le}"),
+    # Flags and choices
+    "bool_type": ("true ou false est attendu", "true or false is expected"),
+    "bool_parsing": ("true ou false est attendu", "true or false is expected"),
+    "flag_expected": ("true ou false est attendu", "true or false is expected"),
+    "literal_error": ("valeurs possibles : {expected}", "possible values: {expected}"),
+    "enum": ("valeurs possibles : {expected}", "possible values: {expected}"),
+    "choice_expected": ("valeurs possibles : {choices}", "possible values: {choices}"),
+    # Lists and objects
+    "list_type": ("une liste est attendue", "a list is expected"),
+    "tuple_type": ("une liste est attendue", "a list is expected"),
+    "words_expected": (
+        "une liste de textes, ou un texte dont les valeurs sont séparées par des virgules, est attendue",
+        "a list of texts, or a text with commas between the values, is expected",
+    ),
+    "dict_type": ("un objet JSON est attendu", "a JSON object is expected"),
+    "model_type": ("un objet JSON est attendu", "a JSON object is expected"),
+    "model_attributes_type": ("un objet JSON est attendu", "a JSON object is expected"),
     "too_long": ("{max_length} {max_length:élément|éléments} au plus", "at most {max_length} {max_length:item|items}"),
     "too_short": (
         "{min_length} {min_length:élément|éléments} au moins",
         "at least {min_length} {min_length:item|items}",
     ),
-    "literal_error": ("valeurs possibles : {expected}", "possible values: {expected}"),
-    "enum": ("valeurs possibles : {expected}", "possible values: {expected}"),
-    "uuid_parsing": ("identifiant UUID attendu", "a UUID is expected"),
     "too_many_bytes": ("{max_bytes} octets de JSON au plus", "at most {max_bytes} bytes of JSON"),
-    "unknown_name": ("{name} est inconnu ; connus : {known}", "{name} is unknown; known: {known}"),
     "too_deep": ("trop de niveaux imbriqués", "nested too deeply"),
-    "unclean_text": (
-        "les caractères NUL et les substituts isolés ne sont pas du texte",
-        "NUL characters and lone surrogates are not text",
+    # Identifiers and names
+    "uuid_parsing": (
+        "un identifiant UUID est attendu, comme 3fa85f64-5717-4562-b3fc-2c963f66afa6",
+        "a UUID is expected, such as 3fa85f64-5717-4562-b3fc-2c963f66afa6",
     ),
+    "dataset_key": (
+        "le numéro ou l’UUID d’un jeu de données est attendu",
+        "the number or the UUID of a dataset is expected",
+    ),
+    "email": (
+        "une adresse électronique est attendue, comme ada@exemple.fr",
+        "an e-mail address is expected, such as ada@example.org",
+    ),
+    "idempotency_key": (
+        "1 à 255 caractères ASCII imprimables sans espace, donnés une fois",
+        "1 to 255 printable ASCII characters without a space, given once",
+    ),
+    "unknown_name": ("« {name} » est inconnu ; {hint}", "“{name}” is unknown; {hint}"),
+    "unknown_value": (
+        "« {name} » n’est pas une valeur admise pour {where} ; {hint}",
+        "“{name}” is not an accepted value for {where}; {hint}",
+    ),
+    "nearest": ("le plus proche : {known}", "nearest: {known}"),
+    "known": ("sont admis : {known}", "accepted: {known}"),
+    "conflicting_values": (
+        "{name} et {other} désignent la même chose, mais leurs valeurs diffèrent",
+        "{name} and {other} mean the same thing, but their values differ",
+    ),
+    # Values with a rule of their own
     "cell": (
-        "texte, nombre fini, true, false ou null attendu",
-        "text, a finite number, true, false or null is expected",
+        "un texte, un nombre fini, true, false ou null est attendu",
+        "a text, a finite number, true, false or null is expected",
     ),
-    "dataset_key": ("numéro ou UUID d’un jeu de données attendu", "the number or UUID of a dataset is expected"),
-    "email": ("adresse électronique attendue", "an e-mail address is expected"),
     "not_null": ("ne peut pas être vide", "cannot be null"),
+    "no_owner": (
+        "seul un utilisateur connecté peut garder une fiche privée ; « public » est attendu",
+        "only a user who is signed in can keep a record private; “public” is expected",
+    ),
+    "file_type": (
+        "le nom du fichier doit finir par {endings}",
+        "the name of the file must end in {endings}",
+    ),
+    "weight_expected": (
+        "un objet avec criterion_name et weight est attendu",
+        "an object with criterion_name and weight is expected",
+    ),
+    "criterion_repeated": ("ce critère est donné deux fois", "this criterion is given twice"),
+    "weights_all_zero": ("au moins un poids doit dépasser zéro", "at least one weight must be above zero"),
+    "weight_not_a_number": ("un nombre est attendu", "a number is expected"),
+    "weight_not_finite": ("un nombre fini est attendu", "a finite number is expected"),
+    "weight_negative": ("un poids ne peut pas être négatif", "a weight cannot be negative"),
+    # Where, when the fault lies in no single field
+    "whole_body": ("le corps de la requête", "the request body"),
+    "whole_query": ("les paramètres de l’adresse", "the query parameters"),
+    "whole_path": ("l’adresse", "the path"),
 }
