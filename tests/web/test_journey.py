@@ -68,8 +68,7 @@ def register(page: Page, email: str) -> None:
 
 
 def keep_in_project(page: Page) -> None:
-    page.locator("#export summary").click()
-    page.get_by_role("link", name="Keep in a project").click()
+    page.get_by_role("link", name="Keep in a project", exact=True).click()
     page.get_by_label("Name of the project").fill("Fair loans")
     page.get_by_label("The need").fill("Decide about loans and answer for it.")
     page.get_by_role("button", name="Create a project").click()

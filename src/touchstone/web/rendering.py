@@ -46,6 +46,11 @@ def address(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
+def extended(query: str, **more: Any) -> str:
+    """Return a query (`?…` or empty) with further parameters at its end."""
+    return f"{query}&{urlencode(more)}" if query else f"?{urlencode(more)}"
+
+
 class Speech:
     """How one language says texts, numbers and dates."""
 
@@ -140,7 +145,7 @@ class Pages:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.globals.update(static=static, address=address, vega=charting.ADDRESS)
+        self._environment.globals.update(static=static, address=address, extended=extended, vega=charting.ADDRESS)
         self._speech = {locale: Speech(locale) for locale in LOCALES}
         self._languages: Mapping[str, Environment] = {locale: self._overlay(locale) for locale in LOCALES}
 

@@ -24,6 +24,9 @@ LANGUAGE: Final = "touchstone_language"
 THEME: Final = "touchstone_theme"
 THEMES: Final = ("auto", "light", "dark")
 HOME: Final = "/app/"
+RANKING: Final = "touchstone_ranking"
+_RANKING: Final = re.compile(r"\?[A-Za-z0-9%&=+._*~-]+")
+_LONGEST_RANKING: Final = 2000
 YEAR: Final = 365 * 86_400
 _DEVICE_FORM: Final = re.compile(r"[A-Za-z0-9._~-]{1,1000}")
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -86,6 +89,20 @@ def language_of(request: Request) -> str:
     return chosen_language(request) or locale_of(request.headers.get("accept-language"))
 
 
+def keep_ranking(response: Response, request: Request, query: str) -> None:
+    """Let the browser keep the address of the ranking until it is closed; one that is too long is not kept."""
+    if len(query) > _LONGEST_RANKING:
+        response.delete_cookie(RANKING, path=HOME)
+    elif query != request.cookies.get(RANKING, ""):
+        _set(response, request, RANKING, query, seconds=None)
+
+
+def ranking_of(request: Request) -> str:
+    """Return the address at which the ranking was left in this browser."""
+    query = request.cookies.get(RANKING, "")
+    return HOME + query if _RANKING.fullmatch(query) else HOME
+
+
 def theme_of(request: Request) -> str:
     """The theme chosen in this browser: `auto` follows the system."""
     chosen = request.cookies.get(THEME)
@@ -111,7 +128,7 @@ def local(target: str | None) -> str:
     return target if inside and target is not None else HOME
 
 
-def _set(response: Response, request: Request, name: str, value: str, *, seconds: int) -> None:
+def _set(response: Response, request: Request, name: str, value: str, *, seconds: int | None) -> None:
     response.set_cookie(
         name,
         value,

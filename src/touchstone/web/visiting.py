@@ -123,12 +123,13 @@ class Visit:
     def part(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
         """A template filled for this visitor."""
         common = {"here": self.here, "path": self.request.url.path, "theme": session.theme_of(self.request)}
+        common["ranking_address"] = session.ranking_of(self.request)
         headers = {}
         if isinstance(problem := context.get("problem"), TouchstoneError):
             context["problem"] = worded(problem, self.speech)
             if problem.retry_after is not None:
                 headers["Retry-After"] = str(round(problem.retry_after))
-        html = self.desk.pages.render(template, self.locale, **common, **context)
+        html = self.desk.pages.render(template, self.locale, **{**common, **context})
         return HTMLResponse(html, status_code=status, headers=headers)
 
     def go(self, path: str, **query: Any) -> Response:

@@ -128,6 +128,7 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "export_svg": ("Cette carte (SVG)", "This heat map (SVG)"),
     "export_png": ("Cette carte (PNG)", "This heat map (PNG)"),
     "export_project": ("Garder dans un projet", "Keep in a project"),
+    "keep_one": ("Garder {name} dans un projet", "Keep {name} in a project"),
     "heat_caption": (
         "La largeur de chaque colonne est proportionnelle à son poids",
         "The width of each column is proportional to its weight",

@@ -115,7 +115,9 @@ async def _sign_out(visit: Visit) -> Response:
         if problem.status != Unauthorized.status:
             raise
     visit.sign_out()
-    return visit.go("/app/sign-in", done="signed_out")
+    answer = visit.go("/app/sign-in", done="signed_out")
+    answer.delete_cookie(session.RANKING, path=session.HOME)
+    return answer
 
 
 async def _preferences(visit: Visit) -> Response:

@@ -47,11 +47,13 @@ async def chosen_dataset(visit: Visit, project: Project) -> Dataset | None:
 
 async def _new(visit: Visit) -> Response:
     state = RankState.read(visit.pairs, await visit.vocabulary())
+    chosen = await _named_dataset(visit)
     problem = None
+    form = _UNTOUCHED
     if visit.request.method == "POST":
         form = await visit.form()
         try:
-            return visit.go(f"{_ALL}/{await _kept(visit, state, written(form, 'project'), written(form, 'name'))}")
+            return visit.go(f"{_ALL}/{await _kept(visit, state, form, chosen)}")
         except Misfit as wrong:
             problem = misfit(filtering.misfit_said(str(wrong), visit.speech))
         except TouchstoneError as refusal:
@@ -62,18 +64,31 @@ async def _new(visit: Visit) -> Response:
         "project_new.html",
         status=problem.status if problem else 200,
         problem=problem,
+        form=form,
+        chosen=chosen,
         projects=await visit.api.list_projects(),
         **await _need(visit, state),
     )
 
 
-async def _kept(visit: Visit, state: RankState, project_id: str, name: str) -> str:
-    """Keep filters and weights in a new project, or in one that exists; its id."""
+async def _named_dataset(visit: Visit) -> Dataset | None:
+    """Return the dataset that the address names as the choice to keep, if it names one."""
+    number = visit.request.query_params.get("choose", "")
+    return await visit.api.get_dataset(int(number)) if number.isascii() and number.isdigit() else None
+
+
+async def _kept(visit: Visit, state: RankState, form: FormData, chosen: Dataset | None) -> str:
+    """Keep filters and weights, and a choice with its reason, in a new project or an existing one; return its id."""
     fields: dict[str, Any] = {"criteria": state.filter_body(), "weights": state.weight_body()}
-    if project_id:
+    if chosen is not None:
+        if not written(form, "reason"):
+            raise misfit(visit.speech.text("reason_missing"))
+        fields |= {"chosen_dataset_id": chosen.id, "choice_reason": written(form, "reason")}
+
+    if project_id := written(form, "project"):
         return (await visit.api.update_project(project_id, **fields)).id
-    form = await visit.form()
-    return (await visit.api.create_project(name, description=written(form, "description") or None, **fields)).id
+    description = written(form, "description") or None
+    return (await visit.api.create_project(written(form, "name"), description=description, **fields)).id
 
 
 async def _need(visit: Visit, state: RankState) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from touchstone.client import Dataset, Ranking, TouchstoneError
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.errors import Invalid, NotFound
+from touchstone.web import session
 from touchstone.web.forms import misfit
 from touchstone.web.state import MAX_PINS, SHOWN, RankState
 from touchstone.web.views import comparing, filtering
@@ -46,7 +47,9 @@ async def _rank(visit: Visit) -> Response:
     # An address with too many pins stays for once: its page says so.
     if asked and f"?{asked}" != address and not (context["crowded"] and pins == state.pins):
         return visit.go(f"/app/{address}")
-    return await visit.page("rank.html", **context)
+    answer = await visit.page("rank.html", ranking_address=f"/app/{address}", **context)
+    session.keep_ranking(answer, visit.request, address)
+    return answer
 
 
 async def _existing(visit: Visit, context: Mapping[str, Any]) -> tuple[int, ...]:
@@ -68,6 +71,7 @@ async def _live(visit: Visit) -> Response:
         answer = Response(msgspec.json.encode(drawn), media_type="application/json")
     else:
         answer = visit.part("rank_live.html", also=also, **context)
+    session.keep_ranking(answer, visit.request, context["state"].query(was=()))
     answer.headers["x-address"] = f"/app/{context['state'].query(was=())}"
     answer.headers["x-profile"] = context["state"].profile or ""
     return answer

@@ -1,5 +1,7 @@
 // Every page: forms that ask before they destroy, that are sent once, and that know how large a file may be.
 
+import { keep, lead } from "./last_ranking.js";
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const question = (event.submitter ?? form).dataset.confirm ?? form.dataset.confirm;
@@ -23,6 +25,10 @@ document.addEventListener("change", ({ target }) => {
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
+
+// The navigation leads back to the ranking as it was left.
+if (document.getElementById("rank-form")) keep(window.location.pathname + window.location.search);
+else lead();
 
 // Menus close like menus.
 document.addEventListener("keydown", (event) => {

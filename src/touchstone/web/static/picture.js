@@ -15,17 +15,20 @@ export function fill({ view, announcement, lines }) {
 
 const CELLS = { heat: fillHeat, bars: fillBars, table: fillFacts };
 
-function fillRow(row, { id, rank, name, pin, pinned, moved, score, cells }, fillCells) {
+function fillRow(row, { id, rank, name, pin, keep: keepSaid, pinned, moved, score, cells }, fillCells) {
   const [box, number, sign] = row.querySelector(".place").children;
-  const link = row.querySelector("a");
+  const link = row.querySelector("[id^=name-]");
+  const keep = row.querySelector(".keep");
   if (row.dataset.id !== String(id)) {
     row.dataset.id = id;
     box.value = id;
     box.id = `pin-${id}`;
     link.id = `name-${id}`;
+    keep.id = `keep-${id}`;
   }
   // A dataset may have been renamed.
   write(box, "aria-label", pin);
+  write(keep, "aria-label", keepSaid);
   say(link, name);
   row.classList.toggle("pinned", pinned);
   box.checked = pinned;
@@ -86,7 +89,8 @@ export function readdress(address) {
   const mine = [...searchParams].filter(isWeight);
   for (const link of document.querySelectorAll("#results a[href]")) {
     const row = link.closest("[data-id]");
-    if (row) link.href = `/app/datasets/${row.dataset.id}${search}`;
+    if (link.className === "keep") link.href = `/app/projects/new${search || "?"}${search && "&"}choose=${row.dataset.id}`;
+    else if (row) link.href = `/app/datasets/${row.dataset.id}${search}`;
     else link.search = new URLSearchParams([...mine, ...[...new URL(link).searchParams].filter((one) => !isWeight(one))]);
   }
 }

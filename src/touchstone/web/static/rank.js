@@ -1,5 +1,6 @@
 // The rank page: follows every change 300 ms after the last one. The server draws; this file only asks and swaps.
 
+import { keep as keepRanking } from "./last_ranking.js";
 import { fill, readdress } from "./picture.js";
 import { say, share, write } from "./shares.js";
 
@@ -114,6 +115,7 @@ function glide(before) {
 // The address can wait until the picture is seen: writing it takes the browser longer than drawing a row.
 function remembered(address, figures) {
   here.value = address;
+  keepRanking(address);
   requestAnimationFrame(() =>
     setTimeout(() => {
       if (figures && here.value === address) readdress(address);
@@ -308,14 +310,25 @@ here.form.addEventListener("submit", () => {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (!link) return;
+  if (done.size) keepRanking(`/app/?${left()}`);
+  // The filters are not drawn again when weights change, and so their links are completed here.
+  if (link.closest("#filters")) link.search = done.size ? left() : new URL(here.value, window.location).search;
+  if ( event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   const { view, live } = link.dataset;
   const leaves = (done.size || leading) && link.closest("#results");
   if (!view && !live && !leaves) return;
   event.preventDefault();
-  const { pathname } = new URL(link.href);
-  then(() => (view ? turn(view) : live ? take(live) : follow(pathname)));
+  const target = new URL(link.href);
+  then(() => (view ? turn(view) : live ? take(live) : follow(target)));
 });
+
+// The state that the form holds, as an address has it: without the picture before.
+function left() {
+  const asked = query();
+  asked.delete("was");
+  return asked;
+}
 
 // Another view of what the form holds.
 function turn(view) {
@@ -336,10 +349,13 @@ function shownLink(kind, value) {
   return found && new URL(found.href);
 }
 
-// To another page, with what was done a moment ago.
-async function follow(pathname) {
+// To another page, with what was done a moment ago; the record that it is about is named by the link alone.
+async function follow({ pathname, searchParams }) {
   const address = await ask();
-  if (address) window.location.assign(pathname + new URL(address, window.location).search);
+  if (!address) return;
+  const target = new URL(pathname + new URL(address, window.location).search, window.location);
+  if (searchParams.has("choose")) target.searchParams.set("choose", searchParams.get("choose"));
+  window.location.assign(target);
 }
 
 // Back and forward: everything as it was.
@@ -348,6 +364,7 @@ window.addEventListener("popstate", () => {
   if (address === here.value) return; // to a place within the page
   done.clear();
   here.value = address;
+  keepRanking(address);
   const asked = new URLSearchParams(window.location.search);
   form.elements.view.value = asked.get("view") ?? "heat";
   queue = lead(asked, { remember: false, also: ["weights", "filters"] });

@@ -44,6 +44,7 @@ def _line(line: Line, cells: Callable[[Line, Speech], Figures], speech: Speech) 
         "rank": line.rank,
         "name": dataset.dataset_name,
         "pin": speech.text("pin_one", name=dataset.dataset_name),
+        "keep": speech.text("keep_one", name=dataset.dataset_name),
         "pinned": line.pinned,
         "moved": line.moved,
         "score": line.score,
