@@ -293,6 +293,23 @@ async def test_events_in_order_and_from_any_point(backends):
         assert _events(again.text) == whole
 
 
+async def test_the_waiting_jobs_of_a_user_have_a_limit(backends):
+    """One more job than may wait is a 429 that leaves nothing behind; a cancelled job makes room."""
+    backends.room.settings = backends.room.settings.model_copy(update={"jobs_waiting_per_user": 2})
+    await backends.room._dispatcher.close()  # so that every job waits
+    async with backends.client() as client, backends.client(uuid4()) as other:
+        started = [await client.post("/train", json=ORDER) for _ in range(3)]
+        assert [answer.status_code for answer in started] == [202, 202, 429]
+        assert started[2].json()["code"] == "too_many_jobs"
+        assert int(started[2].headers["Retry-After"]) > 0
+        assert len((await client.get("/jobs")).json()) == 2
+        assert (await other.post("/train", json=ORDER)).status_code == 202
+        await client.post(f"/jobs/{started[0].json()['id']}/cancel")
+        assert (await client.post("/train", json=ORDER)).status_code == 202
+        async with backends.client(of="explanation") as explaining:
+            assert (await explaining.post("/explain", json={"dataset_id": 1})).status_code == 429
+
+
 async def test_events_are_numbered_within_their_job(backends):
     """The ids of a job's events are 1, 2, 3 ..., whatever other jobs have done: they count nobody else's work."""
     async with backends.client() as client, backends.client(uuid4()) as other:

@@ -394,6 +394,15 @@ class TooManyAttempts(ServiceError):
     status, code = 429, "too_many_attempts"
 
 
+class TooManyJobs(ServiceError):
+    """As many jobs of the user wait already as may."""
+
+    status, code = 429, "too_many_jobs"
+
+    def __init__(self, **facts: Any) -> None:
+        super().__init__(headers={"Retry-After": "60"}, **facts)
+
+
 class HeadersTooLarge(ServiceError):
     """Too many request headers, or too long ones."""
 

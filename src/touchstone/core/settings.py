@@ -86,6 +86,7 @@ class Settings(BaseSettings):
     ray_address: str | None = Field(None, description="Address of a Ray cluster; by default one is started.")
     job_workers: int = Field(1, ge=0, le=64, description="Jobs run at once by this process; 0 only accepts them.")
     jobs_per_user: int = Field(2, ge=1, description="Jobs of one user run at once; further ones wait.")
+    jobs_waiting_per_user: int = Field(100, ge=1, description="Jobs of one user that may wait; further ones get 429.")
     job_memory_bytes: int = Field(8192 * MIB, ge=512 * MIB, description="Memory of one job's process.")
     job_seconds: int = Field(3600, ge=1, description="Longest run of one job, in seconds.")
     job_lease_seconds: float = Field(10.0, ge=1, le=300, description="A silent worker's job is re-queued after this.")

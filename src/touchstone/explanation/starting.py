@@ -22,7 +22,8 @@ async def start_explanation(
 
     Raises:
         InvalidJobRequest: the order contradicts itself, the table or the model.
-        IdempotencyConflict, JobNotFound, JobNotSucceeded, DatasetNotFound, DataFileUnreadable, ProjectNotFound.
+        IdempotencyConflict, JobNotFound, JobNotSucceeded, DatasetNotFound, DataFileUnreadable, ProjectNotFound,
+            TooManyJobs.
     """
     request = _request(wanted)
     order = ordered(request, ExplainOrder)
@@ -36,7 +37,9 @@ async def start_explanation(
     # What explains a project's model belongs to that project, unless the caller names another one.
     if wanted.project_id is not None:
         about["project_id"] = await starting.project(wanted.project_id, caller)
-    job_id, _ = await store.enqueue(jobs.database, replace(new, **about))
+    job_id, _ = await store.enqueue(
+        jobs.database, replace(new, **about), most_waiting=jobs.settings.jobs_waiting_per_user
+    )
     return job_id
 
 

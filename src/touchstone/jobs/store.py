@@ -14,7 +14,7 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
 from touchstone.core.db import Database, Reader, Writer, skip_locked
-from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
+from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound, TooManyJobs
 from touchstone.core.identity import strict_uuid
 from touchstone.core.metrics import JOBS
 from touchstone.core.tables import job_artifacts, job_events, jobs
@@ -86,17 +86,20 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-async def enqueue(database: Database, new: NewJob) -> tuple[UUID, bool]:
+async def enqueue(database: Database, new: NewJob, *, most_waiting: int | None = None) -> tuple[UUID, bool]:
     """Keep a new job, or find the one that the same key made before; says whether it is new.
 
     Raises:
         IdempotencyConflict: the key was used for another request.
+        TooManyJobs: `most_waiting` jobs of the owner wait already.
     """
     known = await same_key(database, new)
     if known is not None:
         return known, False
     try:
         async with database.writing() as rows:
+            if most_waiting is not None and await _waiting(rows, new.owner) >= most_waiting:
+                raise TooManyJobs(limit=most_waiting)
             return await _insert(rows, new), True
     except IntegrityError:  # the same key, at the same moment
         known = await same_key(database, new)
@@ -134,6 +137,12 @@ async def _insert(rows: Writer, new: NewJob) -> UUID:
     await rows.execute(sa.insert(jobs).values(**values))
     await _note(rows, [Claim(job_id, 0)], JobState.QUEUED)
     return job_id
+
+
+async def _waiting(rows: Reader, owner: UUID) -> int:
+    """Return how many jobs of an owner wait for a worker."""
+    waiting = sa.select(sa.func.count()).select_from(jobs)
+    return int(await rows.scalar(waiting.where(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)))
 
 
 async def claim(

@@ -21,7 +21,7 @@ async def start_training(
 
     Raises:
         InvalidJobRequest: the order contradicts itself or the table.
-        IdempotencyConflict, DatasetNotFound, DataFileUnreadable, ProjectNotFound.
+        IdempotencyConflict, DatasetNotFound, DataFileUnreadable, ProjectNotFound, TooManyJobs.
     """
     request = wanted.model_dump(mode="json")
     ordered(request, TrainOrder)
@@ -32,5 +32,7 @@ async def start_training(
         return known
     project_id = await starting.project(wanted.project_id, caller)
     subject = await starting.subject(new, wanted.dataset_id, caller, model={})
-    job_id, _ = await store.enqueue(jobs.database, replace(new, project_id=project_id, **subject))
+    job_id, _ = await store.enqueue(
+        jobs.database, replace(new, project_id=project_id, **subject), most_waiting=jobs.settings.jobs_waiting_per_user
+    )
     return job_id

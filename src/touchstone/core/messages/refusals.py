@@ -110,6 +110,10 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
         "Trop de tentatives ; réessayez dans {seconds} {seconds:seconde|secondes}",
         "Too many attempts; try again in {seconds} {seconds:second|seconds}",
     ),
+    "too_many_jobs": (
+        "Vous avez trop de traitements en attente : {limit} au plus",
+        "Too many of your jobs are waiting: at most {limit}",
+    ),
     "headers_too_large": ("En-têtes trop nombreux ou trop longs", "Too many or too long headers"),
     "internal_error": (
         "Erreur interne ; signalez l’identifiant de la requête",
