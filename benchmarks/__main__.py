@@ -14,6 +14,8 @@ NAMES: Final = (
     "pages",
     "overload",
     "side_channels",
+    "slow_clients",
+    "restarts",
 )
 
 

@@ -9,15 +9,16 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from touchstone.core.connections import ConnectionLimits
 from touchstone.server import configured
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp) -> AsyncIterator[str]:
+async def listening(app: ASGIApp, *, limits: ConnectionLimits | None = None) -> AsyncIterator[str]:
     """The application behind a real HTTP server on a free loopback port; its address."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(configured(app, drain_seconds=5))
+    server = uvicorn.Server(configured(app, drain_seconds=5, limits=limits))
     server.capture_signals = _no_signals  # type: ignore[method-assign]
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started:

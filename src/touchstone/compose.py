@@ -135,7 +135,7 @@ async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         database = await _database(settings, stack)
         with start_problems(settings):
             opened = await _opened(stack, _open_backend(name, settings, database, stack))
-        yield Edge(opened.app, settings, large_bodies=LARGE_BODIES, caller_of=forwarded_caller)
+        yield Edge(opened.app, _behind_gateway(settings), large_bodies=LARGE_BODIES, caller_of=forwarded_caller)
 
 
 def part(name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
@@ -162,7 +162,8 @@ async def serve(name: str | None, settings: Settings, say: Callable[[str], Any])
             say(f"Pages: {address}/app/   API description: {address}/docs")
             say(f"Command line, in another terminal: {command_line()} login --url {address}")
 
-    await server.serve(part(name, settings), settings, ready=ready)
+    limits = settings if name in (None, "gateway") else _behind_gateway(settings)
+    await server.serve(part(name, settings), limits, ready=ready)
 
 
 def command_line() -> str:
@@ -170,6 +171,11 @@ def command_line() -> str:
     command = Path(sys.executable).with_name("touchstone")
     visible = shutil.which("touchstone")
     return "touchstone" if visible and Path(visible).resolve() == command.resolve() else str(command)
+
+
+def _behind_gateway(settings: Settings) -> Settings:
+    """Return the settings of a backend's listener: its one client, the gateway, speaks for all users."""
+    return settings.model_copy(update={"connections_per_address": 0})
 
 
 async def upgrade_database(settings: Settings) -> tuple[str | None, str]:

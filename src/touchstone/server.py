@@ -2,10 +2,14 @@
 
 import asyncio
 import contextlib
+import functools
 import signal
 import socket
+import struct
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,51 +21,109 @@ from prometheus_client import start_http_server
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from touchstone.core.errors import BadRequest
+from touchstone.core.connections import (
+    SLOW_BYTES,
+    ConnectionLimits,
+    Pace,
+    Progress,
+    has_input,
+    refuse_new_connections,
+    waiting_connections,
+)
+from touchstone.core.errors import BadRequest, Overloaded, ServiceError
 from touchstone.core.messages import DEFAULT_LOCALE
-from touchstone.core.metrics import REGISTRY
+from touchstone.core.metrics import CLOSED, REGISTRY
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.core.stopping import STOPPING
 
 # Longer than our client side keeps an idle connection (15 s), so a hop never picks one that is being closed.
 KEEP_ALIVE_SECONDS: Final = 75
 HEADER_SECONDS: Final = 5.0
+LOOK_SECONDS: Final = 1.0
+# While the server stops: how long connections may take to ask once more, and be told that this was the last time.
+STOPPING_IDLE_SECONDS: Final = 2.0
+LINGER_SECONDS: Final = 3.0
+ACCEPTING_SECONDS: Final = 5.0
+# What the kernel takes of an answer beyond what the client has room for: a client that never reads costs little.
+UNSENT_BYTES: Final = 128 * 1024
+# The kernel ends a connection whose client does not acknowledge anything for so long, even when it is closed for us.
+UNACKNOWLEDGED_SECONDS: Final = 10
 BACKLOG: Final = 2048
+_ABORTING: Final = frozenset({"unread", "unsent", "too_many_slow"})
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 log = structlog.get_logger("touchstone.server")
 
 
-_NOT_HTTP: Final = msgspec.json.encode(BadRequest().body(DEFAULT_LOCALE))
-_NOT_HTTP_HEAD: Final = (
-    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n"
-    b"content-length: %d\r\nconnection: close\r\n\r\n" % len(_NOT_HTTP)
-)
+def _answer(problem: ServiceError) -> bytes:
+    """Return a whole answer that refuses a connection and ends it."""
+    body = msgspec.json.encode(problem.body(DEFAULT_LOCALE))
+    headers = {
+        **problem.headers,
+        "Content-Type": "application/json",
+        "Content-Length": len(body),
+        "Connection": "close",
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    status = HTTPStatus(problem.status)
+    return f"HTTP/1.1 {status.value} {status.phrase}\r\n{head}\r\n".encode() + body
+
+
+_NOT_HTTP: Final = _answer(BadRequest())
+_TOO_MANY: Final = _answer(Overloaded(retry_after=1))
 
 
 class DeadlineProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with a deadline for the first request's headers, and refusals in the contract's shape.
+    """uvicorn's protocol with deadlines, limits per client address, and refusals in the contract's shape.
 
-    Idle connections are found by one timer a connection. uvicorn makes one for each answer and gives it up at the next
-    byte, so that a later request which stops half way through its headers would hold its connection for ever.
+    Once a second each connection looks at itself. It is closed when the headers of a request are late, when a client
+    neither reads its answer nor sends the rest of a refused body at the minimum rate, and when it has been idle for
+    long. Bodies that somebody waits for are limited in `core/request_bodies.py`, where they can be refused. uvicorn's
+    own timer is given up at the next byte, so that half a request would hold its connection for ever.
     """
 
+    def __init__(self, *arguments: Any, limits: ConnectionLimits, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._limits = limits
+
     def connection_made(self, transport: Any) -> None:
-        """Start the deadline."""
+        """Count the connection, refuse it where there are too many, and begin to look at it."""
         super().connection_made(transport)
-        self._answered = 0.0
-        self._deadline = self.loop.call_later(HEADER_SECONDS, transport.close)
+        now = self.loop.time()
+        self._rested_at = now
+        self._begun_at: float | None = now  # the first request is due at once
+        self._has_headers = False
+        self._progress: Progress | None = None
+        self._reading, self._writing = Pace(self._limits.minimum_rate), Pace(self._limits.minimum_rate)
+        self._is_slow = False
+        self._key = self._limits.key(self.client)
+        self._is_counted = self._limits.open(self._key)
+        self._look = self.loop.call_later(LOOK_SECONDS, self._look_at_itself)
+        if not self._is_counted:
+            CLOSED.labels("too_many").inc()
+            transport.write(_TOO_MANY)
+            transport.close()
+
+    def on_message_begin(self) -> None:
+        """Note when a request begins: it has to be complete in time."""
+        self._begun_at = self._begun_at or self.loop.time()
+        self._has_headers = False
+        super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """The headers arrived; those of the first request did in time."""
-        if not self._answered:
-            self._answered = self.loop.time()
-            self._deadline.cancel()
-            self._deadline = self.loop.call_later(KEEP_ALIVE_SECONDS, self._close_when_idle)
+        """Start the request; while the server stops, its answer is the last one on this connection."""
+        self._has_headers = True
         super().on_headers_complete()
+        if self._is_stopping:
+            self.cycle.keep_alive = False
+
+    def on_message_complete(self) -> None:
+        """Note that nothing more of this request is due."""
+        self._begun_at = None
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Go on with the next request if it has come already: as uvicorn does, but without a timer."""
-        self._answered = self.loop.time()
+        self._rested_at = self.loop.time()
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
@@ -69,22 +131,107 @@ class DeadlineProtocol(HttpToolsProtocol):
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
 
-    def _close_when_idle(self) -> None:
-        rest = self._answered + KEEP_ALIVE_SECONDS - self.loop.time() if self.cycle.response_complete else 1.0
-        if rest <= 0:
-            self.transport.close()
-        else:
-            self._deadline = self.loop.call_later(rest, self._close_when_idle)
+    def announce_end(self) -> None:
+        """Make the next answer the last one, if it has not begun; who is idle may ask once more for a little while."""
+        if self.is_idle:
+            self._rested_at = self.loop.time()
+        elif not self.cycle.response_started:
+            self.cycle.keep_alive = False
+
+    def shutdown(self) -> None:
+        """Close the connection where nobody has announced the end; else it ends with its answer, or a little later."""
+        if not self._is_stopping:
+            super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, before there is a request that an application could refuse."""
-        self.transport.write(_NOT_HTTP_HEAD + _NOT_HTTP)
+        if not self.pipeline and (self.is_idle or not self.cycle.response_started):
+            self.transport.write(_NOT_HTTP)
+        if self.cycle is not None:
+            self.cycle.disconnected = True
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadline."""
-        self._deadline.cancel()
+        """Forget the connection."""
+        self._look.cancel()
+        self._set_slow(False)
+        if self._is_counted:
+            self._limits.close(self._key)
         super().connection_lost(exc)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the client may believe that it can send another request."""
+        return not self.transport.is_closing() and (self.is_idle or self.cycle.keep_alive)
+
+    @property
+    def _is_stopping(self) -> bool:
+        stopping: asyncio.Event | None = self.app_state.get(STOPPING)
+        return stopping is not None and stopping.is_set()
+
+    def _look_at_itself(self) -> None:
+        reason = self._reason_to_abort() or self._reason_to_close()
+        if reason in _ABORTING:
+            self._abort(reason)
+            return
+        if reason and not self.transport.is_closing():
+            CLOSED.labels(reason).inc()
+            self.transport.close()  # what is still to be sent is sent first, and watched
+        self._look = self.loop.call_later(LOOK_SECONDS, self._look_at_itself)
+
+    def _reason_to_abort(self) -> str | None:
+        before, progress = self._progress, Progress.of(self.transport.get_extra_info("socket"))
+        self._progress = progress
+        if progress is None:
+            return None
+
+        now = self.loop.time()
+        unsent = progress.unsent + self.transport.get_write_buffer_size()
+        # A body that an application waits for is its own affair; the rest of one that was refused is read and dropped.
+        unwanted = self._begun_at is not None and self._has_headers and self.is_idle
+        if self._writing.is_too_slow(now, progress.acknowledged, unsent):
+            return "unread"
+        if self._reading.is_too_slow(now, progress.received, SLOW_BYTES if unwanted else 0):
+            return "unsent"
+
+        moved = 0 if before is None else progress.acknowledged + progress.received
+        moved -= 0 if before is None else before.acknowledged + before.received
+        is_sending = self._begun_at is not None and not self.flow.read_paused
+        is_due = before is not None and (unsent > 0 or is_sending)
+        return None if self._set_slow(is_due and moved < SLOW_BYTES) else "too_many_slow"
+
+    def _reason_to_close(self) -> str | None:
+        if not self.is_idle or has_input(self.transport.get_extra_info("socket")):
+            return None
+        idle_limit = STOPPING_IDLE_SECONDS if self._is_stopping else KEEP_ALIVE_SECONDS
+        is_begun = self._begun_at is not None and not (self._is_stopping and self.scope is None)
+        reason, limit = "idle", idle_limit
+        if is_begun and not self._has_headers:
+            reason, limit = "headers", min(HEADER_SECONDS, KEEP_ALIVE_SECONDS)
+        since = max(self._rested_at, self._begun_at or 0.0) if is_begun else self._rested_at
+        return reason if self.loop.time() - since >= limit else None
+
+    def _set_slow(self, is_slow: bool) -> bool:
+        """Count this connection among the slow ones or no more; whether it may stay."""
+        if is_slow == self._is_slow:
+            return True
+        self._is_slow = is_slow
+        if is_slow:
+            return self._limits.slow_down(self._key)
+        self._limits.speed_up(self._key)
+        return True
+
+    def _abort(self, reason: str) -> None:
+        """Close at once: what has been written for a client that does not read it would stay in memory."""
+        CLOSED.labels(reason).inc()
+        connection = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:
@@ -107,15 +254,17 @@ async def serve(
     listener = _listen(settings)
     _serve_metrics(settings)
     async with opening as app:
-        server = _Server(configured(app, drain_seconds=settings.drain_seconds), lambda: ready(address(listener)))
+        config = configured(app, drain_seconds=settings.drain_seconds, limits=ConnectionLimits.of(settings))
+        server = _Server(config, lambda: ready(address(listener)))
         await server.serve(sockets=[listener])
 
 
-def configured(app: ASGIApp, *, drain_seconds: float) -> uvicorn.Config:
-    """How uvicorn serves our applications."""
+def configured(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
+    """Return how uvicorn serves our applications."""
+    protocol: Any = functools.partial(DeadlineProtocol, limits=limits or ConnectionLimits())
     return uvicorn.Config(
         app,
-        http=DeadlineProtocol,
+        http=protocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -142,9 +291,24 @@ class _Server(uvicorn.Server):
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Tell, then stop."""
+        """Stop in four steps: not ready, a last answer on each connection, no new connections, and finish."""
+        begun = time.monotonic()
         self._stopping.set()
+        await self._announce_end()
+        await _stop_accepting(sockets or [])
+
+        remaining = self.config.timeout_graceful_shutdown or 0
+        self.config.timeout_graceful_shutdown = max(1, remaining - round(time.monotonic() - begun))
         await super().shutdown(sockets)
+
+    async def _announce_end(self) -> None:
+        connections: list[Any] = list(self.server_state.connections)
+        for connection in connections:
+            connection.announce_end()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                while any(connection.is_reusable for connection in connections):  # noqa: ASYNC110 - they tell nobody
+                    await asyncio.sleep(0.02)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -155,6 +319,23 @@ class _Server(uvicorn.Server):
         for number in _SIGNALS:
             signal.signal(number, self.handle_exit)
         yield
+
+
+async def _stop_accepting(listeners: list[socket.socket]) -> None:
+    """Let no further connection begin, then take those that the kernel has accepted already.
+
+    Closing a listener resets the connections that wait in its queue, whose clients may have sent a request. Outside
+    Linux, which alone has such a filter, a few of them remain.
+    """
+    for listener in listeners:
+        with contextlib.suppress(OSError):
+            refuse_new_connections(listener)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(ACCEPTING_SECONDS):
+            # The last step of a handshake may be on its way: the queue is looked at again after a moment.
+            await asyncio.sleep(0.05)
+            while any(map(waiting_connections, listeners)):  # noqa: ASYNC110 - the kernel tells nobody
+                await asyncio.sleep(0.02)
 
 
 def address(listener: socket.socket) -> str:
@@ -171,12 +352,21 @@ def _listen(settings: Settings) -> socket.socket:
             return _listen_unix(Path(settings.host.removeprefix("unix:")))
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         plain = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
+        _limit_unread(plain)
         # Event loops switch Nagle's delay off only where the socket names its protocol: without it a small answer
         # in two writes waits 40 ms for the client's acknowledgement.
         return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=plain.detach())
     except OSError as problem:
         where = f"{settings.host}:{settings.port}"
         raise SettingsError(f"TOUCHSTONE_HOST, TOUCHSTONE_PORT: cannot listen on {where}: {problem.strerror}") from None
+
+
+def _limit_unread(listener: socket.socket) -> None:
+    """Limit what the kernel keeps for clients that do not read; accepted connections inherit it."""
+    for name, value in (("TCP_NOTSENT_LOWAT", UNSENT_BYTES), ("TCP_USER_TIMEOUT", UNACKNOWLEDGED_SECONDS * 1000)):
+        option = getattr(socket, name, None)
+        if option is not None:
+            listener.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def _listen_unix(path: Path) -> socket.socket:

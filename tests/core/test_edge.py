@@ -62,6 +62,11 @@ class Stage:
             raise ClientDisconnect
         await answer(send, b"saved")
 
+    async def endless(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(1000):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+
     async def sized(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"content-length", b"5")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -312,3 +317,89 @@ async def test_allow_names_head_beside_get(tmp_path: Path) -> None:
     """A client that reads `Allow` learns that HEAD may be asked."""
     async with client(edge(Stage(), tmp_path)) as http:
         assert (await http.put("/only")).headers["allow"] == "DELETE, GET, HEAD"
+
+
+def posted(path: str, length: int) -> bytes:
+    """The head of a request with a body."""
+    return f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode()
+
+
+async def begin(address: str, raw: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Send the beginning of a request."""
+    host, port = address.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(raw)
+    await writer.drain()
+    return reader, writer
+
+
+async def test_incomplete_requests_and_unread_answers_hold_no_slot(tmp_path: Path) -> None:
+    """With one slot for all, others are answered beside a body that stays out, an upload and an answer nobody reads."""
+    stage_edge = edge(Stage(), tmp_path, large=("/save/large",), max_concurrency=1)
+    async with listening(stage_edge) as address, httpx2.AsyncClient() as http:
+        slow = [
+            await begin(address, posted("/echo", 10) + b"abc"),
+            await begin(address, posted("/save/large", 1000) + b"abc"),
+            await begin(address, b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n"),
+        ]
+        await asyncio.sleep(0.2)
+        for _ in range(3):
+            assert (await http.post(f"{address}/echo", content=b"x")).text == "x"
+        for _, writer in slow:
+            writer.transport.abort()
+
+
+async def test_uploads_have_slots_of_their_own(tmp_path: Path) -> None:
+    """One address has at most half of them; whoever comes too late is told when to come again."""
+    stage_edge = edge(Stage(), tmp_path, large=("/save/large",), max_uploads=4)
+    async with listening(stage_edge) as address, httpx2.AsyncClient() as http:
+        slow = [await begin(address, posted("/save/large", 1000) + b"abc") for _ in range(2)]
+        await asyncio.sleep(0.2)
+        refused = await http.post(f"{address}/save/large", content=b"x")
+        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+        assert refused.headers["retry-after"] == "5"
+        for _, writer in slow:
+            writer.transport.abort()
+        await asyncio.sleep(0.2)
+        assert (await http.post(f"{address}/save/large", content=b"x")).text == "saved"
+
+
+@pytest.mark.parametrize("path", ["/echo", "/save/large"])
+async def test_a_body_below_the_minimum_rate_is_refused_within_ten_seconds(tmp_path: Path, path: str) -> None:
+    """Although a part of it comes now and then."""
+    async with listening(edge(Stage(), tmp_path, large=("/save/large",))) as address:
+        reader, writer = await begin(address, posted(path, 10_000))
+        answer = asyncio.ensure_future(reader.readline())
+        for _ in range(30):
+            writer.write(b"a")
+            await asyncio.sleep(0.5)
+            if answer.done():
+                break
+        assert b" 408 " in await answer
+        writer.close()
+
+
+async def test_an_upload_may_take_longer_than_a_body(tmp_path: Path) -> None:
+    """It has a minimum rate, but no deadline as a whole."""
+    stage_edge = edge(Stage(), tmp_path, large=("/save/large",), receive_timeout_seconds=0.3)
+    async with listening(stage_edge) as address:
+        reader, writer = await begin(address, posted("/save/large", 10))
+        for _ in range(10):
+            await asyncio.sleep(0.1)
+            writer.write(b"a")
+        assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
+        writer.close()
+
+
+async def test_bodies_share_a_memory(tmp_path: Path) -> None:
+    """Large ones that are received at the same time are refused beyond it; small ones are not."""
+    stage_edge = edge(Stage(), tmp_path, max_concurrency=1, body_max_bytes=200_000)
+    async with listening(stage_edge) as address, httpx2.AsyncClient() as http:
+        _, first = await begin(address, posted("/echo", 200_000) + b"a" * 150_000)
+        await asyncio.sleep(0.2)
+        refused = await http.post(f"{address}/echo", content=b"a" * 150_000)
+        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+        assert (await http.post(f"{address}/echo", content=b"a" * 10_000)).status_code == 200
+        first.transport.abort()
+        await asyncio.sleep(0.2)
+        assert (await http.post(f"{address}/echo", content=b"a" * 150_000)).status_code == 200

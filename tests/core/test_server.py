@@ -1,7 +1,9 @@
 """The server around an application: deadlines, refusals of what is not HTTP, and where it listens."""
 
 import asyncio
+import contextlib
 import json
+import select
 import socket
 import time
 from contextlib import nullcontext
@@ -9,9 +11,11 @@ from pathlib import Path
 
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.listening import listening
+from touchstone.core.client_address import TrustedProxies
+from touchstone.core.connections import ConnectionLimits
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.server import HEADER_SECONDS, address, serve
 
@@ -86,3 +90,98 @@ def test_addresses_are_written_as_people_open_them(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "s"))
         assert address(listener) == f"unix:{tmp_path}/s"
+
+
+def listener_of(where: str) -> tuple[str, int]:
+    """The host and port of an address."""
+    host, port = where.removeprefix("http://").split(":")
+    return host, int(port)
+
+
+async def large(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with more than any buffer on the way holds."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for _ in range(1000):
+        await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer without reading the body."""
+    await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
+
+
+SLOW = {
+    "headers of a second request": (APP, ANSWERED + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "),
+    "an answer that is never read": (large, ANSWERED),
+    "the rest of a refused body": (refuse, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nabc"),
+}
+
+
+@pytest.mark.parametrize(("app", "sent"), SLOW.values(), ids=SLOW.keys())
+async def test_a_slow_connection_is_closed_within_ten_seconds(app: ASGIApp, sent: bytes) -> None:
+    """Whatever it is slow at, and although it sends or reads a byte now and then."""
+    async with listening(app) as where:
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(listener_of(where))
+            client.sendall(sent)
+            poll = select.poll()
+            poll.register(client, select.POLLRDHUP)
+            started = time.monotonic()
+            while not await asyncio.to_thread(poll.poll, 500):
+                assert time.monotonic() - started < 10 + SLACK
+                with contextlib.suppress(OSError):
+                    client.send(b"a")
+
+
+async def test_a_steady_reader_gets_its_whole_answer() -> None:
+    """One that takes longer than every deadline, but reads all the time."""
+    async with listening(large) as where:
+        reader, writer = await asyncio.open_connection(*listener_of(where))
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        size = 0
+        while part := await reader.read(250_000):
+            size += len(part)
+            await asyncio.sleep(0.015)
+        writer.close()
+    assert size > 100_000_000
+
+
+async def test_connections_of_one_address_are_limited() -> None:
+    """The one too many is told so at once; a trusted proxy and the others are not concerned."""
+    limits = ConnectionLimits(per_address=2, proxies=TrustedProxies.parse(["127.0.0.3"]))
+
+    async def ask_from(source: str) -> tuple[asyncio.StreamWriter, bytes]:
+        reader, writer = await asyncio.open_connection(*listener_of(where), local_addr=(source, 0))
+        writer.write(ANSWERED)
+        return writer, await reader.readline()
+
+    async with listening(APP, limits=limits) as where:
+        answers = [await ask_from(source) for source in ["127.0.0.2"] * 3 + ["127.0.0.3"] * 4 + ["127.0.0.1"]]
+        assert [line.split()[1] for _, line in answers] == [b"200", b"200", b"503", *[b"200"] * 5]
+        answers[0][0].close()
+        await asyncio.sleep(0.1)
+        answers.append(await ask_from("127.0.0.2"))
+        assert answers[-1][1].split()[1] == b"200"
+        for writer, _ in answers:
+            writer.close()
+
+
+async def test_slow_connections_of_one_address_are_limited() -> None:
+    """The many are closed long before their deadline, and one that is not slow stays."""
+    limits = ConnectionLimits(per_address=100, slow_per_address=2)
+    async with listening(APP, limits=limits) as where:
+        idle_reader, idle = await asyncio.open_connection(*listener_of(where))
+        idle.write(ANSWERED)
+        assert b"200" in await idle_reader.readline()
+        started = time.monotonic()
+        slow = [talk(where, ANSWERED + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") for _ in range(6)]
+        ended = [asyncio.ensure_future(one) for one in slow]
+        done, _ = await asyncio.wait(ended, timeout=HEADER_SECONDS - 1)
+        assert len(done) == 4, time.monotonic() - started
+        await asyncio.gather(*ended, return_exceptions=True)
+        idle.write(ANSWERED)
+        assert b"HTTP/1.1 200" in await idle_reader.readuntil(b"HTTP/1.1 200")
+        idle.close()

@@ -8,9 +8,8 @@ import math
 import os
 import re
 import time
-import types
-from collections.abc import Awaitable, Callable, Collection, Generator, Hashable
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Collection, Hashable
+from typing import Any, Final
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,11 +23,10 @@ from touchstone.core.errors import (
     InternalError,
     MethodNotAllowed,
     Overloaded,
-    ReceiveTimeout,
     ServiceError,
-    TooLarge,
 )
 from touchstone.core.metrics import REQUESTS, SECONDS
+from touchstone.core.request_bodies import BodyMemory, LimitedBody, UploadSlots, resumed
 from touchstone.core.settings import Settings
 from touchstone.core.shell import refusal
 
@@ -40,7 +38,6 @@ _EVENT_STREAM: Final = b"text/event-stream"
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
 _OVERLOADED: Final = Overloaded(retry_after=1)
 log = structlog.get_logger("touchstone.access")
-T = TypeVar("T")
 Refusing = Callable[[ServiceError, Scope], ASGIApp]  # the answer that carries a refusal
 CallerOf = Callable[[Scope], Hashable]
 
@@ -81,6 +78,8 @@ class Edge:
         self._admission = Admission(limit=settings.max_concurrency, wait_seconds=settings.queue_seconds)
         self._refused = 0
         self._refused_logged = -math.inf
+        self._uploads = UploadSlots(settings)
+        self._memory = BodyMemory(settings.max_concurrency * settings.body_max_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Work on one request; lifespans pass through."""
@@ -98,7 +97,7 @@ class Edge:
         exchange = _Exchange(scope, send, self.refusing)
         try:
             _check_head(scope)
-            await self._admitted(exchange, receive, kind)
+            await self._answer(exchange, receive, kind)
         except ServiceError as problem:
             await exchange.refuse(problem)
         except asyncio.CancelledError:
@@ -111,21 +110,33 @@ class Edge:
         finally:
             self._record(exchange)
 
-    async def _admitted(self, exchange: "_Exchange", receive: Receive, kind: Kind) -> None:
+    async def _answer(self, exchange: "_Exchange", receive: Receive, kind: Kind) -> None:
+        """Work on a request once it is complete; on an upload, which has a slot of its own, while it is received."""
         if _is_health(exchange.scope):
             await self.app(exchange.scope, receive, exchange.send)
             return
+
+        body = self._limited_body(exchange, receive)
+        body.check_length(exchange.given.get(b"content-length"))
+        if self._is_upload(exchange):
+            with self._uploads.slot(exchange.scope):
+                await self.app(exchange.scope, body, exchange.send)
+        elif exchange.has_body:
+            with self._memory.received(body) as whole:
+                await whole.receive_all()
+                if not exchange.is_abandoned:
+                    await self._admitted(exchange, whole, kind)
+        else:
+            await self._admitted(exchange, body, kind)
+
+    async def _admitted(self, exchange: "_Exchange", receive: Receive, kind: Kind) -> None:
         cost = self._costs.expected(kind)
         place = self._admission.enter_at_once(cost)
         if place is None:  # only then is it worth knowing whose it is
             place = await self._admission.enter(self._caller_of(exchange.scope), cost)
         exchange.place = place
         try:
-            is_large = exchange.scope["path"].rstrip("/") in self.large_bodies
-            limit = self.settings.upload_max_bytes if is_large else self.settings.body_max_bytes
-            body = _LimitedBody(exchange.watched(receive), limit, self.settings.receive_timeout_seconds)
-            body.check_length(exchange.given.get(b"content-length"))
-            await place.run(self.app(exchange.scope, body, exchange.send))
+            await place.run(self.app(exchange.scope, receive, exchange.send))
             if exchange.status < 400:  # what is refused is cheap, and says nothing about the rest
                 self._costs.learn(kind, place.used)
         finally:
@@ -157,6 +168,18 @@ class Edge:
         if started - self._refused_logged >= 1:
             log.warning("overloaded", refused=self._refused, working=self._admission.working)
             self._refused, self._refused_logged = 0, started
+
+    def _is_upload(self, exchange: "_Exchange") -> bool:
+        return exchange.has_body and exchange.scope["path"].rstrip("/") in self.large_bodies
+
+    def _limited_body(self, exchange: "_Exchange", receive: Receive) -> LimitedBody:
+        is_upload, settings = self._is_upload(exchange), self.settings
+        return LimitedBody(
+            exchange.watched(receive),
+            max_bytes=settings.upload_max_bytes if is_upload else settings.body_max_bytes,
+            minimum_rate=settings.minimum_rate_bytes,
+            deadline_seconds=math.inf if is_upload else settings.receive_timeout_seconds,
+        )
 
     def _record(self, exchange: "_Exchange") -> None:
         """Count and log the request; its path is logged without its query, which may hold personal data."""
@@ -194,6 +217,7 @@ class _Exchange:
         self._refusing = refusing
         headers = scope["headers"]
         self.given: dict[bytes, bytes] = dict(headers)
+        self.has_body = b"transfer-encoding" in self.given or self.given.get(b"content-length", b"0") != b"0"
         given = self.given.get(REQUEST_ID)
         if given is not None:
             headers = [(n, v) for n, v in headers if n != REQUEST_ID]
@@ -230,10 +254,21 @@ class _Exchange:
             if b"x-content-type-options" not in named:
                 headers.append(_NOSNIFF)
             message = {**message, "headers": headers}
-        await self._send(message)
+        await self._deliver(message)
         if self.method == "HEAD":
             self.is_complete = True
             await self._send({"type": "http.response.body", "body": b""})
+
+    async def _deliver(self, message: Message) -> None:
+        steps = self._send(message).__await__()
+        try:
+            first = next(steps)
+        except StopIteration:
+            return
+        # The client reads more slowly than the answer is made: waiting for it is no work, and needs no place.
+        if self.place is not None:
+            self.place.release()
+        await resumed(first, steps)
 
     async def refuse(self, problem: ServiceError) -> None:
         """Answer with a refusal, unless an answer has begun."""
@@ -246,61 +281,6 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 
 _counter: Final = functools.cache(REQUESTS.labels)
-
-
-class _LimitedBody:
-    """A receive channel with a limit in bytes and a deadline for the client's next part."""
-
-    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
-        self.receive = receive
-        self.limit = limit
-        self.seconds = seconds
-        self.taken = 0
-        self.complete = False
-
-    def check_length(self, declared: bytes | None) -> None:
-        """Refuse a declared length over the limit before a byte is read."""
-        if declared is not None and not declared.isdigit():
-            raise BadRequest
-        if declared is not None and int(declared[:20]) > self.limit:
-            raise TooLarge(limit=self.limit)
-
-    async def __call__(self) -> Message:
-        """The next message."""
-        if self.complete:
-            return await self.receive()
-        try:
-            message = await _within(self.seconds, self.receive())
-        except TimeoutError as problem:
-            raise ReceiveTimeout(headers={"Connection": "close"}) from problem
-        if message["type"] == "http.request":
-            self.taken += len(message.get("body", b""))
-            self.complete = not message.get("more_body", False)
-            if self.taken > self.limit:
-                raise TooLarge(limit=self.limit)
-        return message
-
-
-async def _within(seconds: float, awaited: Awaitable[T]) -> T:
-    """What is awaited, or TimeoutError. What is there at once gets no timer: one costs as much as a hot answer."""
-    steps = awaited.__await__()
-    try:
-        first = next(steps)
-    except StopIteration as done:
-        there: T = done.value
-        return there
-    async with asyncio.timeout(seconds):
-        return await _resumed(first, steps)
-
-
-@types.coroutine
-def _resumed(first: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
-    """Wait for what a coroutine already waits for, then for the rest of it."""
-    try:
-        yield first
-        return (yield from steps)
-    finally:
-        steps.close()
 
 
 def _check_head(scope: Scope) -> None:

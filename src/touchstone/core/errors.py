@@ -193,7 +193,7 @@ class MethodNotAllowed(ServiceError):
 
 
 class ReceiveTimeout(ServiceError):
-    """The client stopped sending in the middle of its body."""
+    """The client sent its body too slowly."""
 
     status, code = 408, "receive_timeout"
 

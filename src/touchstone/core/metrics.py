@@ -9,6 +9,12 @@ REQUESTS: Final = Counter(
     "touchstone_requests_total", "Requests answered, by method and status.", ("method", "status"), registry=REGISTRY
 )
 SECONDS: Final = Histogram("touchstone_request_seconds", "Time to answer a request, in seconds.", registry=REGISTRY)
+CLOSED: Final = Counter(
+    "touchstone_connections_closed_total",
+    "Connections closed by the service, by reason.",
+    ("reason",),
+    registry=REGISTRY,
+)
 RANKINGS: Final = Counter(
     "touchstone_rankings_total", "Rankings computed, by the plan that was chosen.", ("plan",), registry=REGISTRY
 )

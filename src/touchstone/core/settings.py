@@ -71,7 +71,21 @@ class Settings(BaseSettings):
     record_quota_bytes: int = Field(64 * MIB, ge=1024, description="All records of one user together, in bytes.")
     project_quota_bytes: int = Field(16 * MIB, ge=4096, description="All projects of one user together, in bytes.")
     upstream_timeout_seconds: float = Field(30.0, gt=0, le=600, description="Wait for a backend's first byte.")
-    receive_timeout_seconds: float = Field(10.0, gt=0, le=600, description="Longest pause of a client while sending.")
+    receive_timeout_seconds: float = Field(
+        20.0, gt=0, le=600, description="Longest time for a whole request body; uploads have no such limit."
+    )
+    minimum_rate_bytes: int = Field(
+        4096,
+        ge=0,
+        description="Bytes a second, over four seconds, below which a client that sends or reads is cut off.",
+    )
+    max_uploads: int = Field(8, ge=1, description="Uploads received at once; further ones get 503.")
+    connections_per_address: int = Field(
+        1000, ge=0, description="Open connections of one client address (an IPv6 /64); 0: no limits per address."
+    )
+    slow_connections_per_address: int = Field(
+        64, ge=0, description="Of these, how many may send or read slowly at once; 0: no limit."
+    )
     drain_seconds: float = Field(10.0, ge=0, le=600, description="Time that running requests get at a stop.")
     max_concurrency: int = Field(64, ge=1, description="Requests worked on at once; as many more may wait.")
     queue_seconds: float = Field(

@@ -23,6 +23,7 @@ from swagger_ui_bundle import swagger_ui_path
 
 from touchstone.core.errors import BadRequest, Fault, Invalid, MethodNotAllowed, NotFound, ServiceError, UnknownName
 from touchstone.core.messages import locale_of
+from touchstone.core.stopping import stopping
 from touchstone.core.wire import Problem, parse_json
 
 HEALTH_SECONDS: Final = 3.0
@@ -254,7 +255,10 @@ def _health(resources: tuple[Resource, ...]) -> APIRouter:
         return {"status": "live"}
 
     @health.get("/ready", summary="Every resource answers")
-    async def ready() -> Response:
+    async def ready(request: Request) -> Response:
+        stop = stopping(request.scope)
+        if stop is not None and stop.is_set():
+            return Json({"status": "stopping", "resources": {}}, status_code=503)
         found = await readiness(resources)
         ok = all(found.values())
         states = {name: "ok" if up else "down" for name, up in found.items()}
