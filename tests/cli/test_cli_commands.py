@@ -53,8 +53,11 @@ def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
         ids = [one["id"] for one in answer("catalog", "list", "--visibility", "private")["datasets"]]
         for dataset in ids:
             answer("catalog", "delete", str(dataset))
-        assert answer("catalog", "import", str(file), "--check") == {"records": 2, "made": 0, "refused": []}
-        assert answer("catalog", "import", str(file)) == {"records": 2, "made": 2, "refused": []}
+        assert answer("catalog", "import", str(file), "--check") == {"records": 2, "results": []}
+        for status in ("created", "unchanged"):
+            imported = answer("catalog", "import", str(file))
+            assert (imported["records"], imported[status]) == (2, 2)
+            assert [one["status"] for one in imported["results"]] == [status, status]
         assert run("catalog", "export", "-", "--format", kind, "--visibility", "private").stdout == before
 
 
@@ -64,8 +67,56 @@ def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_pat
     file.write_text('{"name": "good", "objective": "kept"}\n{"name": "bad", "year": -5}\n')
     result = run("catalog", "import", str(file))
     assert result.exit_code == 1
-    assert [one["name"] for one in json.loads(result.stdout)["refused"]] == ["bad"]
+    rejected = [one for one in json.loads(result.stdout)["results"] if one["status"] == "rejected"]
+    assert [one["name"] for one in rejected] == ["bad"]
+    assert "Year" in rejected[0]["detail"] or "year" in rejected[0]["detail"]
     assert answer("catalog", "list", "--objective", "kept")["total_count"] == 1
+
+
+def test_an_import_updates_what_has_changed_and_creates_what_is_new(me: str, tmp_path: Path) -> None:
+    """By name and source key; two records of one name stay two, and somebody else's record is never touched."""
+    file = tmp_path / "records.jsonl"
+    rows = [
+        {"name": "twice", "objective": "again", "year": 2001},
+        {"name": "twice", "objective": "again", "year": 2002},
+        {"name": "keyed", "objective": "again", "metadata": {"source": {"name": "hub", "key": "a"}}},
+    ]
+
+    def imported() -> list[str]:
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return [one["status"] for one in answer("catalog", "import", str(file))["results"]]
+
+    assert imported() == ["created"] * 3
+    assert imported() == ["unchanged"] * 3
+    rows[1]["year"] = 2003
+    rows.append({"name": "keyed", "objective": "again", "metadata": {"source": {"name": "hub", "key": "b"}}})
+    assert imported() == ["unchanged", "updated", "unchanged", "created"]
+    assert imported() == ["unchanged"] * 4
+    assert sorted(one["year"] or 0 for one in answer("catalog", "list", "--objective", "again")["datasets"]) == [
+        0,
+        0,
+        2001,
+        2003,
+    ]
+
+
+def test_help_shows_whole_option_names_in_a_narrow_terminal(me: str) -> None:
+    """At 80 columns no name of an option is cut."""
+    for command in (("rank",), ("catalog", "list"), ("train",)):
+        shown = run(*command, "--help").output
+        assert "…" not in shown.replace("5f0c…", "")
+        assert max(map(len, shown.splitlines())) <= 80
+    assert "--external-documentation-available" in run("rank", "--help").output
+
+
+def test_a_record_is_shown_with_its_licence_and_evidence(me: str) -> None:
+    """The table has what the JSON has: under which licence, from where, and what each attribute rests on."""
+    metadata = {"licence": "CC-BY-4.0", "source": {"name": "hub"}, "evidence": {"transparency": "See section 2."}}
+    row = json.dumps({"name": "licensed", "transparency": True, "metadata": metadata})
+    made = answer("catalog", "import", "-", "--format", "jsonl", text=row)["results"][0]["dataset_id"]
+    shown = run("catalog", "show", str(made), "--table").stdout
+    for text in ("Licence", "CC-BY-4.0", "Source", "hub", "Evidence: Transparency", "See section 2."):
+        assert text in shown, shown
 
 
 def test_ranking_takes_filters_and_weights(me: str) -> None:

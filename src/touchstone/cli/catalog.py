@@ -13,7 +13,7 @@ from touchstone.cli.filtering import FILTERS, SORTING, WEIGHTS
 from touchstone.cli.flags import PAGE, Flag, Group
 from touchstone.cli.printing import Column, facts, shown, table
 from touchstone.cli.sessions import Session, progress
-from touchstone.client import Dataset, Ranking, Record, ScoredDataset, TouchstoneError
+from touchstone.client import CatalogImport, Dataset, ImportResult, ImportStatus, Ranking, Record, ScoredDataset
 from touchstone.client.records import READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES
 
@@ -64,7 +64,19 @@ def _dataset_facts(one: Dataset) -> Any:
     scores = {"Ethical": one.ethical_score, "Technical": one.technical_score, "Popularity": one.popularity_score}
     # An attribute left out would read as one that does not exist: what is unknown is shown as such.
     known = {a.label_en: shown(getattr(one, a.name)) for a in ATTRIBUTES if a.name != "dataset_name"}
-    return facts({**head, **scores, **known, "Year": shown(one.year and str(one.year))}, one.name)
+    year = {"Year": shown(one.year and str(one.year))}
+    return facts({**head, "Visibility": one.visibility, **scores, **known, **year, **_metadata_facts(one)}, one.name)
+
+
+def _metadata_facts(one: Dataset) -> dict[str, str]:
+    """The licence, the source, and the sentence or field that each attribute was taken from."""
+    metadata = one.metadata or {}
+    source, evidence = metadata.get("source"), metadata.get("evidence")
+    named = source.get("name") or source.get("url") if isinstance(source, dict) else source
+    head = {"Licence": shown(metadata.get("licence")), "Source": shown(named)}
+    quoted = evidence if isinstance(evidence, dict) else {}
+    labels = {attribute.name: attribute.label_en for attribute in ATTRIBUTES}
+    return head | {f"Evidence: {labels.get(name, name)}": shown(text) for name, text in quoted.items()}
 
 
 @command(
@@ -133,35 +145,33 @@ def import_(
     *,
     session: Session,
 ) -> None:
-    """Put every record of a CSV or JSON Lines file into the catalog.
+    """Put every record of a CSV or JSON Lines file into the catalog; importing it again changes nothing.
 
-    The whole file is read before the first record is made. A record that the service refuses is reported and passed
-    over; the exit status is then 1.
+    The whole file is read before the first record is sent. A record that the catalog has under the same name and
+    source key is updated, or left alone when nothing differs. A record that the service rejects is reported and
+    passed over; the exit status is then 1.
     """
     records = _read(file, format_name)
-    refused = [] if check else _create_all(session, records)
-    made = 0 if check else len(records) - len(refused)
-    lines = [
-        f"{made} datasets made, {len(refused)} refused" if not check else f"{len(records)} records are well-formed"
-    ]
-    lines += [f"  {one['name']}: {one['detail']}" for one in refused]
-    session.show({"records": len(records), "made": made, "refused": refused}, *lines)
-    if refused:
+    if check:
+        session.show({"records": len(records), "results": []}, f"{len(records)} records are well-formed")
+        return
+
+    results = _put_all(session, records)
+    counts = {str(status): sum(one.status is status for one in results) for status in ImportStatus}
+    lines = [f"{status}: {count}" for status, count in counts.items()]
+    lines += [f"  {one.name}: {one.detail}" for one in results if one.status is ImportStatus.REJECTED]
+    session.show({"records": len(records), **counts, "results": results}, *lines)
+    if counts[ImportStatus.REJECTED]:
         raise typer.Exit(Exit.REFUSED)
 
 
-def _create_all(session: Session, records: list[Record]) -> list[dict[str, Any]]:
-    refused = []
+def _put_all(session: Session, records: list[Record]) -> list[ImportResult]:
+    catalog_import, results = CatalogImport(session.client), []
     with progress("Importing", len(records)) as (bar, task):
-        for number, record in enumerate(records, 1):
-            try:
-                session.client.create_dataset(**{name: value for name, value in record.items() if value is not None})
-            except TouchstoneError as problem:
-                if problem.status not in (413, 422):
-                    raise
-                refused.append({"record": number, "name": record["name"], "detail": problem.detail})
+        for record in records:
+            results.append(catalog_import.put(record))
             bar.advance(task)
-    return refused
+    return results
 
 
 def _read(file: Path, format_name: str | None) -> list[Record]:

@@ -35,6 +35,8 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
         epilog="Exit status: 0 done, 1 refused or failed, 2 wrong usage or setting, 3 sign in first, 4 no server.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        # The boxes of the rich help cut the names of options in a terminal of 80 columns.
+        rich_markup_mode=None,
     )
     app.callback()(_nothing_before)
     first = arguments[0] if arguments else ""

@@ -2,6 +2,7 @@
 
 from touchstone.client.asynchronous import AsyncTouchstone
 from touchstone.client.errors import TouchstoneError
+from touchstone.client.importing import CatalogImport, ImportResult, ImportStatus
 from touchstone.client.inprocess import InProcess
 from touchstone.client.models import (
     Artifact,
@@ -37,10 +38,13 @@ from touchstone.client.synchronous import Touchstone
 __all__ = [
     "Artifact",
     "AsyncTouchstone",
+    "CatalogImport",
     "Dataset",
     "DatasetPage",
     "File",
     "Files",
+    "ImportResult",
+    "ImportStatus",
     "InProcess",
     "Job",
     "JobEvent",
