@@ -67,7 +67,8 @@ def attributes() -> str:
         (
             f"`{a.name}`",
             a.kind.value,
-            "" if a.minimum is None else f"{a.minimum} to {a.maximum}",
+            # The one number without a fixed end is the year, which may be the next one at most.
+            "" if a.minimum is None else f"{a.minimum} to {'next year' if a.maximum is None else a.maximum}",
             "yes" if a.ethical else "",
             a.label_en,
         )

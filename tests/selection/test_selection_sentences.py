@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
@@ -125,3 +126,15 @@ async def test_every_parameter_in_capitals_suggests_its_own_name(ada: httpx2.Asy
     for name in CRITERION_NAMES:
         body = {"weights": [{"criterion_name": name.upper(), "weight": 1}]}
         assert (await sentences(ada, "POST", "/datasets/score", body))[0].endswith(f" : {name}")
+
+
+async def test_a_year_is_from_1900_to_the_next_one(ada: httpx2.AsyncClient) -> None:
+    """A year that cannot be is refused with the years that can; the first and the last are taken."""
+    last = datetime.now(UTC).year + 1
+    record = {"name": "x", "description": "", "file_path": "", "file_type": "csv"}
+    for year in (3000, last + 1, 1899, 0):
+        french, english = await sentences(ada, "POST", "/datasets/", {**record, "year": year})
+        assert f"pour year : une année de 1900 à {last} est attendue" in french
+        assert f"for year: a year from 1900 to {last} is expected" in english
+    for year in (1900, last, None):
+        assert (await ada.post("/datasets/", json={**record, "year": year})).status_code == 201

@@ -44,7 +44,7 @@ ATTRIBUTES: Final[tuple[Attribute, ...]] = (
     Attribute("objective", Kind.TEXT, "Objectif", "Objective"),
     Attribute("domain", Kind.WORDS, "Domaine", "Domain"),
     Attribute("task", Kind.WORDS, "Tâche", "Task"),
-    Attribute("year", Kind.INTEGER, "Année", "Year", minimum=0, maximum=9999),
+    Attribute("year", Kind.INTEGER, "Année", "Year", minimum=1900),
     Attribute("instances_number", Kind.INTEGER, "Instances", "Instances", minimum=0, maximum=INT53_MAX),
     Attribute("features_number", Kind.INTEGER, "Variables", "Features", minimum=0, maximum=INT32_MAX),
     Attribute("citations", Kind.INTEGER, "Citations", "Citations", minimum=0, maximum=INT53_MAX),

@@ -1,7 +1,7 @@
 """What the selection backend takes and answers: bodies to validate, and answers as the documents describe them."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 from uuid import UUID
 
@@ -9,7 +9,7 @@ import msgspec
 from pydantic import AfterValidator, BaseModel, Field, create_model
 from pydantic_core import PydanticCustomError
 
-from touchstone.core.attributes import ATTRIBUTES, ETHICAL, INT53_MAX, Attribute, Kind
+from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, INT53_MAX, Attribute, Kind
 from touchstone.core.wire import Flag, Name, Percentage, RowId, ShortText, Text, Whole, Wire, clean
 
 T = TypeVar("T")
@@ -65,8 +65,29 @@ Metadata = Annotated[dict[str, Any], AfterValidator(_shallow_and_clean), AfterVa
 Weights = Annotated[list[Any], Field(max_length=1000), AfterValidator(_shallow_and_clean), AfterValidator(_small)]
 
 
+def _not_in_the_future(year: int) -> int:
+    """A year that has begun, or the next one: what is announced is dated ahead."""
+    first, last = BY_NAME["year"].minimum, datetime.now(UTC).year + 1
+    assert first is not None
+    if not first <= year <= last:
+        raise PydanticCustomError(
+            "year_expected", "a year from {minimum} to {maximum} is expected", {"minimum": first, "maximum": last}
+        )
+    return year
+
+
+Year = Annotated[
+    int,
+    Field(strict=True, json_schema_extra={"minimum": BY_NAME["year"].minimum}),
+    Whole,
+    AfterValidator(_not_in_the_future),
+]
+
+
 def _type_of(attribute: Attribute) -> Any:
     """The type of an attribute's value in a body."""
+    if attribute.name == "year":
+        return Year
     if attribute.kind is Kind.INTEGER:
         return Annotated[int, Field(strict=True, ge=attribute.minimum, le=attribute.maximum), Whole]
     return {Kind.TEXT: Text, Kind.WORDS: Words, Kind.PERCENTAGE: Percentage, Kind.FLAG: Flag}[attribute.kind]
