@@ -21,6 +21,7 @@ from touchstone.core.db import Database, is_damaged, sqlite_path
 from touchstone.core.edge import Edge, client_address
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
 from touchstone.core.identity import USER_ID_HEADER, InternalTokens
+from touchstone.core.installation import Identified, Identity, check_same_installation, installation_id
 from touchstone.core.migrations import current, head, is_older, prepare, upgrade
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.core.shell import refusal
@@ -114,6 +115,9 @@ async def gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
     async with AsyncExitStack() as stack:
         database = await _database(settings, stack)
         upstreams = {name: _upstream(name, settings, stack) for name in BACKENDS}
+        for upstream in upstreams.values():
+            if isinstance(upstream, Remote):
+                await check_same_installation(upstream, _tokens(settings), settings.data_dir)
         with start_problems(settings):
             opened = await _opened(stack, Gateway.open(settings, database, _tokens(settings), upstreams))
             front = await _fronted(settings, opened, stack)
@@ -135,13 +139,23 @@ async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         database = await _database(settings, stack)
         with start_problems(settings):
             opened = await _opened(stack, _open_backend(name, settings, database, stack))
-        yield Edge(opened.app, _behind_gateway(settings), large_bodies=LARGE_BODIES, caller_of=forwarded_caller)
+        identity = Identity(name, installation_id(settings.data_dir), settings.internal_key is not None)
+        app = Identified(opened.app, _tokens(settings), identity)
+        yield Edge(app, _behind_gateway(settings), large_bodies=LARGE_BODIES, caller_of=forwarded_caller)
 
 
 def part(name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
-    """The context manager of one part's application; None: the whole product."""
+    """The context manager of one part's application; None: the whole product.
+
+    Raises:
+        SettingsError: a part has to be told where another one is, and is not.
+    """
     if name is None:
         return embedded(settings)
+    if name != "selection" and settings.selection_url is None:
+        raise SettingsError(
+            f"TOUCHSTONE_SELECTION_URL: {name} needs the address of the selection part; start it first."
+        )
     return gateway(settings) if name == "gateway" else backend(name, settings)
 
 
@@ -230,7 +244,10 @@ async def _open_backend(name: str, settings: Settings, database: Database, stack
     if name == "selection":
         return await Selection.open(settings, database, tokens)
     kind = Training if name == "training" else Explanation
-    return await kind.open(settings, database, tokens, _upstream("selection", settings, stack))
+    selection = _upstream("selection", settings, stack)
+    if isinstance(selection, Remote):
+        await check_same_installation(selection, tokens, settings.data_dir)
+    return await kind.open(settings, database, tokens, selection)
 
 
 async def _opened(stack: AsyncExitStack, opening: Awaitable[P]) -> P:

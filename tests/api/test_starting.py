@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.listening import listening
 from touchstone import compose
 from touchstone.core.settings import Settings, SettingsError
 
@@ -39,3 +40,42 @@ def test_the_command_line_that_a_start_names_can_be_typed(monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", "/nowhere")
     assert Path(compose.command_line()) == folder / "touchstone"
     assert Path(compose.command_line()).exists()
+
+
+@pytest.mark.parametrize("name", ["gateway", "training", "explanation"])
+def test_a_part_that_is_not_told_where_selection_is_does_not_start(name: str, tmp_path: Path) -> None:
+    """Every other part asks the selection part."""
+    with pytest.raises(SettingsError, match=f"^TOUCHSTONE_SELECTION_URL: {name} needs the address"):
+        compose.part(name, Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
+
+
+KEY, OTHER_KEY = "k" * 40, "o" * 40
+
+
+@pytest.mark.parametrize(
+    ("of_selection", "of_training", "line"),
+    [
+        ({"KEY": KEY, "DIR": "a"}, {"KEY": OTHER_KEY, "DIR": "a"}, "TOUCHSTONE_INTERNAL_KEY: selection at .* another"),
+        ({"KEY": KEY, "DIR": "a"}, {"DIR": "a"}, "TOUCHSTONE_INTERNAL_KEY: selection at .* has another key"),
+        ({"DIR": "a"}, {"KEY": KEY, "DIR": "a"}, "TOUCHSTONE_INTERNAL_KEY: selection at .* has no key"),
+        ({"KEY": KEY, "DIR": "a"}, {"KEY": KEY, "DIR": "b"}, "TOUCHSTONE_DATA_DIR: selection at .* another folder"),
+    ],
+)
+async def test_parts_that_do_not_belong_together_do_not_start(
+    of_selection: dict[str, str], of_training: dict[str, str], line: str, tmp_path: Path
+) -> None:
+    """A part compares its key and its data folder with those of the part that it depends on."""
+
+    def settings(chosen: dict[str, str], **more: str) -> Settings:
+        names = {"KEY": "TOUCHSTONE_INTERNAL_KEY", "DIR": "TOUCHSTONE_DATA_DIR"}
+        values = {names[name]: str(tmp_path / value) if name == "DIR" else value for name, value in chosen.items()}
+        return Settings.load({**values, "TOUCHSTONE_DEMO": "false", "TOUCHSTONE_JOB_WORKERS": "0", **more})
+
+    async with compose.backend("selection", settings(of_selection)) as app, listening(app) as address:
+        with pytest.raises(SettingsError, match=f"^{line}"):
+            async with compose.backend("training", settings(of_training, TOUCHSTONE_SELECTION_URL=address)):
+                pass
+        swapped = {"TOUCHSTONE_SELECTION_URL": address, "TOUCHSTONE_TRAINING_URL": address}
+        with pytest.raises(SettingsError, match=r"^TOUCHSTONE_TRAINING_URL: .* is the selection part, not training"):
+            async with compose.gateway(settings(of_selection, **swapped)):
+                pass

@@ -19,6 +19,7 @@ from touchstone.core.settings import Settings, SettingsError
         ({"TOUCHSTONE_INTERNAL_KEY": "short"}, "TOUCHSTONE_INTERNAL_KEY: a key has at least 32 bytes"),
         ({"TOUCHSTONE_SIGNING_KEY": "é" * 15}, "TOUCHSTONE_SIGNING_KEY: a key has at least 32 bytes"),
         ({"TOUCHSTONE_DATABASE_URL": "mysql://x"}, "TOUCHSTONE_DATABASE_URL: a database URL begins with"),
+        ({"TOUCHSTONE_SELECTION_URL": "127.0.0.1:8101"}, "TOUCHSTONE_SELECTION_URL: an address is http://"),
         ({"TOUCHSTONE_REGISTRATION": "maybe"}, "TOUCHSTONE_REGISTRATION: "),
     ],
 )

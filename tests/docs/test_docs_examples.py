@@ -1,7 +1,10 @@
 """Every example of the tutorial and the how-tos runs, in the order of its page, as its reader would run it."""
 
+import contextlib
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +17,7 @@ from touchstone.client import Touchstone
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+APART = DOCS / "how-to" / "run-the-parts-apart.md"  # starts servers of its own
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS, EMAIL, PASSWORD = "http://127.0.0.1:8000", "ada@example.org", "seven green herons"
 START = "make serve\n"
@@ -51,7 +55,7 @@ def script(page: Path, folder: Path) -> str:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != APART], ids=lambda page: page.stem)
 def test_every_example_runs(page: Path, address: str, tmp_path: Path) -> None:
     """A reader who copies the examples of a page, one after the other, gets through it."""
     email = f"{page.stem}@example.org"
@@ -65,10 +69,51 @@ def test_every_example_runs(page: Path, address: str, tmp_path: Path) -> None:
     # A clone after `make serve`: the page itself must say how its reader comes to the commands.
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     variables = {**os.environ, "PATH": bare_path(), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    ran = subprocess.run(
-        ["bash", "script.sh"], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
-    )
+    ran = run_script(tmp_path, variables)
     assert ran.returncode == 0, f"{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}"
+
+
+def run_script(folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a page's script; what it has left running ends with it."""
+    output, errors = (folder / "script.out").open("w+"), (folder / "script.err").open("w+")
+    with output, errors:
+        process = subprocess.Popen(
+            ["bash", "script.sh"], cwd=folder, env=variables, stdout=output, stderr=errors, start_new_session=True
+        )
+        try:
+            status = process.wait(400)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    texts = [(folder / name).read_text() for name in ("script.out", "script.err")]
+    return subprocess.CompletedProcess(["bash"], status, *texts)
+
+
+@pytest.mark.timeout(600)
+def test_the_parts_are_started_from_the_page_alone(database_kind: str, database_url: str, tmp_path: Path) -> None:
+    """The page about separate parts, followed in an empty folder on free ports, trains a model and stops everything."""
+    text = script(APART, tmp_path)
+    for number, port in enumerate(free_ports(4)):
+        text = text.replace(f":{8100 + number}", f":{port}").replace(f"_PORT={8100 + number}", f"_PORT={port}")
+    (tmp_path / "script.sh").write_text(text)
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
+    variables["PATH"] = bare_path()
+    if database_kind == "postgresql":
+        variables["DATABASE_URL"] = database_url
+
+    ran = run_script(tmp_path, variables)
+
+    logs = {path.name: path.read_text()[-1500:] for path in tmp_path.glob("*.log")}
+    assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-3000:]}\n{logs}"
+    assert "Traceback" not in "".join(logs.values()), logs
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of loopback that nobody listens on."""
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [listener.getsockname()[1] for listener in listeners]
 
 
 def test_the_pages_lead_to_one_another() -> None:

@@ -12,7 +12,7 @@ from touchstone.core.settings import Settings, SettingsError
 
 PRIVATE_UMASK: Final = 0o077
 # Only what the service itself has put there: the folder might be shared with something else.
-_OWN_NAMES: Final = ("touchstone.db*", "*.key", "*.index", "uploads", "artifacts")
+_OWN_NAMES: Final = ("touchstone.db*", "*.key", "*.index", "*.id", "uploads", "artifacts")
 log = structlog.get_logger("touchstone.data")
 
 

@@ -48,7 +48,9 @@ class Settings(BaseSettings):
     internal_key: SecretStr | None = Field(
         None, description="Key shared by the gateway and the backends when they run apart, at least 32 bytes."
     )
-    selection_url: str | None = Field(None, description="Where the gateway finds the selection backend, when apart.")
+    selection_url: str | None = Field(
+        None, description="Where every other part finds the selection part, when served apart: `http://…` or `unix:/…`."
+    )
     training_url: str | None = Field(None, description="Where the gateway finds the training backend, when apart.")
     explanation_url: str | None = Field(None, description="Where the gateway finds the explanation backend, if apart.")
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -147,6 +149,15 @@ class Settings(BaseSettings):
     def _known_database(cls, value: str | None) -> str | None:
         if value is not None and urlsplit(value).scheme not in ("sqlite", "postgresql"):
             raise ValueError("a database URL begins with sqlite:/// or postgresql://")
+        return value
+
+    @field_validator("selection_url", "training_url", "explanation_url")
+    @classmethod
+    def _reachable(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith("unix:/"):
+            parsed = urlsplit(value)
+            if parsed.scheme not in ("http", "https") or not parsed.hostname:
+                raise ValueError("an address is http://host:port, https://host:port or unix:/path")
         return value
 
     @property
