@@ -63,6 +63,19 @@ async def test_a_record_lives_through_its_whole_life(client: AsyncTouchstone) ->
     assert (problem.value.status, problem.value.code) == (404, "dataset_not_found")
 
 
+async def test_iterating_reads_what_a_long_page_leaves_out(client: AsyncTouchstone) -> None:
+    """A page has room for 4 MiB of records: the iteration reads the metadata of further ones alone, so none is lost."""
+    note = {"note": "x" * 65_000}
+    made = [await client.create_dataset(f"n{number}", metadata=note) for number in range(66)]
+    page = await client.page_datasets(page_size=100)
+    omitted = [dataset.id for dataset in page.datasets if dataset.metadata_omitted]
+    assert [dataset.id for dataset in page.datasets] == [dataset.id for dataset in made]
+    assert 0 < len(omitted) < 5
+    assert all(dataset.metadata == (None if dataset.id in omitted else note) for dataset in page.datasets)
+    whole = [dataset async for dataset in client.iterate_datasets(page_size=100)]
+    assert [(dataset.id, dataset.metadata) for dataset in whole] == [(dataset.id, note) for dataset in made]
+
+
 async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
     """Points add up to the score, weights to one, and a profile is known by its name."""
     for name, year in (("old", 2000), ("new", 2024)):
