@@ -10,7 +10,7 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from touchstone.core.client_address import TrustedProxies, address_block, parse_address
-from touchstone.core.edge import Edge
+from touchstone.core.edge import Edge, client_address
 from touchstone.core.settings import Settings, SettingsError
 
 PROXIES = TrustedProxies.parse(["10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.10"])
@@ -108,6 +108,14 @@ def test_names_that_are_no_proxies_stop_the_start(name: str) -> None:
     with pytest.raises(SettingsError, match=r"^TOUCHSTONE_TRUSTED_PROXIES: ") as refused:
         Settings.load({"TOUCHSTONE_TRUSTED_PROXIES": f"127.0.0.1, {name}"})
     assert repr(name) in str(refused.value)
+
+
+def test_a_network_of_one_customer_is_one_caller() -> None:
+    """Changing the address within a /64 network gives nobody a further share."""
+    callers = {client_address({"client": (f"2001:db8:0:1::{number}", 1)}) for number in range(1, 9)}
+    assert len(callers) == 1
+    assert client_address({"client": ("2001:db8:0:2::1", 1)}) not in callers
+    assert client_address({"client": None}) is None
 
 
 class Witness:

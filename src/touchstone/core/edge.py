@@ -15,6 +15,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.admission import Admission, Place
+from touchstone.core.client_address import address_block
 from touchstone.core.costs import Costs, Kind, kind_of
 from touchstone.core.errors import (
     CLIENT_DISCONNECTED,
@@ -45,7 +46,7 @@ CallerOf = Callable[[Scope], Hashable]
 def client_address(scope: Scope) -> Hashable:
     """Return the address that a request comes from: its caller, where nothing better is known."""
     client = scope.get("client")
-    return client[0] if client else None
+    return address_block(client[0]) if client else None
 
 
 class Edge:
