@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import sklearn
 import skrub
 from sklearn.pipeline import Pipeline
@@ -26,7 +27,7 @@ from touchstone.learning import advice, artifact
 from touchstone.learning.algorithms import BASELINE, Conditions, Trial, plan, space
 from touchstone.learning.card import model_card
 from touchstone.learning.charts import quality
-from touchstone.learning.columns import as_dict
+from touchstone.learning.columns import MISSING, Column, Kind, as_dict
 from touchstone.learning.data import Table, read_table
 from touchstone.learning.errors import LearningError, Phase
 from touchstone.learning.evaluation import Measured, better, joined, known, measure, on_one_part, over_folds
@@ -60,6 +61,7 @@ from touchstone.learning.splitting import LEAST_LEARNED, Part, inner_parts, oute
 from touchstone.learning.targets import Target, read_target
 from touchstone.learning.wording import say
 
+MOST_VALUES: Final = 200  # of a column that the result lists, so that a form can tell a misspelt one
 SEARCH_ROWS: Final = 20_000  # trials are compared on at most so many rows; the winner learns from all
 LEARNING_SHARES: Final = (0.15, 0.3, 0.6, 1.0)
 LEARNING_ROWS: Final = 20_000
@@ -251,9 +253,17 @@ def _model(study: Study, trial: Trial) -> Json:
         "positive_class": target.classes[1] if len(target.classes) == 2 else None,
         "balanced_classes": target.classification and study.material.conditions.balanced,
         "metric": study.material.metric,
-        "features": [{"name": column.name, "kind": str(column.kind)} for column in study.material.columns],
+        "features": [_feature(column, study.material.frame) for column in study.material.columns],
         "fitted_on": "all_rows" if study.order.split.strategy is Strategy.KFOLD else "training_rows",
     }
+
+
+def _feature(column: Column, frame: pd.DataFrame) -> Json:
+    """A column that was learned from; `values` are those that it holds, where they are few."""
+    feature: Json = {"name": column.name, "kind": str(column.kind)}
+    if column.kind in (Kind.CATEGORY, Kind.BOOLEAN) and column.distinct <= MOST_VALUES:
+        feature["values"] = sorted({str(cell) for cell in frame[column.name].unique() if cell != MISSING})
+    return feature
 
 
 def _label(algorithm: str) -> dict[str, str]:

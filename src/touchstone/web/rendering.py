@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.messages import LOCALES, text
 from touchstone.core.plurals import is_singular
+from touchstone.core.text import visible
 from touchstone.web import charting
 
 HERE: Final = Path(__file__).parent
@@ -26,6 +27,8 @@ _FIGURES: Final = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 # Numbers, alone or as the ends of a range; a date or a code keeps its hyphens.
 _ONLY_FIGURES: Final = re.compile(rf"[<>≤≥ ]*{_FIGURES.pattern}(?: ?[–…] ?{_FIGURES.pattern})?")
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A field of a form keeps each character, so that saving a record changes nothing that nobody has touched.
+_SENT_BACK: Final = re.compile(r'(\svalue="[^"]*"|<textarea\b[^>]*>[^<]*</textarea>)')
 _SHORT: Final = 10  # seconds below which their tenths are shown
 
 
@@ -178,4 +181,12 @@ class Pages:
     def render(self, name: str, locale: str, **context: Any) -> str:
         """A template filled with `context`."""
         template: Template = self._languages[locale].get_template(name)
-        return template.render(**context)
+        return _harmless(template.render(**context))
+
+
+def _harmless(page: str) -> str:
+    """Return the page with the characters that would turn a line around made visible, but for what a form sends back."""
+    if visible(page) == page:
+        return page
+    parts = _SENT_BACK.split(page)
+    return "".join(part if place % 2 else visible(part) for place, part in enumerate(parts))

@@ -22,6 +22,7 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "Cette demande ne vient pas de nos pages ; rien n’a été fait",
         "This request did not come from our pages; nothing was done",
     ),
+    "colon": ("\u00a0:", ":"),
     "yes": ("oui", "yes"),
     "no": ("non", "no"),
     "any": ("indifférent", "any"),

@@ -34,6 +34,7 @@ async def _dataset(visit: Visit) -> Response:
         state=state,
         criteria=weighed,
         place=place,
+        score=view.score_text(place, view.weighing(weighed), visit.speech),
         cells=view.cells(place, weighed, visit.speech) if place else (),
         pairs=describing.pairs(dataset),
         ethics=describing.ethics(dataset),

@@ -18,10 +18,10 @@ from touchstone.client.models import Kind
 from touchstone.client.work import follow_job, stream_artifact
 from touchstone.core.errors import IdempotencyConflict, Invalid, NotFound
 from touchstone.core.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
-from touchstone.web.forms import listed, number, parted, whole, wholes, written
+from touchstone.web.forms import listed, parted, whole, wholes, written
 from touchstone.web.rendering import address
 from touchstone.web.routes.projects import jobs_of
-from touchstone.web.views import describing, working
+from touchstone.web.views import describing, what_if, working
 from touchstone.web.visiting import Visit, page
 from touchstone.web.wording import worded
 
@@ -245,6 +245,7 @@ async def _explained(visit: Visit, job: Job) -> dict[str, Any]:
     number = min(int(place), len(rows) - 1) if place.isascii() and place.isdigit() and rows else 0
     entry = rows[number] if rows else None
     features = await _features(visit, job) if entry else ()
+    is_asked = visit.request.method == "POST"
     return {
         "influences": working.influences(result),
         "rows": rows,
@@ -252,8 +253,8 @@ async def _explained(visit: Visit, job: Job) -> dict[str, Any]:
         "entry": entry,
         "contributions": working.contributions(entry) if entry else (),
         "features": features,
-        "what_if": await _what_if(visit, job, features) if visit.request.method == "POST" else None,
-        "tried": await visit.form() if visit.request.method == "POST" else FormData(),
+        "what_if": await _what_if(visit, job, entry, features) if is_asked and entry else None,
+        "tried": await visit.form() if is_asked else FormData(),
     }
 
 
@@ -265,24 +266,23 @@ async def _features(visit: Visit, job: Job) -> tuple[Mapping[str, Any], ...]:
     return tuple(((training.result or {}).get("model") or {}).get("features") or ())
 
 
-async def _what_if(visit: Visit, job: Job, features: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:
-    """What the model says about the values in the form; `problem` when it cannot say anything."""
+async def _what_if(
+    visit: Visit, job: Job, entry: Mapping[str, Any], features: tuple[Mapping[str, Any], ...]
+) -> what_if.WhatIf:
+    """What the model says about the values in the form, beside what it says about the row as it is."""
     form = await visit.form()
-    row = {one["name"]: _cell(written(form, f"v.{one['name']}"), one["kind"]) for one in features}
+    changed = {one["name"]: written(form, f"v.{one['name']}") for one in features}
+    if errors := what_if.field_errors(features, changed, visit.speech):
+        return what_if.WhatIf(errors=errors)
+
+    cells = entry.get("values") or {}
+    original = {one["name"]: str(cells.get(one["name"], "")) for one in features}
+    asked = what_if.rows_asked(features, original, changed)
     try:
-        answer = await visit.api.predict(str(job.parent_job_id), [row])
+        answer = await visit.api.predict(str(job.parent_job_id), asked)
     except TouchstoneError as problem:
-        return {"problem": worded(problem, visit.speech).detail}
-    return {"prediction": answer["predictions"][0], "classes": answer.get("classes") or [], "problem": None}
-
-
-def _cell(text: str, kind: str) -> Any:
-    if text == "" or kind != "number":
-        return text or None
-    try:
-        return number(text)
-    except ValueError:
-        return text
+        return what_if.WhatIf(problem=worded(problem, visit.speech).detail)
+    return what_if.compared(original, changed, asked, answer, visit.speech)
 
 
 async def _chart(visit: Visit) -> Response:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from touchstone.client import Dataset, ScoredDataset
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.web.rendering import Speech
-from touchstone.web.views.ranking import Cell, Criterion, cells, weighing
+from touchstone.web.views.ranking import Cell, Criterion, cells, score_text, weighing
 
 Scored: TypeAlias = ScoredDataset
 
@@ -32,10 +32,10 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The whole table; `scores` are None for a dataset that could not be scored."""
+    """The whole table, with the scores as they are shown."""
 
     datasets: tuple[Dataset, ...]
-    scores: tuple[float | None, ...]
+    scores: tuple[str, ...]
     measures: tuple[Measure, ...]
     rows: tuple[Row, ...]
 
@@ -48,7 +48,7 @@ def compare(
     columns = [cells(one, used, speech) if one else () for one in scored]
     return Comparison(
         datasets=tuple(datasets),
-        scores=tuple(one.score if one else None for one in scored),
+        scores=tuple(score_text(one, used, speech) for one in scored),
         measures=tuple(_measure(index, one, columns) for index, one in enumerate(used)),
         rows=tuple(_row(one.name, datasets) for one in ATTRIBUTES if one.name != "dataset_name"),
     )

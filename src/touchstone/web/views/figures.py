@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from touchstone.core.text import visible
 from touchstone.web.rendering import Speech, digest
 from touchstone.web.state import RankState
 from touchstone.web.views.ranking import Criterion, Line, RankingView, announcement, fineness
@@ -42,9 +43,9 @@ def _line(line: Line, cells: Callable[[Line, Speech], Figures], speech: Speech) 
     return {
         "id": dataset.id,
         "rank": line.rank,
-        "name": dataset.dataset_name,
-        "pin": speech.text("pin_one", name=dataset.dataset_name),
-        "keep": speech.text("keep_one", name=dataset.dataset_name),
+        "name": visible(dataset.dataset_name),
+        "pin": speech.text("pin_one", name=visible(dataset.dataset_name)),
+        "keep": speech.text("keep_one", name=visible(dataset.dataset_name)),
         "pinned": line.pinned,
         "moved": line.moved,
         "score": line.score,

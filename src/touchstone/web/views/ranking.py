@@ -9,6 +9,7 @@ from textwrap import shorten
 from typing import Any, Final
 
 from touchstone.client import Ranking, Recommendations, ScoredDataset
+from touchstone.core.text import visible
 from touchstone.web.rendering import Speech
 from touchstone.web.state import COMPOSITES, SHOWN, RankState
 from touchstone.web.views.shades import shade
@@ -239,7 +240,7 @@ def ranking(
             pinned=one.id in state.pins,
             moved=_moved(before.get(one.id), one.rank - offset, speech) if before else _STAYED,
             rank=speech.number(one.rank),
-            score=speech.number(one.score, 3),
+            score=score_text(one, used, speech),
             speech=speech,
         )
         for one in found.datasets
@@ -254,7 +255,7 @@ def announcement(ranking: RankingView, state: RankState, speech: Speech) -> str:
     if not ranking.lines:
         return speech.text("rank_empty")
     first = ranking.lines[0]
-    return speech.counted("announcement", ranking.total, name=first.dataset.dataset_name, score=first.score)
+    return speech.counted("announcement", ranking.total, name=visible(first.dataset.dataset_name), score=first.score)
 
 
 def _moved(before: int | None, place: int, speech: Speech) -> Moved:
@@ -281,6 +282,14 @@ def cells(dataset: ScoredDataset, used: Sequence[Criterion], speech: Speech) -> 
         made.append(Cell(one, value, points, start, unknown, speech))
         start += points
     return tuple(made)
+
+
+def score_text(scored: ScoredDataset | None, used: Sequence[Criterion], speech: Speech) -> str:
+    """Return the score as every page shows it: a dash where there is none, or where all that it weighs is unknown."""
+    if scored is None:
+        return speech.number(None)
+    unknown = set(scored.unknown or ())
+    return speech.number(None if all(one.name in unknown for one in used) else scored.score, 3)
 
 
 def _percent(share: float) -> str:

@@ -1,0 +1,180 @@
+"""What a reader takes from the pages: one meaning for each colour and label, nothing cut, turned around or lost."""
+
+import re
+import time
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Visit
+from tests.web.looking import check_looks
+from touchstone.core.colours import LOWERS, RAISES
+
+TURNED = "safe \u202egpj.exe\u202c name"
+SHOWN = TURNED.replace("\u202e", "\ufffd").replace("\u202c", "\ufffd")
+PATIENCE = 180  # seconds that a small job may take on a busy machine
+# Numbers that stand on more than one line; upright labels of narrow columns are one line each.
+BROKEN_NUMBERS = r"""() => {
+  const broken = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const { data, parentElement } = walker.currentNode;
+    if (getComputedStyle(parentElement).writingMode !== "horizontal-tb" || parentElement.closest("a, code")) continue;
+    for (const match of data.matchAll(/\d[\d.,\u202f\u00a0]*\d/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, match.index);
+      range.setEnd(walker.currentNode, match.index + match[0].length);
+      const lines = new Set([...range.getClientRects()].filter((box) => box.width).map((box) => Math.round(box.top)));
+      if (lines.size > 1) broken.push(match[0]);
+    }
+  }
+  return broken;
+}"""
+
+
+def finish(api: httpx2.Client, path: str, order: dict[str, Any]) -> str:
+    """Start a job and wait until it has succeeded."""
+    started = api.post(f"/api/v1/{path}", json=order)
+    assert started.status_code == 202, started.text
+    address = f"/api/v1/{path.partition('/')[0]}/jobs/{started.json()['id']}"
+    deadline = time.monotonic() + PATIENCE
+    while (job := api.get(address).json())["status"] not in ("succeeded", "failed"):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert job["status"] == "succeeded", job
+    return str(job["id"])
+
+
+@pytest.fixture
+def penguins(api: httpx2.Client) -> tuple[str, str]:
+    """The pages of a training on the demo's penguins and of an explanation of two of its rows."""
+    found = api.get("/api/v1/datasets/", params={"dataset_name": "penguins", "file_type": "csv"}).json()
+    order = {"dataset_id": found[0]["id"], "target": "species", "algorithms": ["linear"], "budget": {"max_trials": 1}}
+    training = finish(api, "ml/train", order | {"sensitive_features": ["sex"]})
+    explanation = finish(api, "xai/explain", {"job_id": training, "instances": {"rows": [3, 200]}})
+    return f"/app/jobs/train/{training}", f"/app/jobs/explain/{explanation}"
+
+
+def draw_all_charts(page: Page) -> None:
+    for figure in page.locator("figure.chart").all():
+        figure.scroll_into_view_if_needed()
+        expect(figure.locator("canvas")).to_be_visible(timeout=60_000)
+
+
+def test_results_read_the_same_in_tables_and_charts(visit: Visit, penguins: tuple[str, str]) -> None:
+    """Charts fill their cards at every width, the bars of a table have the charts' colours, a gap has one name."""
+    training, explanation = penguins
+    for path in penguins:
+        for width in (1440, 360):
+            page = visit(path, width=width)
+            draw_all_charts(page)
+            shares = page.evaluate(
+                """[...document.querySelectorAll("figure.chart")].map((figure) =>
+                     figure.querySelector("canvas").getBoundingClientRect().width /
+                     figure.querySelector(".drawing").getBoundingClientRect().width)"""
+            )
+            assert all(0.9 < share < 1.02 for share in shares), (path, width, shares)
+            page.context.close()
+
+    page = visit(f"{explanation}?row=1")
+    fills = page.evaluate(
+        """Object.fromEntries(["rise", "drop"].map((look) =>
+             [look, getComputedStyle(document.querySelector(`.fall rect.${look}`)).fill]))"""
+    )
+    assert fills == {"rise": rgb(RAISES.light), "drop": rgb(LOWERS.light)}
+
+    gaps = visit(explanation).locator("main").inner_text() + visit(training).locator("main").inner_text()
+    assert "(manquant)" in gaps
+    assert not re.search(r"\(absent\)|\bNone\b|\? \(\d", gaps)
+
+
+def rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))})"
+
+
+def test_what_if_refuses_what_the_model_never_saw_and_shows_the_difference(
+    visit: Visit, penguins: tuple[str, str]
+) -> None:
+    """An unknown island is an error at its field; a known one gives both answers, side by side, with the change."""
+    page = visit(f"{penguins[1]}?row=1", language="en", theme="auto")
+    island = page.locator('[name="v.island"]')
+    island.fill("Mars")
+    page.get_by_role("button", name="Ask the model").click()
+    expect(island).to_have_attribute("aria-invalid", "true")
+    expect(island).to_have_value("Mars")
+    error = page.locator(f"#{island.get_attribute('aria-describedby')}")
+    expect(error).to_contain_text("“Mars” is not a value known to the model. Known values: Biscoe, Dream, Torgersen.")
+    expect(page.locator(".answers")).to_have_count(0)
+    check_looks(page)
+
+    island.fill("Torgersen")
+    page.get_by_role("button", name="Ask the model").click()
+    expect(page.locator(".answers tbody tr")).to_have_count(3)
+    expect(page.locator(".what-if li")).to_have_text("island: Biscoe → Torgersen")
+    for row in page.locator(".answers tbody tr").all():
+        before, after, difference = (
+            float(cell.inner_text().replace("−", "-").replace("+", "")) for cell in row.locator("td").all()
+        )
+        assert difference == pytest.approx(after - before, abs=0.0011)
+    check_looks(page)
+
+
+def test_what_is_all_unknown_has_no_score(visit: Visit, api: httpx2.Client) -> None:
+    """A dash, not 0.000, wherever the score of a record stands whose every weighted criterion is unknown."""
+    body = {"name": "nothing known", "description": "", "file_path": "", "file_type": "", "visibility": "private"}
+    made = api.post("/api/v1/datasets/", json=body).json()["id"]
+    weights = "w.citations=50&w.year=20"
+    score = visit(f"/app/compare?pin={made}&pin=1718&{weights}").locator("tr:has(td.score) td.score").first
+    expect(score).to_have_text("–")
+    expect(visit(f"/app/datasets/{made}?{weights}").locator(".big")).to_have_text("–")
+    for view in ("heat", "bars", "table"):
+        page = visit(f"/app/?dataset_name=nothing+known&view={view}&{weights}")
+        expect(page.locator(f'[data-id="{made}"] .score')).to_have_text("–")
+
+
+def test_no_name_turns_a_line_around(visit: Visit, api: httpx2.Client) -> None:
+    """A right-to-left override is shown, not obeyed, on every page; a form sends it back as it was."""
+    body = {"name": TURNED, "description": TURNED, "file_path": "", "file_type": "", "objective": TURNED}
+    made = api.post("/api/v1/datasets/", json=body | {"domain": ["\u202eycnanif"], "visibility": "private"}).json()
+    project = {"name": TURNED, "description": TURNED, "chosen_dataset_id": made["id"], "choice_reason": TURNED}
+    project_id = api.post("/api/v1/projects", json=project).json()["id"]
+    for path in (
+        "/app/?dataset_name=gpj.exe",
+        "/app/?dataset_name=gpj.exe&view=table",
+        f"/app/datasets/{made['id']}",
+        f"/app/compare?pin={made['id']}&pin=1",
+        "/app/projects",
+        f"/app/projects/{project_id}",
+    ):
+        page = visit(path)
+        text = page.locator("body").inner_text() + page.title()
+        assert SHOWN in text, path
+        assert not re.search("[\u202a-\u202e\u2066-\u2069]", text), path
+        page.context.close()
+
+    page = visit(f"/app/datasets/{made['id']}/edit")
+    expect(page.locator("[name=name]")).to_have_value(TURNED)
+
+
+def test_a_printed_ranking_keeps_its_legend(visit: Visit) -> None:
+    """On paper, where browsers leave backgrounds out, the scale and the swatches of the criteria keep their colours."""
+    page = visit("/app/")
+    page.emulate_media(media="print")
+    for legend, count in ((".scale i", 12), (".slider:not(.off) .swatch", 3)):
+        marks = page.locator(legend)
+        expect(marks).to_have_count(count)
+        kept = "all => all.every((one) => one.checkVisibility() && getComputedStyle(one).printColorAdjust === 'exact')"
+        assert marks.evaluate_all(kept), legend
+
+
+@pytest.mark.parametrize("path", ["/app/", "/app/?view=bars", "/app/compare?pin=1&pin=2&pin=3", "/app/datasets/1718"])
+def test_numbers_are_never_broken_over_two_lines(visit: Visit, path: str) -> None:
+    """A count of 17 reads 17, however narrow its place."""
+    page = visit(path)
+    page.locator("details").evaluate_all("all => all.forEach((one) => (one.open = true))")
+    page.locator(".choice .count").evaluate_all("all => all.forEach((one) => (one.textContent = '17 345'))")
+    for width in (360, 768, 1024, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(BROKEN_NUMBERS) == [], width
