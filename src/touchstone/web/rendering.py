@@ -185,7 +185,7 @@ class Pages:
 
 
 def _harmless(page: str) -> str:
-    """Return the page with the characters that would turn a line around made visible, but for what a form sends back."""
+    """Return the page with characters that would turn a line around made visible, but for what a form sends back."""
     if visible(page) == page:
         return page
     parts = _SENT_BACK.split(page)

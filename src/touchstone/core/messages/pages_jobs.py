@@ -169,7 +169,7 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "what_if_difference": ("Écart", "Difference"),
     "what_if_probability": ("Probabilité", "Probability"),
     "not_a_category": (
-        "«\u00a0{value}\u00a0» n’est pas une valeur connue du modèle. {count:Valeur connue|Valeurs connues}\u00a0: {known}.",
+        "« {value} » n’est pas une valeur connue du modèle. {count:Valeur connue|Valeurs connues} : {known}.",
         "“{value}” is not a value known to the model. Known {count:value|values}: {known}.",
     ),
     "not_a_number": ("Saisissez un nombre.", "Enter a number."),

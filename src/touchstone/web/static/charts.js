@@ -15,14 +15,22 @@ function load(address) {
   return library;
 }
 
+// Fetched once: a window that is resized draws its charts again without asking again.
+const specs = new WeakMap();
+
+async function described(figure) {
+  if (!specs.has(figure)) specs.set(figure, await (await fetch(figure.dataset.spec)).json());
+  return specs.get(figure);
+}
+
 async function draw(figure) {
   const drawing = figure.querySelector(".drawing");
   try {
-    const [embed, answer] = await Promise.all([load(figure.dataset.vega), fetch(figure.dataset.spec)]);
+    const [embed, chart] = await Promise.all([load(figure.dataset.vega), described(figure)]);
     // No expression is compiled to code and no style is written into the page: its policy forbids both.
     const plain = { ast: true, defaultStyle: false, actions: false, renderer: "canvas" };
     const options = { ...plain, tooltip: { disableDefaultStyle: true } };
-    const spec = await answer.json();
+    const spec = structuredClone(chart);
     const width = drawing.clientWidth;
     await embed(drawing, fitted(spec, width), options);
     const excess = (panels) => (drawn(drawing) - width) / panels;
@@ -67,10 +75,10 @@ function shorten(part, limit) {
 let resized = 0;
 window.addEventListener("resize", () => {
   clearTimeout(resized);
-  resized = setTimeout(() => {
+  resized = setTimeout(async () => {
     for (const figure of figures) {
       const width = figure.querySelector(".drawing")?.clientWidth;
-      if (figure.dataset.width && Math.abs(width - figure.dataset.width) > 8) draw(figure);
+      if (figure.dataset.width && Math.abs(width - figure.dataset.width) > 8) await draw(figure);
     }
   }, 200);
 });
