@@ -1,5 +1,6 @@
 // Charts: drawn when they come into view or the browser has time, so that they are there for printing too, by the library that also draws them on the server.
 
+let turn = Promise.resolve();
 const figures = document.querySelectorAll("figure[data-spec]");
 let library = null;
 
@@ -98,7 +99,9 @@ function once(figure) {
   watcher.unobserve(figure);
   if (figure.dataset.begun) return null;
   figure.dataset.begun = "yes";
-  return draw(figure);
+  // One request at a time: a page of many charts leaves the service room for others.
+  turn = turn.then(() => draw(figure));
+  return turn;
 }
 
 // One after the other, each when nothing else is to be done.
