@@ -118,7 +118,7 @@ async def test_one_caller_does_not_hold_every_place() -> None:
 
 async def test_who_would_wait_too_long_is_refused_at_once() -> None:
     """The work ahead is what counts: three more fit into the deadline here, the next does not."""
-    waiting_room = admission(wait_seconds=7 * LONG)
+    waiting_room = admission(wait_seconds=14 * LONG)
     callers = Callers(waiting_room)
     for number in range(4):
         assert not waiting_room.refuses("a", LONG)
@@ -130,7 +130,7 @@ async def test_who_would_wait_too_long_is_refused_at_once() -> None:
 
 async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
     """A second caller still gets a place: that of the newest request of the one who fills the queue."""
-    waiting_room = admission(wait_seconds=7 * LONG)
+    waiting_room = admission(wait_seconds=14 * LONG)
     callers = Callers(waiting_room)
     for name in ("a0", "a1", "a2", "a3"):
         await callers.request(name)

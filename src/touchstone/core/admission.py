@@ -24,7 +24,8 @@ TURN_SECONDS: Final = 0.05  # who has worked for so long lets others start besid
 GRACE_SECONDS: Final = 0.005
 # Of the time that a request may wait, what the work ahead of it may take: costs are estimates, and whoever waits in
 # vain learns late that it is refused.
-PLANNED_SHARE: Final = 0.5
+PLANNED_SHARE: Final = 0.25
+ALWAYS_WAITING: Final = 2  # so many may wait in a lane, however long they take
 MAX_CALLERS: Final = 1000
 T = TypeVar("T")
 
@@ -33,7 +34,7 @@ class Admission:
     """The queue in front of an application.
 
     At most `limit` requests are worked on at once, and as many may wait in each lane. A request with more work ahead of
-    it than fits into half of `wait_seconds` is refused at once; where somebody else has more work waiting, that
+    it than fits into a quarter of `wait_seconds` is refused at once; where somebody else has more work waiting, that
     caller's newest request is refused in its stead. So is a request that has waited for `wait_seconds` in vain.
     """
 
@@ -146,7 +147,9 @@ class Admission:
         return self.working < self.limit and (lane.count == 0 or lane.seconds + cost <= lane.seconds_at_once)
 
     def _is_full(self, lane: "_Lane") -> bool:
-        return len(lane.waiting) >= self.limit or lane.seconds + lane.seconds_waiting() > self._planned_seconds
+        waiting = len(lane.waiting)
+        too_long = lane.seconds + lane.seconds_waiting() > self._planned_seconds
+        return waiting >= self.limit or (waiting >= ALWAYS_WAITING and too_long)
 
 
 class _Lane:
