@@ -119,6 +119,14 @@ def test_a_record_is_shown_with_its_licence_and_evidence(me: str) -> None:
         assert text in shown, shown
 
 
+def test_training_without_a_table_says_what_to_do(me: str) -> None:
+    """The refusal names what is missing and how to bring it."""
+    dataset = str(answer("catalog", "add", "without a table")["id"])
+    refused = run("train", dataset, "--target", "x")
+    assert refused.exit_code == 1
+    assert "leads to no readable table; upload a CSV or Parquet file" in refused.output
+
+
 def test_ranking_takes_filters_and_weights(me: str) -> None:
     """Filters are options, weights are pairs, and the answer is the service's ranking."""
     table = "name,objective,year,is_split,domain\nold,weighed,2000,true,law\nnew,weighed,2024,false,law\n"

@@ -16,7 +16,7 @@ from touchstone.core.settings import Settings
 from touchstone.selection.app import Selection
 
 TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"
-UNREADABLE = {"detail": "Fichier de données illisible", "code": "data_file_unreadable", "errors": []}
+UNREADABLE = {"detail": "Fichier de données inaccessible", "code": "data_file_unreadable", "errors": []}
 
 
 @pytest.fixture

@@ -92,8 +92,8 @@ async def test_explanation_of_a_dataset(backends):
     [
         ({"dataset_id": 99}, 404, "dataset_not_found", None),
         ({"dataset_id": "0" * 8 + "-0000-4000-8000-" + "0" * 12}, 404, "dataset_not_found", None),
-        ({"dataset_id": 2}, 422, "data_file_unreadable", None),
-        ({"dataset_id": 5}, 422, "data_file_unreadable", None),
+        ({"dataset_id": 2}, 422, "data_file_unreadable", "no_table"),
+        ({"dataset_id": 5}, 422, "data_file_unreadable", "no_table"),
         ({"dataset_id": 3}, 422, "invalid_job_request", "file_not_readable_safely"),
         ({"dataset_id": 4}, 422, "invalid_job_request", "file_not_readable_safely"),
         ({"project_id": str(uuid4())}, 404, "project_not_found", None),

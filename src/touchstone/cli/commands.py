@@ -86,8 +86,10 @@ def status_of(problem: TouchstoneError) -> Exit:
 def sentence(problem: TouchstoneError) -> str:
     """What the service said, and what to do about it where that is always the same."""
     hint = {0: " Is it running? Try: touchstone serve", 401: " Sign in first: touchstone login"}
-    detail = problem.detail if problem.detail.endswith((".", "!", "?")) else problem.detail + "."
-    return detail + hint.get(problem.status, "")
+    reasons = [str(error.get("msg", "")) for error in problem.errors]
+    said = dict.fromkeys([problem.detail, *(reason for reason in reasons if reason and reason not in problem.detail)])
+    detail = ": ".join(said)
+    return (detail if detail.endswith((".", "!", "?")) else detail + ".") + hint.get(problem.status, "")
 
 
 FAILURES: Final[Failures] = {

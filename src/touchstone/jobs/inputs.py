@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from touchstone import demo
-from touchstone.core.errors import DataFileUnreadable, ModelGone
+from touchstone.core.errors import DataFileUnreadable, Fault, ModelGone
 from touchstone.core.settings import Settings
 from touchstone.jobs.artifacts import Shelf
 from touchstone.metadata import opening
@@ -32,7 +32,7 @@ class Inputs:
         try:
             return opening.open_data_file(path, self._roots, prefixes=self._prefixes)
         except opening.DataFileUnreadable as problem:
-            raise DataFileUnreadable from problem
+            raise DataFileUnreadable(Fault(("body", "dataset_id"), "no_table")) from problem
 
     @contextlib.contextmanager
     def opened(self, source: Mapping[str, Any]) -> Iterator[dict[str, BinaryIO]]:

@@ -49,7 +49,7 @@ class Starting:
             DataFileUnreadable: its file cannot be opened.
             InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
         """
-        refusals = {404: DatasetNotFound, 422: DataFileUnreadable}
+        refusals = {404: DatasetNotFound, 422: DataFileUnreadable(Fault(("body", "dataset_id"), "no_table"))}
         found = await self._asked(f"/datasets/{dataset_id}/source", caller, refusals)
         declared = {name: found["record"].get(name) for name in DECLARED}
         source = {name: found[name] for name in ("file_path", "file_type")} | {"declared": declared} | model

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from touchstone.client import TouchstoneError
 from touchstone.core.attributes import BY_NAME
-from touchstone.core.errors import Invalid, InvalidValue
+from touchstone.core.errors import DataFileUnreadable, Invalid, InvalidValue
 from touchstone.web.rendering import Speech
 
 # The fields of the forms that are not attributes of a record, by the text that labels them.
@@ -56,6 +56,9 @@ def worded(problem: TouchstoneError, speech: Speech) -> TouchstoneError:
         if by_field
         else _DOTTED.sub(lambda name: _named(name[0], speech), problem.detail)
     )
+    if problem.code == DataFileUnreadable.code and problem.errors:
+        # The contract fixes the sentence; what to do about it is in the details.
+        detail = speech.text("field_problem", name=detail, problem=problem.errors[0].get("msg", ""))
     return TouchstoneError(problem.status, problem.code, sized(detail, speech), retry_after=problem.retry_after)
 
 

@@ -101,7 +101,7 @@ REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
         "Photo refusée : PNG, JPEG ou WebP lisible, 2 Mo au plus",
         "Picture refused: a readable PNG, JPEG or WebP of at most 2 MB",
     ),
-    "data_file_unreadable": ("Fichier de données illisible", "Data file cannot be read"),
+    "data_file_unreadable": ("Fichier de données inaccessible", "Data file cannot be read"),
     "invalid_job_request": (
         "La demande ne peut pas être exécutée : {reason}",
         "The request cannot be carried out: {reason}",

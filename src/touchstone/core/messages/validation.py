@@ -132,6 +132,12 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
         "le nom du fichier doit finir par {endings}",
         "the name of the file must end in {endings}",
     ),
+    "no_table": (
+        "la fiche ne mène à aucun tableau lisible ; envoyez un fichier CSV ou Parquet, puis donnez son file_path à la "
+        "fiche, ou choisissez un autre jeu de données",
+        "the record leads to no readable table; upload a CSV or Parquet file and put its file_path into the record, "
+        "or choose another dataset",
+    ),
     "weight_expected": (
         "un objet avec criterion_name et weight est attendu",
         "an object with criterion_name and weight is expected",
