@@ -1,6 +1,8 @@
 """A stop in good order ends what would go on for ever, answers what was asked, and gives the running jobs back."""
 
+import http.client
 import signal
+import socket
 import sqlite3
 import threading
 import time
@@ -135,3 +137,76 @@ def test_each_part_stops_in_good_order(data: Path) -> None:
                 assert row(data) == ("running", 1, 0)
                 assert training.stop() == 0
                 assert row(data) == ("queued", 1, 0)
+
+
+def test_a_stop_answers_whoever_is_connected(data: Path) -> None:
+    """Idle connections may ask once more, and are told that this was the last time."""
+    server = ServingProcess(data, TOUCHSTONE_DEMO="false")
+    with started(server):
+        host, port = server.address.removeprefix("http://").split(":")
+        connections = [http.client.HTTPConnection(host, int(port), timeout=30) for _ in range(5)]
+        for connection in connections:
+            connection.request("GET", "/health/ready")
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()[:18]) == (200, b'{"status":"ready",')
+            assert answer.headers["connection"] is None
+
+        assert server.process is not None
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        for connection in connections:
+            connection.request("GET", "/health/ready")
+            answer = connection.getresponse()
+            assert (answer.status, answer.headers["connection"]) == (503, "close")
+            assert answer.read() == b'{"status":"stopping","resources":{}}'
+        assert server.process.wait(30) == 0
+
+
+def test_a_restart_under_load_cuts_no_request(data: Path) -> None:
+    """Clients that ask without a pause get a whole answer to everything that they send on an open connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+    server = ServingProcess(data, TOUCHSTONE_DEMO="false", TOUCHSTONE_PORT=port)
+    with started(server):
+        clients = [Asker(int(port)) for _ in range(10)]
+        for client in clients:
+            client.start()
+        for _ in range(2):
+            time.sleep(1)
+            assert server.stop() == 0
+            server.start()
+        time.sleep(1)
+        for client in clients:
+            client.end.set()
+        for client in clients:
+            client.join(30)
+    assert [client.cut for client in clients] == [0] * len(clients)
+    assert all(client.answered > 2 for client in clients)
+
+
+class Asker(threading.Thread):
+    """Somebody who asks again as soon as the answer is there, on the same connection while the server keeps it."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.port = port
+        self.end = threading.Event()
+        self.answered = self.cut = 0
+
+    def run(self) -> None:
+        """Ask until the end, and count what came back."""
+        while not self.end.is_set():
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            try:
+                connection.connect()
+            except OSError:
+                time.sleep(0.05)  # between two processes: nothing was sent
+                continue
+            try:
+                while connection.sock is not None and not self.end.is_set():
+                    connection.request("GET", "/health/live")
+                    connection.getresponse().read()
+                    self.answered += 1
+            except (OSError, http.client.HTTPException):
+                self.cut += 1
+            connection.close()
