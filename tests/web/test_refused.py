@@ -112,13 +112,15 @@ def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: http
     assert "It was the one." in client.get(f"/app/projects/{project}").text.partition('class="timeline"')[0]
 
 
-def test_an_ended_session_says_what_was_not_saved(server: str, signed_in: dict[str, str]) -> None:
-    """Whoever sends a form after the session's end is told, and comes back to its page."""
+def test_an_ended_session_keeps_what_was_sent(server: str, signed_in: dict[str, str]) -> None:
+    """Whoever sends a form after the session's end is told, and takes it along through signing in."""
     stale = dict.fromkeys(signed_in, "gone")
     with httpx2.Client(base_url=server, cookies=stale, headers={"Origin": server}) as late:
         answer = late.post("/app/projects/new?w.year=30", data={"name": "lost"})
-        assert answer.headers["location"] == "/app/sign-in?next=%2Fapp%2Fprojects%2Fnew%3Fw.year%3D30&done=unsaved"
-        assert "ce que vous veniez d&#39;envoyer" in httpx2.get(server + answer.headers["location"]).text
+        assert answer.status_code == 401
+        assert 'name="next" value="/app/projects/new?w.year=30"' in answer.text
+        assert "ce que vous avez écrit revient" in answer.text
+        assert "lost" in answer.text
         assert late.get("/app/jobs").headers["location"].endswith("done=expired")
 
 

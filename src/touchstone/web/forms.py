@@ -2,11 +2,28 @@
 
 import math
 from collections.abc import Iterable
+from typing import Final
 
+import msgspec
 from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
 
 from touchstone.client import TouchstoneError
 from touchstone.core.errors import Invalid
+from touchstone.web.session import local
+
+RETURNED: Final = "returned"  # the field that marks a form as come back after signing in
+# The forms that have a page of their own to be shown on again.
+_SHOWN_AGAIN: Final = ("/app/projects/", "/app/datasets/", "/app/jobs/", "/app/account/profile")
+_DONE_AT_ONCE: Final = ("/delete", "/cancel")  # forms that hold nothing written
+MISFIT: Final = "misfit"  # the kind of error whose message is a whole sentence
+
+
+class UnsentForm(msgspec.Struct, frozen=True):
+    """A form that was sent after the end of the session: where to, and its fields."""
+
+    action: str
+    fields: list[tuple[str, str]]
 
 
 def written(form: FormData, name: str) -> str:
@@ -41,7 +58,7 @@ def whole(form: FormData, name: str, label: str) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 15:
-        raise misfit(label)
+        raise misfit(label, name)
     return int(text)
 
 
@@ -57,7 +74,7 @@ def number(text: str) -> int | float:
     return int(found) if found.is_integer() and abs(found) < 2**53 else found
 
 
-def wholes(texts: Iterable[str], label: str) -> list[int]:
+def wholes(texts: Iterable[str], label: str, field: str | None = None) -> list[int]:
     """Whole numbers.
 
     Raises:
@@ -65,7 +82,7 @@ def wholes(texts: Iterable[str], label: str) -> list[int]:
     """
     found = list(texts)
     if not all(text.isascii() and text.isdigit() and len(text) < 10 for text in found):
-        raise misfit(label)
+        raise misfit(label, field)
     return [int(text) for text in found]
 
 
@@ -75,6 +92,30 @@ def sent_file(form: FormData, name: str) -> UploadFile | None:
     return found if isinstance(found, UploadFile) and found.filename else None
 
 
-def misfit(sentence: str) -> TouchstoneError:
-    """The refusal of something that a form holds, in the words of the page."""
-    return TouchstoneError(Invalid.status, Invalid.code, sentence)
+def misfit(sentence: str, field: str | None = None) -> TouchstoneError:
+    """Return the refusal of something that a form holds, in the words of the page, about one of its fields."""
+    errors = [{"loc": [field], "msg": sentence, "type": MISFIT}] if field else []
+    return TouchstoneError(Invalid.status, Invalid.code, sentence, errors)
+
+
+def unsent_form(request: Request, form: FormData) -> str:
+    """Return what was written into a form, to be carried through signing in; without passwords and files."""
+    fields = [
+        (name, value)
+        for name, value in form.multi_items()
+        if isinstance(value, str) and "password" not in name and name != RETURNED
+    ]
+    url = request.url
+    unsent = UnsentForm(f"{url.path}?{url.query}" if url.query else url.path, fields)
+    return msgspec.json.encode(unsent).decode()
+
+
+def returned_form(text: str) -> UnsentForm | None:
+    """Return the form that was carried through signing in; None when there is none to show again."""
+    try:
+        unsent = msgspec.json.decode(text, type=UnsentForm)
+    except msgspec.DecodeError:
+        return None
+    path = unsent.action.partition("?")[0]
+    shown = path.startswith(_SHOWN_AGAIN) and not path.endswith(_DONE_AT_ONCE)
+    return unsent if shown and unsent.action == local(unsent.action) else None

@@ -1,6 +1,6 @@
 """One request to the pages: who visits, in which language, with which client of the API; and how it is answered."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,15 +11,27 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from touchstone.client import AsyncTouchstone, Tokens, TouchstoneError, User
-from touchstone.core.errors import BackendUnavailable, Forbidden, InternalError, NotFound, ServiceError, Unauthorized
+from touchstone.core.errors import (
+    BackendUnavailable,
+    Forbidden,
+    InternalError,
+    Invalid,
+    NotFound,
+    ServiceError,
+    Unauthorized,
+)
 from touchstone.core.settings import Settings
 from touchstone.web import session
+from touchstone.web.field_problems import marked
+from touchstone.web.forms import RETURNED, unsent_form, written
 from touchstone.web.rendering import Pages, Speech, address
 from touchstone.web.state import Vocabulary
-from touchstone.web.wording import worded
+from touchstone.web.wording import field_problems, worded
 
 SIGN_IN: Final = "/app/sign-in"
 SEE_OTHER: Final = 303
+HTTP_OK: Final = 200
+UNSENT: Final = "unsent"
 
 Handler = Callable[["Visit"], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -93,6 +105,15 @@ class Visit:
         """The form that was sent."""
         return await self.request.form()
 
+    async def check_sent(self) -> None:
+        """Check that the form was sent by its reader, and did not only come back after signing in again.
+
+        Raises:
+            TouchstoneError: it came back; its page shows it with this sentence.
+        """
+        if written(await self.form(), RETURNED):
+            raise TouchstoneError(Invalid.status, UNSENT, self.speech.text("form_returned"))
+
     async def vocabulary(self) -> Vocabulary:
         """What weights may be given to."""
         if self.desk.vocabulary is None:
@@ -125,11 +146,15 @@ class Visit:
         common = {"here": self.here, "path": self.request.url.path, "theme": session.theme_of(self.request)}
         common["ranking_address"] = session.ranking_of(self.request)
         headers = {}
+        problems: Mapping[str, str] = context.get("field_problems") or {}
         if isinstance(problem := context.get("problem"), TouchstoneError):
+            problems = field_problems(problem, self.speech)
             context["problem"] = worded(problem, self.speech)
+            status = HTTP_OK if problem.code == UNSENT else status
             if problem.retry_after is not None:
                 headers["Retry-After"] = str(round(problem.retry_after))
         html = self.desk.pages.render(template, self.locale, **{**common, **context})
+        html = marked(html, self.request.url.path, problems) if problems else html
         return HTMLResponse(html, status_code=status, headers=headers)
 
     def go(self, path: str, **query: Any) -> Response:
@@ -180,14 +205,28 @@ async def _answered(visit: Visit, handler: Handler, everyone: bool) -> Response:
     if not session.from_our_pages(visit.request):
         raise TouchstoneError(Forbidden.status, "forbidden", visit.speech.text("page_other_site"))
     if visit.signed is None and not everyone:
-        return to_sign_in(visit)
+        return await to_sign_in(visit)
     return await handler(visit)
 
 
-def to_sign_in(visit: Visit) -> Response:
-    """Send the visitor to sign in, and then back; whose session has ended is told, and what it cost."""
-    sending = visit.request.method == "POST"
-    done = "unsaved" if sending else "expired" if visit.ended else None
+async def to_sign_in(visit: Visit) -> Response:
+    """Send the visitor to sign in, and then back.
+
+    A form that was sent after the session's end goes along inside the page, and comes back after signing in.
+    """
+    if visit.request.method == "POST":
+        return visit.part(
+            "sign_in.html",
+            status=Unauthorized.status,
+            user=None,
+            next=visit.here,
+            done="unsaved",
+            registration=False,
+            problem=None,
+            email="",
+            unsent=unsent_form(visit.request, await visit.form()),
+        )
+    done = "expired" if visit.ended else None
     return visit.go(SIGN_IN, next=None if visit.here == session.HOME else visit.here, done=done)
 
 
@@ -195,7 +234,7 @@ async def refused(visit: Visit, problem: TouchstoneError) -> Response:
     """The page that says what the API refused and what to do next."""
     if problem.status == Unauthorized.status and visit.signed is not None:
         visit.sign_out()
-        return to_sign_in(visit)
+        return await to_sign_in(visit)
     status = problem.status or BackendUnavailable.status
     try:
         return await visit.page("error.html", status=status, problem=problem)

@@ -7,6 +7,7 @@ from typing import Any, Final
 from touchstone.client import TouchstoneError
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.errors import DataFileUnreadable, Invalid, InvalidValue
+from touchstone.web.forms import MISFIT
 from touchstone.web.rendering import Speech
 
 # The fields of the forms that are not attributes of a record, by the text that labels them.
@@ -41,6 +42,28 @@ _LABELS: Final[Mapping[str, str]] = {
     "locale": "language",
     "exclude": "exclude",
 }
+# The fields of the forms, where they are called otherwise than in the API.
+_FIELDS: Final[Mapping[str, str]] = {
+    "dataset_name": "name",
+    "chosen_dataset_id": "dataset",
+    "choice_reason": "reason",
+    "username": "email",
+    "sensitive_features": "sensitive",
+    "sensitive_columns": "sensitive",
+    "algorithms": "algorithm",
+    "instances": "rows",
+    "file_path": "file",
+    "file_type": "file",
+}
+# Refusals that concern certain fields and do not name them.
+_FIELDS_OF_CODES: Final[Mapping[str, tuple[str, ...]]] = {
+    "email_taken": ("email",),
+    "wrong_password": ("current_password",),
+    "weak_password": ("password", "new_password"),
+    "invalid_reset_token": ("token",),
+    "invalid_picture": ("picture",),
+    "chosen_dataset_not_found": ("dataset",),
+}
 _BYTES: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
 _DOTTED: Final = re.compile(r"\b(?:split|features|instances|budget)\.[a-z_]+")
 _NUMBER: Final = re.compile(r"-?\d{16,}")
@@ -62,12 +85,27 @@ def worded(problem: TouchstoneError, speech: Speech) -> TouchstoneError:
     return TouchstoneError(problem.status, problem.code, sized(detail, speech), retry_after=problem.retry_after)
 
 
+def field_problems(problem: TouchstoneError, speech: Speech) -> dict[str, str]:
+    """Return what is wrong with each field of a form, by the field's name."""
+    if fields := _FIELDS_OF_CODES.get(problem.code):
+        return dict.fromkeys(fields, problem.detail)
+    found: dict[str, str] = {}
+    for error in problem.errors:
+        sentence = _line(error, speech)
+        for part in reversed(error.get("loc") or ()):
+            if sentence:
+                found.setdefault(_FIELDS.get(part, str(part)), sentence)
+    return found
+
+
 def sized(sentence: str, speech: Speech) -> str:
     """The sentence with its bytes as kB or MB."""
     return _BYTES.sub(lambda found: speech.bytes(int(found[1])), sentence)
 
 
 def _line(error: Mapping[str, Any], speech: Speech) -> str:
+    if error.get("type") == MISFIT:
+        return str(error["msg"])
     label, message = _label(error.get("loc") or (), speech), str(error.get("msg") or "")
     if error.get("type") == "file_type":
         label = speech.text("new_file")

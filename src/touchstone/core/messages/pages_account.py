@@ -69,8 +69,19 @@ ACCOUNT_PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "Your session has ended. Sign in to continue.",
     ),
     "done_unsaved": (
-        "Votre session a pris fin : ce que vous veniez d’envoyer n’a pas été enregistré.",
-        "Your session has ended: what you just sent was not saved.",
+        "Votre session a pris fin avant l’enregistrement. Connectez-vous : ce que vous avez écrit revient ensuite.",
+        "Your session ended before this was saved. Sign in: what you wrote comes back afterwards.",
+    ),
+    "form_return": ("Ce que vous aviez écrit", "What you wrote"),
+    "form_return_hint": (
+        "Votre session avait pris fin ; rien n’a encore été enregistré.",
+        "Your session had ended; nothing has been saved yet.",
+    ),
+    "form_return_go": ("Reprendre", "Go on"),
+    "form_returned": (
+        "Vous êtes de nouveau connecté. Rien n’a encore été enregistré : vérifiez, puis envoyez. "
+        "Un fichier est à choisir de nouveau.",
+        "You are signed in again. Nothing has been saved yet: check it, then send it. A file has to be chosen again.",
     ),
     "done_password": (
         "Le mot de passe a été modifié. Connectez-vous avec le nouveau.",

@@ -12,7 +12,7 @@ from touchstone.client.describing import given
 from touchstone.core.errors import NotFound, Unauthorized
 from touchstone.core.messages import LOCALES
 from touchstone.web import session
-from touchstone.web.forms import misfit, secret, sent_file, written
+from touchstone.web.forms import RETURNED, misfit, returned_form, secret, sent_file, written
 from touchstone.web.rendering import address
 from touchstone.web.visiting import Visit, page
 
@@ -36,6 +36,7 @@ _SYSTEMS: Final = (
     ("Mac OS X", "macOS"),
     ("Linux", "Linux"),
 )
+_UNTOUCHED: Final = FormData()
 _PICTURE_LIMIT: Final = 2 * 1024 * 1024
 
 
@@ -57,6 +58,8 @@ async def _sign_in(visit: Visit) -> Response:
 
 async def _welcome(visit: Visit, form: FormData) -> Response:
     visit.follow_language(await visit.api.get_me())
+    if unsent := returned_form(written(form, "unsent")):
+        return visit.part("returned_form.html", user=None, unsent=unsent, returned=RETURNED)
     return visit.go(session.local(written(form, "next")))
 
 
@@ -69,6 +72,7 @@ def _entrance(visit: Visit, form: FormData | None = None, **more: Any) -> dict[s
         "done": query.get("done"),
         "registration": visit.desk.settings.registration == "open",
         "problem": None,
+        "unsent": written(form, "unsent") if form else "",
         "email": "",
         "pseudo": written(form, "pseudo") if form else "",
         **more,
@@ -105,7 +109,7 @@ async def _reset(visit: Visit) -> Response:
             return visit.go("/app/sign-in", done="reset")
         except TouchstoneError as refusal:
             problem = refusal
-    return visit.part("reset.html", user=None, token=token, problem=problem)
+    return visit.part("reset.html", status=problem.status if problem else 200, user=None, token=token, problem=problem)
 
 
 async def _sign_out(visit: Visit) -> Response:
@@ -146,7 +150,9 @@ def device(user_agent: str | None) -> str:
     return " · ".join(name for name in found if name)
 
 
-async def _account(visit: Visit, problem: TouchstoneError | None = None, about: str = "") -> Response:
+async def _account(
+    visit: Visit, problem: TouchstoneError | None = None, about: str = "", form: FormData = _UNTOUCHED
+) -> Response:
     return await visit.page(
         "account.html",
         status=problem.status if problem else 200,
@@ -156,6 +162,7 @@ async def _account(visit: Visit, problem: TouchstoneError | None = None, about: 
         done=visit.request.query_params.get("done"),
         problem=problem,
         about=about,
+        form=form,
     )
 
 
@@ -164,11 +171,12 @@ async def _change(visit: Visit) -> Response:
     if about not in _CHANGES:
         raise NotFound
     try:
+        await visit.check_sent()
         await _CHANGES[about](visit, await visit.form())
     except TouchstoneError as problem:
         if problem.status == Unauthorized.status:
             raise
-        return await _account(visit, problem, about)
+        return await _account(visit, problem, about, await visit.form())
     if about == "password":
         visit.sign_out()
         return visit.go("/app/sign-in", done="password")
@@ -190,7 +198,7 @@ async def _change_password(visit: Visit, form: FormData) -> None:
 async def _change_picture(visit: Visit, form: FormData) -> None:
     sent = sent_file(form, "picture")
     if sent is None:
-        raise misfit(visit.speech.text("picture_missing"))
+        raise misfit(visit.speech.text("picture_missing"), "picture")
     # One byte more than is allowed: the API then says itself that it is too much.
     await visit.api.set_picture(await sent.read(_PICTURE_LIMIT + 1))
 

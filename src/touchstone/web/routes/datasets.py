@@ -53,6 +53,7 @@ async def _new(visit: Visit) -> Response:
     if visit.request.method == "POST":
         form = await visit.form()
         try:
+            await visit.check_sent()
             made = await _create(visit, form)
             return visit.go(f"/app/datasets/{made.id}", done="created")
         except TouchstoneError as refusal:
@@ -74,7 +75,7 @@ async def _new(visit: Visit) -> Response:
 async def _create(visit: Visit, form: FormData) -> Dataset:
     name, sent = written(form, "name"), sent_file(form, "file")
     if sent is None and not name:
-        raise misfit(visit.speech.text("new_nothing"))
+        raise misfit(visit.speech.text("new_nothing"), "name")
     where: Any = {}
     if sent is not None and sent.filename:
         kept = await visit.api.upload_file(sent.file, sent.filename)
@@ -108,6 +109,7 @@ async def _edit(visit: Visit) -> Response:
     else:
         form = await visit.form()
         try:
+            await visit.check_sent()
             await visit.api.update_dataset(
                 dataset.id, etag=written(form, "etag") or None, **_changes(visit, form, dataset)
             )

@@ -47,6 +47,7 @@ async def _train(visit: Visit) -> Response:
     problem = None
     if visit.request.method == "POST":
         try:
+            await visit.check_sent()
             return _started(visit, await _start_training(visit, given))
         except TouchstoneError as refusal:
             if refusal.status not in _BAD_ORDER:
@@ -133,6 +134,7 @@ async def _explain(visit: Visit) -> Response:
     problem = None
     if visit.request.method == "POST":
         try:
+            await visit.check_sent()
             return _started(visit, await _start_explaining(visit, given))
         except TouchstoneError as refusal:
             if refusal.status not in _BAD_ORDER:
@@ -169,7 +171,7 @@ def _prefilled(given: FormData, dataset: Dataset | None, *, again: bool) -> dict
 
 async def _start_explaining(visit: Visit, form: FormData) -> Job:
     dataset_id = written(form, "dataset_id")
-    rows = wholes(parted(written(form, "rows")), visit.speech.text("not_whole", name=visit.speech.text("rows")))
+    rows = wholes(parted(written(form, "rows")), visit.speech.text("not_whole", name=visit.speech.text("rows")), "rows")
     classes = written(form, "target_class")
     chosen = {
         "job_id": written(form, "job_id"),

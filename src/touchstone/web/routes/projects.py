@@ -53,6 +53,7 @@ async def _new(visit: Visit) -> Response:
     if visit.request.method == "POST":
         form = await visit.form()
         try:
+            await visit.check_sent()
             return visit.go(f"{_ALL}/{await _kept(visit, state, form, chosen)}")
         except Misfit as wrong:
             problem = misfit(filtering.misfit_said(str(wrong), visit.speech))
@@ -82,7 +83,7 @@ async def _kept(visit: Visit, state: RankState, form: FormData, chosen: Dataset 
     fields: dict[str, Any] = {"criteria": state.filter_body(), "weights": state.weight_body()}
     if chosen is not None:
         if not written(form, "reason"):
-            raise misfit(visit.speech.text("reason_missing"))
+            raise misfit(visit.speech.text("reason_missing"), "reason")
         fields |= {"chosen_dataset_id": chosen.id, "choice_reason": written(form, "reason")}
 
     if project_id := written(form, "project"):
@@ -152,6 +153,7 @@ async def _page_of(visit: Visit, kind: Kind, project_id: str | None) -> list[Job
 async def _change(visit: Visit) -> Response:
     form, project_id = await visit.form(), visit.request.path_params["project_id"]
     try:
+        await visit.check_sent()
         await visit.api.update_project(
             project_id, name=written(form, "name"), description=written(form, "description") or None
         )
@@ -166,9 +168,10 @@ async def _choose(visit: Visit) -> Response:
     form = await visit.form()
     project_id, reason = written(form, "project"), written(form, "reason")
     try:
+        await visit.check_sent()
         if not reason:
-            raise misfit(visit.speech.text("reason_missing"))
-        (dataset_id,) = wholes([written(form, "dataset")], visit.speech.text("choose_which"))
+            raise misfit(visit.speech.text("reason_missing"), "reason")
+        (dataset_id,) = wholes([written(form, "dataset")], visit.speech.text("choose_which"), "dataset")
         await visit.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
     except TouchstoneError as problem:
         if problem.status != Invalid.status:

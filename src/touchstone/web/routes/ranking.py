@@ -99,6 +99,7 @@ async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[s
         "shape": shape(state, used, ranking, visit.speech),
         "announcement": "" if problem else view.announcement(ranking, state, visit.speech),
         "problem": problem,
+        "field_problems": {name: filtering.misfit_said(name, visit.speech) for name in misfits},
         "crowded": len(set(visit.request.query_params.getlist("pin"))) > MAX_PINS,
         "spoken": view.spoken,
     }

@@ -43,3 +43,6 @@ document.addEventListener("click", (event) => {
     if (!menu.contains(event.target)) menu.open = false;
   }
 });
+
+// What was written before the session ended comes back without another step.
+document.querySelector("form[data-send-now]")?.requestSubmit();

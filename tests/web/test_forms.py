@@ -1,0 +1,159 @@
+"""Forms that were refused or interrupted: what is wrong stands at its field, and what was written comes back."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.web.conftest import PASSWORD
+from tests.web.looking import violations
+from touchstone.web.field_problems import marked
+from touchstone.web.forms import returned_form
+
+REFUSED = [
+    ("/app/projects/choose", {"project": "{project}", "dataset": "1", "reason": " "}, "reason"),
+    ("/app/projects/new?w.year=30", {"name": ""}, "name"),
+    ("/app/projects/new?choose=1", {"name": "A", "reason": ""}, "reason"),
+    ("/app/projects/{project}/change", {"name": ""}, "name"),
+    ("/app/datasets/new", {"name": "a", "year": "soon"}, "year"),
+    ("/app/datasets/new", {}, "name"),
+    ("/app/jobs/train", {"dataset_id": "{table}", "target": "y", "max_trials": "many"}, "max_trials"),
+    ("/app/jobs/train", {"dataset_id": "{table}", "target": "nothing"}, "target"),
+    ("/app/account/profile", {"locale": "en", "pseudo": "x" * 300}, "pseudo"),
+    ("/app/account/password", {"current_password": "not this", "new_password": "long enough 1"}, "current_password"),
+    ("/app/account/picture", {}, "picture"),
+    ("/app/reset-password", {"token": "none", "password": "long enough 1"}, "token"),
+]
+WRITTEN = "Because it is the only one <b>with</b> consent.\nAnd more."
+
+
+@pytest.fixture
+def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
+    """A signed-in browser that reads English."""
+    cookies = signed_in | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=30) as opened:
+        yield opened
+
+
+@pytest.fixture
+def project(api: httpx2.Client) -> str:
+    """The id of a project."""
+    found: str = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
+    return found
+
+
+@pytest.fixture
+def table(api: httpx2.Client) -> str:
+    """The id of a record with a table."""
+    rows = "\n".join(f"{number},{number % 2}" for number in range(60))
+    brought = api.post("/api/v1/files", files={"file": ("small.csv", f"a,y\n{rows}")}).json()
+    record = {"name": "small", "description": "", "file_path": brought["file_path"], "file_type": "csv"}
+    return str(api.post("/api/v1/datasets/", json=record).json()["id"])
+
+
+@pytest.mark.parametrize(("path", "form", "field"), REFUSED)
+def test_a_problem_stands_at_its_field(
+    client: httpx2.Client, project: str, table: str, path: str, form: dict[str, str], field: str
+) -> None:
+    """The field is marked as invalid and described by a sentence that exists once on the page."""
+    places = {"project": project, "table": table}
+    sent = {name: value.format(**places) for name, value in form.items()}
+    answer = client.post(path.format(**places), data=sent)
+    assert answer.status_code == 422, answer.text
+    (control,) = re.findall(r'<(?:input|select|textarea) aria-invalid="true"[^>]*>', answer.text)
+    assert f' name="{field}"' in control
+    described = re.findall(r'aria-describedby="([^"]+)"', control)[0].split()
+    assert described[0] == f"problem-{field}"
+    for key in described:
+        assert answer.text.count(f'id="{key}"') == 1
+    assert re.search(rf'id="problem-{field}">[^<]{{5,}}<', answer.text)
+
+
+def test_a_taken_address_and_a_wrong_bound_stand_at_their_fields(
+    client: httpx2.Client, server: str, email: str
+) -> None:
+    """Registering and filtering are forms like the others."""
+    client.get("/app/account")
+    form = {"email": email, "password": PASSWORD}
+    answer = httpx2.post(f"{server}/app/register", data=form, headers={"Origin": server})
+    assert re.search(r'<input aria-invalid="true" aria-describedby="problem-email"[^>]*name="email"', answer.text)
+    answer = client.get("/app/?year_min=soon")
+    assert re.search(r'<input aria-invalid="true" aria-describedby="problem-year_min"[^>]*name="year_min"', answer.text)
+
+
+def test_a_page_with_problems_is_accessible(
+    browser: Browser, server: str, signed_in: dict[str, str], project: str
+) -> None:
+    """The marks please the checker, and the field is announced as invalid."""
+    context = browser.new_context(base_url=server)
+    cookies = signed_in | {"touchstone_language": "en"}
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in cookies.items()])
+    page = context.new_page()
+    page.goto(f"/app/projects/{project}")
+    page.evaluate("document.querySelectorAll('[required]').forEach((field) => field.removeAttribute('required'))")
+    page.locator("[name=dataset]").first.check()
+    page.locator("form:has([name=dataset]) button").first.click()
+    field = page.locator("textarea[aria-invalid=true]")
+    expect(field).to_have_accessible_description("Write why you choose it.")
+    assert violations(page) == []
+    context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_reason_comes_back_after_the_session_has_ended(
+    browser: Browser, server: str, email: str, signed_in: dict[str, str], project: str, scripts: bool
+) -> None:
+    """Signing in again leads back to the form with all that was written; nothing is saved before it is sent again."""
+    context = browser.new_context(base_url=server, locale="en-GB", java_script_enabled=scripts)
+    context.set_default_timeout(15_000)
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
+    page = context.new_page()
+    page.goto(f"/app/projects/{project}")
+    page.locator("[name=dataset]").nth(1).check()
+    page.locator("form:has([name=dataset]) [name=reason]").last.fill(WRITTEN)
+    context.clear_cookies()
+    page.locator("form:has([name=dataset]) button").last.click()
+    page.locator("[name=email]").fill(email)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.locator("main form button").click()
+    if not scripts:
+        page.locator("form[data-send-now] button").click()
+    field = page.locator("form:has([name=dataset]) [name=reason]").last
+    expect(field).to_have_value(WRITTEN)
+    expect(page.locator("[name=dataset]").nth(1)).to_be_checked()
+    expect(page.locator(".kept")).to_have_count(0)
+    page.locator("form:has([name=dataset]) button").last.click()
+    expect(page.locator(".kept blockquote")).to_have_text(WRITTEN)
+    context.close()
+
+
+def unsent(text: str) -> str:
+    """What a sign-in page carries."""
+    return html.unescape(re.findall(r'name="unsent" value="([^"]*)"', text)[0])
+
+
+def test_passwords_never_go_along(server: str, signed_in: dict[str, str]) -> None:
+    """What was typed as a password is not written into any page."""
+    with httpx2.Client(base_url=server, cookies=dict.fromkeys(signed_in, "gone"), headers={"Origin": server}) as late:
+        answer = late.post("/app/account/password", data={"current_password": "sesame", "new_password": "open it 123"})
+    assert answer.status_code == 401
+    assert json.loads(unsent(answer.text))["fields"] == []
+
+
+@pytest.mark.parametrize(
+    "action", ["https://evil.example/", "//evil.example", "/app/projects/1/delete", "/app/sign-out", "/api/v1/projects"]
+)
+def test_only_forms_that_hold_something_written_come_back(action: str) -> None:
+    """Nothing is deleted, signed out or sent elsewhere by signing in."""
+    assert returned_form(json.dumps({"action": action, "fields": []})) is None
+    assert returned_form("{}") is None
+
+
+def test_what_is_marked_cannot_break_out() -> None:
+    """A sentence that holds markup stays text."""
+    page = marked('<form action="/app/x"><label><input name="a"></label></form>', "/app/x", {"a": "<b>", 'x"y': "z"})
+    assert '<p class="field-problem" id="problem-a">&lt;b&gt;</p>' in page
