@@ -98,7 +98,7 @@ def test_a_page_with_problems_is_accessible(
     page.locator("[name=dataset]").first.check()
     page.locator("form:has([name=dataset]) button").first.click()
     field = page.locator("textarea[aria-invalid=true]")
-    expect(field).to_have_accessible_description("Write why you choose it.")
+    expect(field).to_have_accessible_description("Say why you are choosing it.")
     assert violations(page) == []
     context.close()
 
