@@ -104,7 +104,7 @@ class RankState:
             filters={name: tuple(dict.fromkeys(given[name])) for name in FILTERS if name in given},
             weights=_weights(given, vocabulary),
             view=view if view in VIEWS else VIEWS[0],
-            page=min(max(1, _integer(_first(given, "page")) or 1), MAX_PAGE),
+            page=min(max(1, integer(_first(given, "page")) or 1), MAX_PAGE),
             pins=_ids(given.get("pin", []), MAX_PINS),
             was=_ids(_first(given, "was").split("."), SHOWN),
         )
@@ -131,10 +131,12 @@ class RankState:
 
     def query(self, **changes: Any) -> str:
         """The state as an address's query, `?…` or empty: the same state always gives the same text."""
-        pairs = replace(self, **changes)._pairs() if changes else self._pairs()
+        pairs = replace(self, **changes).pairs if changes else self.pairs
         return f"?{urlencode(pairs)}" if pairs else ""
 
-    def _pairs(self) -> list[tuple[str, str]]:
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The state as the fields of a form, in a fixed order."""
         pairs = [(name, value) for name in FILTERS for value in self.filters.get(name, ())]
         pairs += self._weight_pairs()
         pairs += [("view", self.view)] if self.view != VIEWS[0] else []
@@ -245,12 +247,13 @@ def _first(given: Mapping[str, list[str]], name: str) -> str:
     return given.get(name, [""])[0]
 
 
-def _integer(value: str) -> int | None:
+def integer(value: str) -> int | None:
+    """Return the whole number that an address holds; None when it is not one."""
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
 
 
 def _ids(values: Iterable[str], most: int) -> tuple[int, ...]:
-    numbers = (_integer(value) for value in values)
+    numbers = (integer(value) for value in values)
     return tuple(dict.fromkeys(number for number in numbers if number))[:most]
 
 

@@ -41,9 +41,28 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "more_values": ("{count} autres valeurs", "{count} more values"),
     "more_values_one": ("{count} autre valeur", "{count} more value"),
     "more_values_cut": (
-        "Voici les {shown} plus fréquentes ; les autres apparaissent à mesure que les filtres se resserrent.",
-        "These are the {shown} most frequent values; the others appear as you narrow the filters.",
+        "Voici les {shown} plus fréquentes ; cherchez les autres parmi toutes les valeurs.",
+        "These are the {shown} most frequent; search all values for the others.",
     ),
+    "values_all": ("Chercher parmi toutes les valeurs", "Search all values"),
+    "values_title": ("{name} : toutes les valeurs", "{name}: all values"),
+    "values_lead": (
+        "Cochez des valeurs : le classement retient les jeux de données qui en ont au moins une. Vos autres filtres "
+        "et vos poids sont conservés.",
+        "Tick some values: the ranking keeps the datasets that have at least one of them. Your other filters and "
+        "your weights are kept.",
+    ),
+    "values_search": ("Chercher une valeur", "Search for a value"),
+    "values_go": ("Chercher", "Search"),
+    "values_chosen": ("Valeurs choisies", "Selected values"),
+    "values_frequent": ("Les plus fréquentes d’abord", "Most frequent first"),
+    "values_count": ("{count} autres valeurs à choisir", "{count} more values to choose from"),
+    "values_count_one": ("{count} autre valeur à choisir", "{count} more value to choose from"),
+    "values_matching": ("{count} valeurs contiennent « {search} »", "{count} values contain “{search}”"),
+    "values_matching_one": ("{count} valeur contient « {search} »", "{count} value contains “{search}”"),
+    "values_search_clear": ("Voir toutes les valeurs", "Show all values"),
+    "values_apply": ("Voir le classement", "Show the ranking"),
+    "values_pages": ("Pages de valeurs", "Pages of values"),
     # Errors
     "error_missing": (
         "L’adresse est erronée, ou ce qui s’y trouvait n’existe plus ou ne vous appartient pas.",

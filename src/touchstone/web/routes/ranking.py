@@ -17,7 +17,7 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.web import session
 from touchstone.web.forms import misfit
-from touchstone.web.state import MAX_PINS, SHOWN, RankState
+from touchstone.web.state import FILTERS, MAX_PINS, SHOWN, FilterKind, RankState, integer
 from touchstone.web.views import comparing, filtering
 from touchstone.web.views import ranking as view
 from touchstone.web.views.figures import figures, shape
@@ -27,6 +27,7 @@ from touchstone.web.visiting import Visit, page
 _NO_FACETS: Final[dict[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
 _PANELS: Final = ("weights", "filters")
 _PICTURE_SCALE: Final = 2.0
+_LONGEST_SEARCH: Final = 200
 _NAMESAKES: Final = 1000  # records alike that are asked for at once
 
 
@@ -134,6 +135,32 @@ async def _facets(visit: Visit, state: RankState, misfits: Collection[str]) -> d
     """What the filters leave to choose from; those that do not fit hide nothing."""
     fitting = state.keeping(name for name in state.filters if name not in misfits)
     return await visit.api.get_facets(**fitting.filter_body())
+
+
+async def _values(visit: Visit) -> Response:
+    """All values of one filter, to search and to tick; the rest of the state goes along in the form."""
+    name = visit.request.path_params["name"]
+    if FILTERS.get(name) is not FilterKind.WORDS:
+        raise NotFound
+    state, query = await read_state(visit), visit.request.query_params
+    others = state.keeping(other for other in state.filters if other != name)
+    search = filtering.ValueSearch(
+        name=name,
+        text="" if "search_all" in query else query.get("search", "").strip()[:_LONGEST_SEARCH],
+        number=integer(query.get("values_page", "")) or 1,
+    )
+    values = filtering.value_list(search, state, await _facets_of_fitting(visit, others), visit.speech)
+    return await visit.page("values.html", values=values, state=state, fields=others.change(page=1).pairs)
+
+
+async def _facets_of_fitting(visit: Visit, state: RankState) -> dict[str, Any]:
+    """What the filters leave to choose from; all there is when the API refuses one of them."""
+    try:
+        return await _facets(visit, state, state.misfits)
+    except TouchstoneError as refusal:
+        if refusal.status != Invalid.status:
+            raise
+        return await visit.api.get_facets()
 
 
 def _nothing() -> Ranking:
@@ -245,5 +272,6 @@ ROUTES: Final = (
     Route("/app/", page(_rank)),
     Route("/app/parts/ranking", page(_live)),
     Route("/app/ranking.{kind:str}", page(_export)),
+    Route("/app/values/{name:str}", page(_values)),
     Route("/app/compare", page(_compare)),
 )

@@ -316,7 +316,7 @@ document.addEventListener("click", (event) => {
   if (link.closest("#filters")) link.search = done.size ? left() : new URL(here.value, window.location).search;
   if ( event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   const { view, live } = link.dataset;
-  const leaves = (done.size || leading) && link.closest("#results");
+  const leaves = (done.size || leading) && link.closest("#results, #filters");
   if (!view && !live && !leaves) return;
   event.preventDefault();
   const target = new URL(link.href);

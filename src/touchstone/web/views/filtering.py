@@ -10,7 +10,8 @@ from touchstone.web.rendering import Speech
 from touchstone.web.state import CHOICES, COMPOSITES, FILTERS, FilterKind, RankState
 
 MANY: Final = 8  # values of one list shown before the rest is folded away
-MOST: Final = 120  # values folded away; rarer ones come up as the filters narrow
+MOST: Final = 120  # values folded away; the page of the list has all of them
+PAGE_OF_VALUES: Final = 100  # values on one page of the list
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,44 @@ class WordsField:
     def more(self) -> int:
         """How many values there are besides those always shown."""
         return len(self.choices) - len(self.first)
+
+    @property
+    def searchable(self) -> bool:
+        """Whether there may be values that are not shown: a chosen value hides those that never occur beside it."""
+        return bool(self.rest) or any(choice.chosen for choice in self.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSearch:
+    """What a reader asks of the values of a filter: those that contain a text, and which page of them."""
+
+    name: str
+    text: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueList:
+    """One page of all the values of a list, those that match a search.
+
+    Attributes:
+        chosen: the chosen values, on every page and whatever is searched for.
+        choices: the other values that match, on this page.
+        matching_count: the number of other values that match, on all pages.
+        total_count: the number of values, chosen or not.
+        number: the number of this page.
+        last: the number of the last page.
+    """
+
+    name: str
+    label: str
+    search: str
+    chosen: tuple[Choice, ...]
+    choices: tuple[Choice, ...]
+    matching_count: int
+    total_count: int
+    number: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +172,30 @@ def groups(state: RankState, facets: Mapping[str, Any], speech: Speech) -> tuple
     """The whole form."""
     filling = _Filling(state, facets, speech)
     return tuple(_group(name, names, filling) for name, names in _GROUPS)
+
+
+def value_list(search: ValueSearch, state: RankState, facets: Mapping[str, Any], speech: Speech) -> ValueList:
+    """Return a page of the values of a list, of which each word of the search is a part, ignoring case and accents.
+
+    The facets are to be counted without the filter of this list: a choice adds its records to those of the others.
+    """
+    choices = _choices(search.name, _Filling(state, facets, speech))
+    words = fold(search.text).split()
+    matching = [choice for choice in choices if not choice.chosen and all(word in fold(choice.label) for word in words)]
+
+    last = max(1, -(-len(matching) // PAGE_OF_VALUES))
+    number = min(max(1, search.number), last)
+    return ValueList(
+        name=search.name,
+        label=label_of(search.name, speech),
+        search=search.text,
+        chosen=tuple(choice for choice in choices if choice.chosen),
+        choices=tuple(matching[(number - 1) * PAGE_OF_VALUES : number * PAGE_OF_VALUES]),
+        matching_count=len(matching),
+        total_count=len(choices),
+        number=number,
+        last=last,
+    )
 
 
 def label_of(name: str, speech: Speech) -> str:

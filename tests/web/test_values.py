@@ -1,0 +1,141 @@
+"""The page of all values of a filter: to search, to tick, and to go back to the ranking with."""
+
+import html
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx2
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.conftest import Visit
+from tests.web.looking import check_looks
+from touchstone.core.text import fold
+
+STATE = "year_min=1900&w.year=30&w.citations=60&view=table&pin=1"
+RARE = 150
+
+
+@pytest.fixture
+def rare(api: httpx2.Client) -> list[str]:
+    """Domains that one private record each has: more than a list of the rank page can show."""
+    words = [f"rareté {number:03}" for number in range(RARE)]
+    for start in range(0, RARE, 10):
+        record = {"name": f"rare {start}", "description": "", "file_path": "", "file_type": "csv", "year": 2020}
+        body = {**record, "visibility": "private", "domain": words[start : start + 10]}
+        assert api.post("/api/v1/datasets/", json=body).status_code == 201
+    return words
+
+
+@pytest.fixture
+def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
+    """A signed-in browser that reads English."""
+    cookies = signed_in | {"touchstone_language": "en"}
+    with httpx2.Client(base_url=server, cookies=cookies, timeout=30) as opened:
+        yield opened
+
+
+def offered(page: str) -> list[str]:
+    """The values that a page offers to tick."""
+    return [html.unescape(value) for value in re.findall(r'<input type="checkbox" name="domain" value="([^"]*)"', page)]
+
+
+@pytest.mark.usefixtures("rare")
+def test_every_value_that_the_api_counts_can_be_reached(client: httpx2.Client, api: httpx2.Client) -> None:
+    """Page by page, all values with their counts, most frequent first, also those that the rank page cuts off."""
+    counted = api.get("/api/v1/datasets/facets").json()["values"]["domain"]
+    numbers = range(1, -(-len(counted) // 100) + 1)
+    pages = [client.get("/app/values/domain", params={"values_page": number}).text for number in numbers]
+    listed = [value for page in pages for value in offered(page)]
+    assert listed == [row["value"] for row in counted]
+    counts = re.findall(r'<span class="count">([\d,]+)</span>', pages[0])
+    assert counts == [f"{row['count']:,}" for row in counted[:100]]
+    assert 'href="/app/values/domain"' in client.get("/app/").text
+
+
+def test_a_chosen_value_hides_no_other(client: httpx2.Client, api: httpx2.Client) -> None:
+    """Values that never occur beside the chosen one are listed too: any of the chosen values suffices."""
+    counted = [row["value"] for row in api.get("/api/v1/datasets/facets").json()["values"]["domain"]]
+    page = client.get("/app/values/domain", params={"domain": counted[-1]}).text
+    assert offered(page)[0] == counted[-1]
+    assert sorted(offered(page)[1:]) == sorted(counted[:100][: len(counted) - 1])
+    # Other filters do narrow the list.
+    year = {"year_min": 2015}
+    narrowed = [row["value"] for row in api.get("/api/v1/datasets/facets", params=year).json()["values"]["domain"]]
+    assert offered(client.get("/app/values/domain", params=year).text) == narrowed[:100]
+
+
+@pytest.mark.parametrize("search", ["rarete 14", "RARETÉ", "14 rar", "no such thing", "<b>&"])
+def test_a_search_ignores_case_accents_and_order(client: httpx2.Client, rare: list[str], search: str) -> None:
+    """The count and the list say what contains every word that was typed; nothing typed becomes markup."""
+    page = client.get("/app/values/domain", params={"search": search, "domain": "health"}).text
+    expected = [word for word in rare if all(part in fold(word) for part in fold(search).split())]
+    assert offered(page) == ["health", *expected[:100]]
+    said = f"{len(expected)} {'value contains' if len(expected) == 1 else 'values contain'}"
+    assert said in page
+    assert "<b>&" not in page
+
+
+@pytest.mark.parametrize("query", ["year_min=soon", "visibility=zzz", "values_page=0", "values_page=9999999", "page=x"])
+def test_a_strangers_address_breaks_nothing(client: httpx2.Client, query: str) -> None:
+    """Values are offered whatever the address holds."""
+    answer = client.get(f"/app/values/domain?{query}")
+    assert answer.status_code == 200
+    assert offered(answer.text)
+
+
+def test_only_lists_have_such_a_page(client: httpx2.Client) -> None:
+    """Numbers and texts are typed."""
+    for name in ("year", "dataset_name", "visibility", "nothing"):
+        assert client.get(f"/app/values/{name}").status_code == 404
+    for name in ("task", "file_type"):
+        assert client.get(f"/app/values/{name}").status_code == 200
+
+
+@pytest.mark.parametrize(("scripts", "language"), [(True, "fr"), (False, "en")])
+def test_searching_and_ticking_with_the_keyboard(visit: Visit, rare: list[str], scripts: bool, language: str) -> None:
+    """Ticks survive a search and another page; the ranking comes back filtered, with all the rest of its state."""
+    page = visit(f"/app/?{STATE}", scripts=scripts, language=language)
+    link = page.locator("#values-domain")
+    link.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/app/values/domain?**")
+    page.locator("input[name=search]").fill("rarete 149")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**search=rarete*149**")
+    page.locator(f'input[value="{rare[149]}"]').focus()
+    page.keyboard.press("Space")
+    page.locator("input[name=search]").fill("rarete")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**search=rarete&**")
+    expect(page.locator(f'input[value="{rare[149]}"]')).to_be_checked()
+    page.locator("button[name=values_page]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**values_page=2**")
+    page.locator(f'input[value="{rare[148]}"]').check()
+    page.locator(".tray button").press("Enter")
+
+    page.wait_for_url("**/app/?**")
+    expect(page.locator(".found strong")).to_have_text("1")
+    asked = parse_qsl(urlsplit(page.url).query)
+    assert sorted(asked) == sorted([*parse_qsl(STATE), ("domain", rare[148]), ("domain", rare[149])])
+
+
+def test_a_change_of_a_moment_ago_goes_along(visit: Visit) -> None:
+    """The link knows what the reader did before the picture has followed."""
+    page = visit("/app/?domain=health")
+    page.locator("#w-year").evaluate(
+        "(slider) => { slider.value = 70; slider.dispatchEvent(new Event('input', {bubbles: true})) }"
+    )
+    page.locator("#values-domain").click()
+    page.wait_for_url("**/app/values/domain?**w.year=70**")
+    expect(page.locator('input[name="domain"][value="health"]')).to_be_checked()
+
+
+@pytest.mark.usefixtures("rare")
+@pytest.mark.parametrize("query", ["", "?domain=health&search=rar", "?search=zzzz"])
+def test_the_page_is_accessible_and_fits(visit: Visit, query: str) -> None:
+    """In both themes, at phone, tablet and desk."""
+    page = visit(f"/app/values/domain{query}", theme="auto")
+    check_looks(page)
