@@ -1,6 +1,6 @@
 """Overload: useful answers, waiting and refusals at multiples of capacity, and one user's load beside another's list.
 
-`python -m benchmarks.overload [--seconds 6] [--records 1000] [--loads 2 5 10]`. Rankings with full explanations
+`python -m benchmarks.overload [--seconds 6] [--records 1000] [--loads 0.5 1 2 5 10]`. Rankings with full explanations
 (1,000 places) are asked of the whole product by a load generator in a process of its own. Requests arrive at random
 (Poisson) moments and whether or not earlier ones have been answered, each on an idle connection or a new one. Capacity
 is what 4 connections get that always ask; "normal" is the 99th percentile of the answer times at half of it. Times
@@ -179,15 +179,18 @@ class Load:
 
     def __init__(self, port: int, question: bytes, way: str, *amounts: float) -> None:
         command = [sys.executable, "-m", "benchmarks.overload", "--generate", way, *map(str, amounts)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.output = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe would hold a long outcome back
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.output)
         assert self.process.stdin
         self.process.stdin.write(json.dumps([port, question.decode()]).encode() + b"\n")
         self.process.stdin.flush()
 
     def outcome(self) -> Outcome:
         """What its clients saw, once it has ended."""
-        output, _ = self.process.communicate()
-        return Outcome(**json.loads(output))
+        self.process.communicate()
+        with self.output:
+            self.output.seek(0)
+            return Outcome(**json.load(self.output))
 
 
 def generate(way: str, amounts: list[float]) -> None:
@@ -312,7 +315,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=6.0)
-    parser.add_argument("--loads", type=float, nargs="+", default=[1, 2, 5, 10])
+    parser.add_argument("--loads", type=float, nargs="+", default=[0.5, 1, 2, 5, 10])
     parser.add_argument("--generate", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.generate:

@@ -3,23 +3,23 @@
 import asyncio
 import contextlib
 import functools
+import random
 import signal
 import socket
 import struct
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import structlog
 import uvicorn
 import uvloop
 from prometheus_client import start_http_server
-from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.responses import Response
+from starlette.types import ASGIApp, Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from touchstone.core.connections import (
     SLOW_BYTES,
@@ -34,6 +34,7 @@ from touchstone.core.errors import BadRequest, Overloaded, ServiceError
 from touchstone.core.messages import DEFAULT_LOCALE
 from touchstone.core.metrics import CLOSED, REGISTRY
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.core.shell import Json
 from touchstone.core.stopping import STOPPING
 
 # Longer than our client side keeps an idle connection (15 s), so a hop never picks one that is being closed.
@@ -42,6 +43,9 @@ HEADER_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 1.0
 # While the server stops: how long connections may take to ask once more, and be told that this was the last time.
 STOPPING_IDLE_SECONDS: Final = 2.0
+# A connection whose last request was refused may rest for this long: its client was told to come back after a second.
+REFUSED_IDLE_SECONDS: Final = 5.0
+RETRY_SECONDS: Final = (1.0, 2.0)
 LINGER_SECONDS: Final = 3.0
 ACCEPTING_SECONDS: Final = 5.0
 # What the kernel takes of an answer beyond what the client has room for: a client that never reads costs little.
@@ -50,26 +54,25 @@ UNSENT_BYTES: Final = 128 * 1024
 UNACKNOWLEDGED_SECONDS: Final = 10
 BACKLOG: Final = 2048
 _ABORTING: Final = frozenset({"unread", "unsent", "too_many_slow"})
+Refuse = Callable[[Any], Response | None]  # the answer to a request that is refused before the application is called
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 log = structlog.get_logger("touchstone.server")
 
 
-def _answer(problem: ServiceError) -> bytes:
+def _answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | memoryview) -> bytes:
+    """Return the bytes of a whole answer."""
+    fields = [b"%b: %b\r\n" % field for field in headers]
+    return b"".join((STATUS_LINE[status], *fields, b"\r\n", body))
+
+
+def _last_answer(problem: ServiceError) -> bytes:
     """Return a whole answer that refuses a connection and ends it."""
-    body = msgspec.json.encode(problem.body(DEFAULT_LOCALE))
-    headers = {
-        **problem.headers,
-        "Content-Type": "application/json",
-        "Content-Length": len(body),
-        "Connection": "close",
-    }
-    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    status = HTTPStatus(problem.status)
-    return f"HTTP/1.1 {status.value} {status.phrase}\r\n{head}\r\n".encode() + body
+    response = Json(problem.body(DEFAULT_LOCALE), problem.status, {**problem.headers, "Connection": "close"})
+    return _answer(problem.status, response.raw_headers, response.body)
 
 
-_NOT_HTTP: Final = _answer(BadRequest())
-_TOO_MANY: Final = _answer(Overloaded(retry_after=1))
+_NOT_HTTP: Final = _last_answer(BadRequest())
+_TOO_MANY: Final = _last_answer(Overloaded(retry_after=1))
 
 
 class DeadlineProtocol(HttpToolsProtocol):
@@ -79,11 +82,17 @@ class DeadlineProtocol(HttpToolsProtocol):
     neither reads its answer nor sends the rest of a refused body at the minimum rate, and when it has been idle for
     long. Bodies that somebody waits for are limited in `core/request_bodies.py`, where they can be refused. uvicorn's
     own timer is given up at the next byte, so that half a request would hold its connection for ever.
+
+    Requests that `refuse` answers never reach the application. Where that takes too much of the time, the connections
+    concerned are not read until their clients may come back, so that those who ask again at once cost next to nothing.
     """
 
-    def __init__(self, *arguments: Any, limits: ConnectionLimits, **options: Any) -> None:
+    def __init__(self, *arguments: Any, limits: ConnectionLimits, refuse: Refuse, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._limits = limits
+        self._refuse = refuse
+        self._is_refused = False
+        self._resting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Count the connection, refuse it where there are too many, and begin to look at it."""
@@ -131,6 +140,34 @@ class DeadlineProtocol(HttpToolsProtocol):
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Start the application, unless the request can be refused here and the connection can go on after it."""
+        started = time.perf_counter()
+        is_plain = cycle.keep_alive and cycle.scope["method"] != "HEAD" and not self._is_stopping
+        # What follows on the same connection without waiting for an answer goes the long way, which ends with closing.
+        has_more = bool(self.pipeline) or self._resting is not None
+        response = self._refuse(cycle.scope) if is_plain and not has_more else None
+        self._is_refused = response is not None
+        if response is None:
+            super()._start_asgi_task(cycle, app)
+            return
+
+        self.transport.write(
+            _answer(response.status_code, [*cycle.default_headers, *response.raw_headers], response.body)
+        )
+        cycle.response_started = cycle.response_complete = True
+        self.on_response_complete()
+        is_affordable = self._limits.refusals.use(self.loop.time(), time.perf_counter() - started)
+        if not is_affordable and self._key is not None:
+            self.flow.pause_reading()
+            pause = random.uniform(*RETRY_SECONDS)  # noqa: S311 - spread, so that not all of them come back at once
+            self._resting = self.loop.call_later(pause, self._read_on)
+
+    def _read_on(self) -> None:
+        self._resting = None
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+
     def announce_end(self) -> None:
         """Make the next answer the last one, if it has not begun; who is idle may ask once more for a little while."""
         if self.is_idle:
@@ -154,6 +191,8 @@ class DeadlineProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._look.cancel()
+        if self._resting is not None:
+            self._resting.cancel()
         self._set_slow(False)
         if self._is_counted:
             self._limits.close(self._key)
@@ -210,6 +249,8 @@ class DeadlineProtocol(HttpToolsProtocol):
             return None
         idle_limit = STOPPING_IDLE_SECONDS if self._is_stopping else KEEP_ALIVE_SECONDS
         is_begun = self._begun_at is not None and not (self._is_stopping and self.scope is None)
+        if self._is_refused and self._key is not None:
+            idle_limit = min(idle_limit, REFUSED_IDLE_SECONDS)
         reason, limit = "idle", idle_limit
         if is_begun and not self._has_headers:
             reason, limit = "headers", min(HEADER_SECONDS, KEEP_ALIVE_SECONDS)
@@ -232,6 +273,10 @@ class DeadlineProtocol(HttpToolsProtocol):
         connection = self.transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
+
+
+def _refuse_nothing(_: Scope) -> None:
+    return None
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:
@@ -261,7 +306,8 @@ async def serve(
 
 def configured(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
     """Return how uvicorn serves our applications."""
-    protocol: Any = functools.partial(DeadlineProtocol, limits=limits or ConnectionLimits())
+    refuse: Refuse = getattr(app, "refusal_at_once", _refuse_nothing)
+    protocol: Any = functools.partial(DeadlineProtocol, limits=limits or ConnectionLimits(), refuse=refuse)
     return uvicorn.Config(
         app,
         http=protocol,

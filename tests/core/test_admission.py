@@ -117,29 +117,37 @@ async def test_one_caller_does_not_hold_every_place() -> None:
 
 
 async def test_who_would_wait_too_long_is_refused_at_once() -> None:
-    """The work ahead is what counts: three more fit into the deadline here, the next does not."""
-    waiting_room = admission(wait_seconds=14 * LONG)
+    """The work ahead is what counts: five more fit into the deadline here, the next does not."""
+    waiting_room = admission(wait_seconds=110 * LONG)
     callers = Callers(waiting_room)
-    for number in range(4):
+    for number in range(6):
         assert not waiting_room.refuses("a", LONG)
         await callers.request(f"a{number}")
     assert waiting_room.refuses("a", LONG)
-    await callers.request("a4")
-    assert (callers.started, callers.refused, waiting_room.waiting) == (["a0"], ["a4"], 3)
+    await callers.request("a6")
+    assert (callers.started, callers.refused, waiting_room.waiting) == (["a0"], ["a6"], 5)
+
+
+async def test_a_burst_of_a_few_requests_waits_however_long_they_take() -> None:
+    """Four pages with slow charts, opened together, come one after the other; more than that are refused."""
+    callers = Callers(admission(wait_seconds=1.0))
+    for number in range(6):
+        await callers.request(f"a{number}", 1.0)
+    assert (callers.started, callers.refused) == (["a0"], ["a5"])
 
 
 async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
     """A second caller still gets a place: that of the newest request of the one who fills the queue."""
-    waiting_room = admission(wait_seconds=14 * LONG)
+    waiting_room = admission(wait_seconds=110 * LONG)
     callers = Callers(waiting_room)
-    for name in ("a0", "a1", "a2", "a3"):
+    for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
         await callers.request(name)
     assert waiting_room.refuses("a", LONG)
     assert not waiting_room.refuses("b", LONG)
     await callers.request("b1")
-    assert callers.refused == ["a3"]
+    assert callers.refused == ["a5"]
     await callers.finish_in_turn()
-    assert callers.started == ["a0", "a1", "b1", "a2"]
+    assert callers.started == ["a0", "a1", "b1", "a2", "a3", "a4"]
 
 
 async def test_who_has_waited_for_the_whole_time_is_refused() -> None:

@@ -174,6 +174,31 @@ async def test_who_would_wait_too_long_is_refused_before_anything_is_asked_of_it
     assert [await running, await waiting] == [200, 200]
 
 
+async def test_a_refused_client_asks_again_on_the_same_connection(tmp_path: Path) -> None:
+    """The refusal says who it is for, as every answer does, and the connection serves the next request."""
+    stage = Stage()
+    app = edge(stage, tmp_path, max_concurrency=1, queue_seconds=30)
+    async with listening(app) as address, httpx2.AsyncClient() as http:
+        working = [asyncio.ensure_future(http.get(f"{address}/wait")) for _ in range(2)]
+        while stage.inside < 1 or app._admission.waiting < 1:
+            await asyncio.sleep(0.01)
+
+        reader, writer = await begin(address, b"GET /wait HTTP/1.1\r\nHost: x\r\nX-Request-ID: my-request-1\r\n\r\n")
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+        assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+        for line in (b"x-request-id: my-request-1", b"x-content-type-options: nosniff", b"retry-after: 1", b"date: "):
+            assert b"\r\n" + line in head.lower()
+        assert b"connection: close" not in head.lower()
+        body = await asyncio.wait_for(reader.readuntil(b"}"), 10)
+        assert json.loads(body)["code"] == "overloaded"
+
+        stage.go_on.set()
+        assert [(await answered).status_code for answered in working] == [200, 200]
+        writer.write(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
+        writer.close()
+
+
 async def test_an_event_stream_holds_no_place(tmp_path: Path) -> None:
     """Open streams leave room for work."""
     stage = Stage()

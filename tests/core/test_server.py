@@ -10,12 +10,12 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.listening import listening
 from touchstone.core.client_address import TrustedProxies
-from touchstone.core.connections import ConnectionLimits
+from touchstone.core.connections import ConnectionLimits, RefusalBudget
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.server import HEADER_SECONDS, address, serve
 
@@ -185,3 +185,75 @@ async def test_slow_connections_of_one_address_are_limited() -> None:
         idle.write(ANSWERED)
         assert b"HTTP/1.1 200" in await idle_reader.readuntil(b"HTTP/1.1 200")
         idle.close()
+
+
+class Refusing:
+    """An application whose server refuses every request but those for `/health`, before it is called."""
+
+    def __init__(self) -> None:
+        self.refused = 0
+
+    def refusal_at_once(self, scope: Scope) -> Response | None:
+        if scope["path"] == "/health":
+            return None
+        self.refused += 1
+        return PlainTextResponse("not now", 503, {"Retry-After": "1"})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("live", headers={"Connection": "close"})(scope, receive, send)
+
+
+HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+REFUSED = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+
+
+async def test_a_connection_goes_on_after_a_refusal() -> None:
+    """The body that came with the refused request is not taken for the next one."""
+    async with listening(Refusing(), limits=ConnectionLimits(per_address=10)) as where:
+        answers = await asyncio.wait_for(talk(where, REFUSED + REFUSED + HEALTH), SLACK)
+    assert answers.count(b"HTTP/1.1 503 Service Unavailable\r\n") == answers.count(b"\r\n\r\nnot now") == 2
+    assert b"\r\ndate: " in answers
+    assert answers.endswith(b"\r\n\r\nlive")
+
+
+async def test_who_asks_again_at_once_after_every_refusal_is_made_to_wait() -> None:
+    """Once refusals take too much of the time, not even the next request of such a connection is read for a second."""
+    app = Refusing()
+    budget = RefusalBudget(share=0.0)
+    async with listening(app, limits=ConnectionLimits(per_address=10, refusals=budget)) as where:
+        reader, writer = await asyncio.open_connection(*listener_of(where))
+        asked = time.monotonic()
+        for _ in range(3):
+            writer.write(REFUSED)
+            await asyncio.wait_for(reader.readuntil(b"not now"), 10)
+        assert time.monotonic() - asked >= 2
+        assert app.refused == 3
+        writer.close()
+
+
+async def test_a_trusted_proxy_is_not_made_to_wait() -> None:
+    """Its next request may be another user's."""
+    limits = ConnectionLimits(
+        per_address=10, refusals=RefusalBudget(share=0.0), proxies=TrustedProxies.parse(["127.0.0.1"])
+    )
+    async with listening(Refusing(), limits=limits) as where:
+        reader, writer = await asyncio.open_connection(*listener_of(where))
+        for _ in range(100):
+            writer.write(REFUSED)
+            await asyncio.wait_for(reader.readuntil(b"not now"), SLACK)
+        writer.close()
+
+
+async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long before one that rests after a useful answer."""
+    monkeypatch.setattr("touchstone.server.REFUSED_IDLE_SECONDS", 0.2)
+    async with listening(Refusing(), limits=ConnectionLimits(per_address=10)) as where:
+        assert b"not now" in await asyncio.wait_for(talk(where, REFUSED), SLACK)
+
+
+def test_refusals_have_a_share_of_the_time() -> None:
+    """A burst is allowed, then as much as the share; a pause refills the burst, and no more than that."""
+    budget = RefusalBudget(share=0.1)
+    assert [budget.use(100.0, 0.01) for _ in range(4)] == [True, True, False, False]
+    assert budget.use(100.5, 0.01)
+    assert [budget.use(200.0, 0.02), budget.use(200.1, 0.02), budget.use(200.1, 0.02)] == [True, False, False]

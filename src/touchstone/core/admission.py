@@ -24,9 +24,11 @@ TURN_SECONDS: Final = 0.05  # who has worked for so long lets others start besid
 GRACE_SECONDS: Final = 0.005
 # Of the time that a request may wait, what the work ahead of it may take: costs are estimates, and whoever waits in
 # vain learns late that it is refused.
-PLANNED_SHARE: Final = 0.25
-ALWAYS_WAITING: Final = 2  # so many may wait in a lane, however long they take
+PLANNED_SHARE: Final = 0.05
+ALWAYS_WAITING: Final = 4  # so many may wait in a lane, however long they take
 MAX_CALLERS: Final = 1000
+# A client that neither reads nor asks again would keep its connection for as long as an idle one.
+_CLOSE: Final = {"Connection": "close"}
 T = TypeVar("T")
 
 
@@ -34,7 +36,7 @@ class Admission:
     """The queue in front of an application.
 
     At most `limit` requests are worked on at once, and as many may wait in each lane. A request with more work ahead of
-    it than fits into a quarter of `wait_seconds` is refused at once; where somebody else has more work waiting, that
+    it than fits into a twentieth of `wait_seconds` is refused at once; where somebody else has more work waiting, that
     caller's newest request is refused in its stead. So is a request that has waited for `wait_seconds` in vain.
     """
 
@@ -93,7 +95,7 @@ class Admission:
     async def _wait(self, place: "Place") -> None:
         lane = place.lane
         if self.refuses(place.caller, place.cost):
-            raise Overloaded(retry_after=1)
+            raise Overloaded(retry_after=1, headers=_CLOSE)
         if self._is_full(lane):
             lane.drop_from_longest_backlog()
 
@@ -111,7 +113,7 @@ class Admission:
         finally:
             deadline.cancel()
         if not is_admitted:
-            raise Overloaded(retry_after=1)
+            raise Overloaded(retry_after=1, headers=_CLOSE)
 
     def start_waiting(self) -> None:
         """Start every waiting request that there is room for."""

@@ -18,6 +18,9 @@ from touchstone.core.settings import Settings
 RATE_SECONDS: Final = 4.0
 # A connection that has moved less than this since it was looked at, a second ago, is slow.
 SLOW_BYTES: Final = 64 * 1024
+# Half of what refusals cost is seen where they are timed; the rest is parsing and the kernel's.
+REFUSAL_SHARE: Final = 0.05
+REFUSAL_BURST_SECONDS: Final = 0.25
 # Kept for files, databases and children, of the descriptors that a process may have.
 _RESERVED_DESCRIPTORS: Final = 256
 # A classic BPF program over the TCP header: a segment with SYN and without ACK is dropped, any other passes.
@@ -73,6 +76,22 @@ class Pace:
 
 
 @dataclass(slots=True)
+class RefusalBudget:
+    """A limit on the share of the event loop's time that refusing requests may take (a token bucket)."""
+
+    share: float = REFUSAL_SHARE
+    _used_seconds: float = 0.0
+    _used_at: float = 0.0
+
+    def use(self, now: float, seconds: float) -> bool:
+        """Count the time that a refusal has taken; return whether the budget still holds."""
+        refilled = self.share * (now - self._used_at)
+        self._used_seconds = max(0.0, self._used_seconds - refilled) + seconds
+        self._used_at = now
+        return self._used_seconds <= self.share * REFUSAL_BURST_SECONDS
+
+
+@dataclass(slots=True)
 class ConnectionLimits:
     """The connections of one listener, counted by client address. Trusted proxies speak for many, and have no limits.
 
@@ -82,6 +101,7 @@ class ConnectionLimits:
         total: connections of all addresses.
         minimum_rate: bytes a second that an answer has to be read at.
         proxies: whom no limit per address holds for.
+        refusals: how much of the time refusals may take before connections that were refused are made to wait.
     """
 
     per_address: int = 0
@@ -89,6 +109,7 @@ class ConnectionLimits:
     total: int = 1 << 30
     minimum_rate: int = 4096
     proxies: TrustedProxies = field(default_factory=TrustedProxies)
+    refusals: RefusalBudget = field(default_factory=RefusalBudget)
     _open: Counter[str] = field(default_factory=Counter)
     _slow: Counter[str] = field(default_factory=Counter)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Hashable
 from typing import Any, Final
 
 import structlog
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.admission import Admission, Place
@@ -38,6 +39,7 @@ _REQUEST_ID_FORM: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _EVENT_STREAM: Final = b"text/event-stream"
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
 _OVERLOADED: Final = Overloaded(retry_after=1)
+_OVERLOADED_LAST: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
 log = structlog.get_logger("touchstone.access")
 Refusing = Callable[[ServiceError, Scope], ASGIApp]  # the answer that carries a refusal
 CallerOf = Callable[[Scope], Hashable]
@@ -92,7 +94,7 @@ class Edge:
             return
         scope = self.proxies.resolve(scope)
         kind = kind_of(scope["method"], scope["path"], scope.get("query_string", b""))
-        if self._is_refused_at_once(scope, self._costs.expected(kind)):
+        if self._is_refused_at_once(scope, kind):
             await self._refuse_at_once(scope, receive, send)
             return
         exchange = _Exchange(scope, send, self.refusing)
@@ -110,6 +112,24 @@ class Edge:
                 await exchange.refuse(InternalError())
         finally:
             self._record(exchange)
+
+    def refusal_at_once(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that would have to wait too long; None where the application is to be called.
+
+        Under overload this is most of what is done: a server that asks here first needs no task for it.
+        """
+        started = time.perf_counter()
+        scope = self.proxies.resolve(scope)
+        kind = kind_of(scope["method"], scope["path"], scope["query_string"])
+        if not self._is_refused_at_once(scope, kind):
+            return None
+
+        response = self.refusing(_OVERLOADED, scope)
+        if not isinstance(response, Response):
+            return None
+        response.raw_headers += _identifying(scope)
+        self._count_refusal(scope, started)
+        return response
 
     async def _answer(self, exchange: "_Exchange", receive: Receive, kind: Kind) -> None:
         """Work on a request once it is complete; on an upload, which has a slot of its own, while it is received."""
@@ -143,26 +163,26 @@ class Edge:
         finally:
             place.release()
 
-    def _is_refused_at_once(self, scope: Scope, cost: float) -> bool:
-        admission = self._admission
+    def _is_refused_at_once(self, scope: Scope, kind: Kind) -> bool:
+        admission, cost = self._admission, self._costs.expected(kind)
         if admission.has_room(cost) or _is_health(scope):
             return False
         return admission.refuses(self._caller_of(scope), cost)
 
     async def _refuse_at_once(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request before anything else is done for it: under overload, this is most of what is done.
-
-        Such requests are counted one by one and logged once a second.
-        """
+        """Refuse a request before anything else is done for it, and close its connection."""
         started = time.perf_counter()
-        request_id = [(REQUEST_ID, _request_id(dict(scope["headers"]).get(REQUEST_ID)).encode())]
 
         async def identified(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *request_id, _NOSNIFF]}
+                message = {**message, "headers": [*message["headers"], *_identifying(scope)]}
             await send(message)
 
-        await self.refusing(_OVERLOADED, scope)(scope, _no_body, identified)
+        await self.refusing(_OVERLOADED_LAST, scope)(scope, _no_body, identified)
+        self._count_refusal(scope, started)
+
+    def _count_refusal(self, scope: Scope, started: float) -> None:
+        """Count a request that was refused at once; such requests are logged together, once a second."""
         _counter(scope["method"] if scope["method"] in _METHODS else "OTHER", _OVERLOADED.status).inc()
         SECONDS.observe(time.perf_counter() - started)
         self._refused += 1
@@ -310,6 +330,12 @@ def _with_head(allow: bytes) -> bytes:
 def _is_health(scope: Scope) -> bool:
     path: str = scope["path"]
     return path.startswith("/health/")
+
+
+def _identifying(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """Return the headers that a refusal gets here rather than from an application."""
+    given = next((value for name, value in scope["headers"] if name == REQUEST_ID), None)
+    return [(REQUEST_ID, _request_id(given).encode()), _NOSNIFF]
 
 
 def _request_id(given: bytes | None) -> str:

@@ -418,8 +418,8 @@ class Unavailable(ServiceError):
 
     status, code = 503, "unavailable"
 
-    def __init__(self, retry_after: int = 2, **facts: Any) -> None:
-        super().__init__(headers={"Retry-After": str(retry_after)}, **facts)
+    def __init__(self, retry_after: int = 2, *, headers: dict[str, str] | None = None, **facts: Any) -> None:
+        super().__init__(headers={"Retry-After": str(retry_after)} | (headers or {}), **facts)
 
 
 class BackendUnavailable(Unavailable):

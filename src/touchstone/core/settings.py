@@ -91,10 +91,10 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(10.0, ge=0, le=600, description="Time that running requests get at a stop.")
     max_concurrency: int = Field(64, ge=1, description="Requests worked on at once; as many more may wait.")
     queue_seconds: float = Field(
-        0.2,
+        1.0,
         gt=0,
         le=60,
-        description="Longest wait for one's turn; 503 at once if the work ahead takes a quarter of it.",
+        description="Longest wait for one's turn; 503 at once if the work ahead takes a twentieth of it.",
     )
     profile_seconds: float = Field(20.0, gt=0, le=600, description="Longest profiling of one data file.")
     profile_memory_bytes: int = Field(2048 * MIB, ge=256 * MIB, description="Memory of the profiling process.")
