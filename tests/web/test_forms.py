@@ -85,6 +85,42 @@ def test_a_taken_address_and_a_wrong_bound_stand_at_their_fields(
     assert re.search(r'<input aria-invalid="true" aria-describedby="problem-year_min"[^>]*name="year_min"', answer.text)
 
 
+def test_a_refused_sign_in_marks_both_fields(server: str, email: str) -> None:
+    """Nobody says which of the two is wrong: one sentence describes both."""
+    form = {"email": email, "password": "wrong wrong"}
+    answer = httpx2.post(f"{server}/app/sign-in", data=form, headers={"Origin": server, "Accept-Language": "en"})
+    assert answer.status_code == 401
+    invalid = re.findall(
+        r'<input aria-invalid="true" aria-describedby="problem-password"[^>]* name="(\w+)"', answer.text
+    )
+    assert invalid == ["email", "password"]
+    assert answer.text.count('<p class="field-problem" id="problem-password">Invalid credentials</p>') == 1
+
+
+@pytest.mark.parametrize("name", ["reason", ""])
+def test_of_two_forms_to_one_address_the_sent_one_is_marked(client: httpx2.Client, project: str, name: str) -> None:
+    """The reason for another choice and a better reason for this one are two forms of a project's page."""
+    choice = {"project": project, "dataset": "1", "reason": "It was the one."}
+    assert client.post("/app/projects/choose", data=choice).status_code == 303
+    answer = client.post("/app/projects/choose", data={**choice, "reason": " ", "form": name})
+    assert answer.status_code == 422
+    forms = re.findall(r'<form[^>]*action="/app/projects/choose".*?</form>', answer.text, re.DOTALL)
+    assert ["aria-invalid" in form for form in forms] == [name == "reason", name == ""]
+    # The form that was sent can be seen, and the other one is as before.
+    assert ('<details class="more" open>' in answer.text) == (name == "reason")
+    assert ("It was the one.</textarea>" in forms[0]) == (name == "")
+    assert (" checked" in forms[1]) <= (name == "")
+
+
+def test_a_choice_for_an_existing_project_keeps_its_form(client: httpx2.Client, project: str) -> None:
+    """Without a reason the form of the existing project is marked, not that of a new one."""
+    form = {"project": project, "reason": "", "form": "update"}
+    answer = client.post("/app/projects/new?choose=1", data=form)
+    forms = re.findall(r'<form class="panel form".*?</form>', answer.text, re.DOTALL)
+    assert ["aria-invalid" in form for form in forms] == [False, True]
+    assert "Its filters, weights and choice will be replaced by these." in forms[1]
+
+
 def test_a_page_with_problems_is_accessible(
     browser: Browser, server: str, signed_in: dict[str, str], project: str
 ) -> None:

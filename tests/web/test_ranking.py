@@ -338,13 +338,46 @@ def test_what_was_done_a_moment_ago_goes_along(visit: Visit) -> None:
     with second.expect_response(re.compile("/app/parts/ranking")):
         second.locator(f"#pin-{pin}").check()
     expect(second).to_have_url(re.compile(f"page=2&pin={pin}"))
-    second.locator("button[name=language]").click()
+    go(second, "button[name=language]")
     expect(second).to_have_url(re.compile(f"page=2&pin={pin}"))
     move(second, "year", 60)
     second.locator(f'tr[data-id="{pin}"] th a').click()
     expect(second).to_have_url(re.compile(rf"/app/datasets/{pin}\?.*w.year=60.*view=table.*pin={pin}"))
     second.locator(".crumbs a").click()
     expect(second.locator("#w-year")).to_have_value("60")
+
+
+def test_a_move_before_the_script_has_loaded_is_not_lost(visit: Visit, api: httpx2.Client) -> None:
+    """What the reader did to the form before the page could listen is asked about as soon as it can."""
+    page = visit("/app/account")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("/static/rank.js"), hold)
+    page.goto("/app/", wait_until="commit")
+    page.locator("#w-year").wait_for()
+    move(page, "year", 100)
+    page.locator('input[name="task"]').first.check()
+    task = page.locator('input[name="task"]').first.get_attribute("value")
+    assert page.locator("html").get_attribute("data-ready") is None
+    held[0].continue_()
+    expect(page).to_have_url(re.compile("task=.*w.year=100"))
+    expect(page.locator("#share-year")).to_have_text("50\xa0%")
+    assert shown_ids(page) == [one["id"] for one in scored(api, {**BALANCED, "year": 1.0}, task=[task])]
+
+
+def test_a_page_that_loads_asks_for_nothing_more(visit: Visit) -> None:
+    """A stored weight between two steps and every filter that is set are what the server wrote, not changes."""
+    page = visit("/app/account")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if live(request) else None)
+    page.goto(
+        "/app/?domain=health&dataset_name=a&is_split=false&year_min=1990&w.ethical_score=66.667&w.year=33.333&pin=1"
+    )
+    page.wait_for_timeout(600)
+    assert asked == []
 
 
 def test_back_empties_the_field_that_has_the_focus(visit: Visit) -> None:

@@ -22,7 +22,7 @@ from touchstone.core.errors import (
 )
 from touchstone.core.settings import Settings
 from touchstone.web import session
-from touchstone.web.field_problems import marked
+from touchstone.web.field_problems import FORM, marked
 from touchstone.web.forms import RETURNED, unsent_form, written
 from touchstone.web.rendering import Pages, Speech, address
 from touchstone.web.state import Vocabulary
@@ -154,7 +154,10 @@ class Visit:
             if problem.retry_after is not None:
                 headers["Retry-After"] = str(round(problem.retry_after))
         html = self.desk.pages.render(template, self.locale, **{**common, **context})
-        html = marked(html, self.request.url.path, problems) if problems else html
+        if problems:
+            form = context.get("form")
+            name = form.get(FORM, "") if form else ""
+            html = marked(html, self.request.url.path, problems, name if isinstance(name, str) else "")
         return HTMLResponse(html, status_code=status, headers=headers)
 
     def go(self, path: str, **query: Any) -> Response:

@@ -58,6 +58,7 @@ _FIELDS: Final[Mapping[str, str]] = {
 # Refusals that concern certain fields and do not name them.
 _FIELDS_OF_CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "email_taken": ("email",),
+    "invalid_credentials": ("email", "password"),
     "wrong_password": ("current_password",),
     "weak_password": ("password", "new_password"),
     "invalid_reset_token": ("token",),

@@ -177,6 +177,10 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "What the data is for, for whom, and within which limits",
     ),
     "project_update": ("Mettre à jour un projet", "Update a project"),
+    "project_update_choice_hint": (
+        "Ses filtres, ses poids et son choix seront remplacés par ceux-ci.",
+        "Its filters, weights and choice will be replaced by these.",
+    ),
     "project_update_hint": (
         "Ses filtres et ses poids seront remplacés par ceux-ci ; son choix est conservé.",
         "Its filters and weights will be replaced by these; its choice is kept.",

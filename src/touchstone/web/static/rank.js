@@ -314,7 +314,7 @@ document.addEventListener("click", (event) => {
   if (done.size) keepRanking(`/app/?${left()}`);
   // The filters are not drawn again when weights change, and so their links are completed here.
   if (link.closest("#filters")) link.search = done.size ? left() : new URL(here.value, window.location).search;
-  if ( event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   const { view, live } = link.dataset;
   const leaves = (done.size || leading) && link.closest("#results, #filters");
   if (!view && !live && !leaves) return;
@@ -369,3 +369,15 @@ window.addEventListener("popstate", () => {
   form.elements.view.value = asked.get("view") ?? "heat";
   queue = lead(asked, { remember: false, also: ["weights", "filters"] });
 });
+
+// What the reader did before this file ran: the fields that no longer hold what the server wrote into them.
+function isChanged(field) {
+  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
+  if (field.tagName !== "SELECT") return field.tagName === "INPUT" && field.value !== field.defaultValue;
+  const written = [...field.options].find((option) => option.defaultSelected) ?? field.options[0];
+  return field.value !== written?.value;
+}
+
+for (const field of form.elements) {
+  if (isChanged(field)) edited({ target: field });
+}
