@@ -45,10 +45,10 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     huge = {"loc": ["body", "seed"], "msg": "-9007199254740991 … 9007199254740991", "type": "int"}
     french = Speech("fr")
     said = worded(problem("validation_error", "Valeur invalide : body.name", long, huge), french).detail
-    assert said == "Nom : 255 caractères au plus; Graine aléatoire : nombre trop grand"
+    assert said == "Nom\u00a0: 255 caractères au plus\u202f; Graine aléatoire\u00a0: nombre trop grand"
     assert worded(problem("too_large", "4194304 octets au plus"), french).detail == "4,2 Mo au plus"
     file = {"loc": ["name"], "msg": "*.csv", "type": "file_type"}
-    assert worded(problem("invalid_value", "Valeur invalide pour name", file), french).detail == "Fichier : *.csv"
+    assert worded(problem("invalid_value", "Valeur invalide pour name", file), french).detail == "Fichier\u00a0: *.csv"
     split = problem("invalid_job_request", "Il manque split.time_column")
     assert worded(split, Speech("en")).detail == "Il manque “Column of the date (for the latest ones)”"
     assert worded(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"

@@ -76,7 +76,7 @@ def worded(problem: TouchstoneError, speech: Speech) -> TouchstoneError:
     said = [_line(one, speech) for one in problem.errors]
     by_field = said and all(said) and problem.code in (Invalid.code, InvalidValue.code)
     detail = (
-        "; ".join(dict.fromkeys(said))
+        f"{speech.text('semicolon')} ".join(dict.fromkeys(said))
         if by_field
         else _DOTTED.sub(lambda name: _named(name[0], speech), problem.detail)
     )

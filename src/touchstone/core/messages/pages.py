@@ -23,6 +23,7 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "This request did not come from our pages; nothing was done",
     ),
     "colon": ("\u00a0:", ":"),
+    "semicolon": ("\u202f;", ";"),
     "yes": ("oui", "yes"),
     "no": ("non", "no"),
     "any": ("indifférent", "any"),
