@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from touchstone import demo
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.core.db import Database
-from touchstone.core.migrations import prepare
-from touchstone.core.tables import datasets, versions
+from touchstone.database.engine import Database
+from touchstone.database.migrations import prepare
+from touchstone.database.tables import datasets, versions
 
 
 def rows(count: int, seed: int = 0) -> list[dict[str, Any]]:

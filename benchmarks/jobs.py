@@ -25,11 +25,11 @@ from uuid import UUID, uuid4
 import sqlalchemy as sa
 import structlog
 
-from touchstone.core.db import Database
-from touchstone.core.migrations import prepare
 from touchstone.core.settings import Settings
-from touchstone.core.tables import job_artifacts, job_events
-from touchstone.core.tables import jobs as job_rows
+from touchstone.database.engine import Database
+from touchstone.database.migrations import prepare
+from touchstone.database.tables import job_artifacts, job_events
+from touchstone.database.tables import jobs as job_rows
 from touchstone.jobs import store
 from touchstone.jobs.artifacts import Shelf
 from touchstone.jobs.dispatching import Dispatcher

@@ -23,9 +23,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from benchmarks.catalogs import rows
-from touchstone import server
 from touchstone.core.settings import Settings
-from touchstone.core.shell import Json
+from touchstone.http import server
+from touchstone.http.app import Json
 from touchstone.ranking.columns import Row
 from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.snapshot import load, save

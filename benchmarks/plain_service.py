@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from touchstone.core.attributes import ETHICAL
-from touchstone.core.tables import datasets
+from touchstone.database.tables import datasets
 
 engine = sa.create_engine(f"sqlite:///{os.environ.get('PLAIN_DATABASE', 'bench.db')}")
 app = FastAPI()

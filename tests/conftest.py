@@ -13,9 +13,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from touchstone.core.db import Database
-from touchstone.core.migrations import prepare
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.database.migrations import prepare
 
 # Many small databases: what they would keep back for a full disk would fill this one.
 os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")

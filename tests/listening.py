@@ -9,8 +9,8 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from touchstone.core.connections import ConnectionLimits
-from touchstone.server import configured
+from touchstone.http.connection_limits import ConnectionLimits
+from touchstone.http.server import configured
 
 
 @asynccontextmanager

@@ -10,11 +10,11 @@ from typing import Final
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
-from touchstone.core.messages import MESSAGES
 from touchstone.core.settings import Settings
 from touchstone.gateway.table import PUBLIC_ROUTES
 from touchstone.jobs.states import FINAL, MOVES
 from touchstone.learning.orders import ALGORITHMS, METHODS, METRICS
+from touchstone.messages import MESSAGES
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.ordering import SORT_KEYS
 from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES

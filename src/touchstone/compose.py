@@ -13,24 +13,24 @@ from typing import Any, Final, Protocol, TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from touchstone import server
 from touchstone.core import logs
-from touchstone.core.admission import InSamePlace
 from touchstone.core.data_folder import prepare_data_folder
-from touchstone.core.db import Database, is_damaged, sqlite_path
-from touchstone.core.edge import Edge, client_address
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
 from touchstone.core.identity import USER_ID_HEADER, InternalTokens
-from touchstone.core.installation import Identified, Identity, check_same_installation, installation_id
-from touchstone.core.migrations import current, head, is_older, prepare, upgrade
+from touchstone.core.outage_log import first_line
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.core.shell import refusal
-from touchstone.core.trouble import first_line
-from touchstone.core.upstream import Absent, InProcess, Remote, Upstream
+from touchstone.database.engine import Database, is_damaged, sqlite_path
+from touchstone.database.migrations import current, head, is_older, prepare, upgrade
 from touchstone.explanation.app import Explanation
 from touchstone.gateway.accounts import any_user, create_user
 from touchstone.gateway.app import Gateway
 from touchstone.gateway.table import LARGE_BODIES
+from touchstone.http import server
+from touchstone.http.admission import InSamePlace
+from touchstone.http.app import refusal
+from touchstone.http.installation import Identified, Identity, check_same_installation, installation_id
+from touchstone.http.middleware import Edge, client_address
+from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.room import Jobs
 from touchstone.selection.app import Selection

@@ -12,7 +12,7 @@ from PIL import Image
 from tests.serving import Service
 from touchstone.client import AsyncTouchstone, InProcess, TouchstoneError, accounts, catalog, record_of, work
 from touchstone.client.fields import Filters
-from touchstone.core.db import Database
+from touchstone.database.engine import Database
 from touchstone.gateway.accounts import create_user
 from touchstone.gateway.table import PUBLIC_ROUTES
 

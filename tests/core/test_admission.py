@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from touchstone.core.admission import Admission, InSamePlace, Place
-from touchstone.core.costs import DEFAULT_SECONDS, Costs, kind_of
 from touchstone.core.errors import Overloaded
+from touchstone.http.admission import Admission, InSamePlace, Place
+from touchstone.http.request_costs import DEFAULT_SECONDS, Costs, kind_of
 
 LONG = 2**-6  # sums of it are exact
 SHORT = 0.001

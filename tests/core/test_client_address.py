@@ -10,8 +10,8 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from touchstone.core.client_address import TrustedProxies, address_block, parse_address
-from touchstone.core.edge import Edge, client_address
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.http.middleware import Edge, client_address
 
 PROXIES = TrustedProxies.parse(["10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.10"])
 

@@ -13,9 +13,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from tests.listening import listening
-from touchstone.core.edge import Edge
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
+from touchstone.http.middleware import Edge
 
 
 class Stage:

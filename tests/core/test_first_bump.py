@@ -2,8 +2,8 @@
 
 import asyncio
 
-from touchstone.core import versions
-from touchstone.core.db import Database
+from touchstone.database import versions
+from touchstone.database.engine import Database
 
 
 async def test_first_moves_made_at_once_all_count(database: Database) -> None:

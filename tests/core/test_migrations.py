@@ -14,10 +14,10 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from touchstone.core.db import Database
-from touchstone.core.migrations import FOLDER, SchemaError, current, head, prepare, upgrade
 from touchstone.core.settings import Settings
-from touchstone.core.tables import datasets, metadata, sessions, users
+from touchstone.database.engine import Database
+from touchstone.database.migrations import FOLDER, SchemaError, current, head, prepare, upgrade
+from touchstone.database.tables import datasets, metadata, sessions, users
 
 
 async def test_an_empty_database_gets_the_schema_of_the_tables(database: Database) -> None:
@@ -73,7 +73,7 @@ async def test_records_of_the_first_schema_get_their_sizes(settings: Settings) -
 
     def first_schema(connection: sa.Connection) -> None:
         with Operations.context(MigrationContext.configure(connection)):
-            importlib.import_module("touchstone.core.migrations.versions.0001_first_schema").upgrade()
+            importlib.import_module("touchstone.database.migrations.versions.0001_first_schema").upgrade()
         connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         connection.execute(sa.text("INSERT INTO alembic_version VALUES ('0001')"))
         values = dict.fromkeys(("description", "file_path", "file_type", "dataset_name", "visibility"), "ü")

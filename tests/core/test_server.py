@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.listening import listening
 from touchstone.core.client_address import TrustedProxies
-from touchstone.core.connections import ConnectionLimits, RefusalBudget
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.server import HEADER_SECONDS, address, serve
+from touchstone.http.connection_limits import ConnectionLimits, RefusalBudget
+from touchstone.http.server import HEADER_SECONDS, address, serve
 
 APP = PlainTextResponse("ok")
 SLACK = 5.0

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message
 
 from touchstone.core.errors import DatasetNotFound
-from touchstone.core.shell import Json, Shortcut, make_app, router
+from touchstone.http.app import Json, Shortcut, make_app, router
 
 things = router(prefix="/things")
 

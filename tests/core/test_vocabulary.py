@@ -13,10 +13,10 @@ import touchstone
 from touchstone import compose
 from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
 from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, strict_uuid, user_id_of
-from touchstone.core.messages import LOCALES, MESSAGES, locale_of, validation_text
-from touchstone.core.messages.validation import VALIDATION
 from touchstone.core.text import fold
-from touchstone.core.wire import Wire
+from touchstone.http.json_body import Wire
+from touchstone.messages import LOCALES, MESSAGES, locale_of, validation_text
+from touchstone.messages.validation import VALIDATION
 
 ROOT = Path(touchstone.__file__).parent
 ID = "11111111-2222-4333-8444-555555555555"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import missing
 from tests.serving_process import ServingProcess, sign_in
-from touchstone.core.migrations import head
+from touchstone.database.migrations import head
 
 
 def refused_start(folder: Path, **variables: str) -> str:

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.gateway.standing import Standing, in_process, recorders
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
 from touchstone.gateway.app import Gateway
 
 

@@ -9,11 +9,11 @@ import httpx2
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
-from touchstone.core.upstream import InProcess, Upstream
+from touchstone.database.engine import Database
 from touchstone.gateway import accounts
 from touchstone.gateway.app import Gateway
+from touchstone.http.upstream import InProcess, Upstream
 
 PASSWORD = "correct horse battery"
 

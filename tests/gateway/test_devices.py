@@ -10,11 +10,11 @@ import pytest
 
 from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
 from touchstone.core.client_address import TrustedProxies
-from touchstone.core.db import Database
-from touchstone.core.edge import Edge
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
 from touchstone.gateway import accounts
 from touchstone.gateway.app import Gateway
+from touchstone.http.middleware import Edge
 
 LOGIN = "/api/v1/auth/login"
 REGISTER = "/api/v1/auth/register"

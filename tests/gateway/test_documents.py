@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
-from touchstone.core.upstream import Remote, Upstream
+from touchstone.database.engine import Database
 from touchstone.gateway.app import Gateway
 from touchstone.gateway.table import PUBLIC_ROUTES
+from touchstone.http.upstream import Remote, Upstream
 
 INFO = {"title": "x", "version": "1"}
 REF = "#/components/schemas/"

@@ -2,7 +2,7 @@
 
 from tests.gateway.standing import Standing
 from touchstone.compose import Front
-from touchstone.core.admission import InSamePlace
+from touchstone.http.admission import InSamePlace
 from touchstone.web.app import Web
 
 

@@ -8,10 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
-from touchstone.core.db import Database
 from touchstone.core.errors import InvalidCredentials, TooManyAttempts
 from touchstone.core.settings import Settings
-from touchstone.core.tables import refresh_tokens, sessions
+from touchstone.database.engine import Database
+from touchstone.database.tables import refresh_tokens, sessions
 from touchstone.gateway import accounts
 from touchstone.gateway.app import Gateway
 from touchstone.gateway.throttle import Throttle

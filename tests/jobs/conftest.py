@@ -11,9 +11,9 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
-from touchstone.core.db import Database
 from touchstone.core.settings import MIB, Settings
-from touchstone.core.tables import jobs
+from touchstone.database.engine import Database
+from touchstone.database.tables import jobs
 from touchstone.jobs import store
 from touchstone.jobs.artifacts import Shelf
 from touchstone.jobs.dispatching import Dispatcher

@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from touchstone.core.db import Database
 from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
-from touchstone.core.tables import jobs
+from touchstone.database.engine import Database
+from touchstone.database.tables import jobs
 from touchstone.jobs import store
 from touchstone.jobs.states import FINAL, HELD, MOVES, JobState
 from touchstone.jobs.store import Claim, Error, NewJob

@@ -5,10 +5,10 @@ import io
 
 import pytest
 
-from touchstone.core.messages import LOCALES, reason_text
 from touchstone.jobs import tasks
 from touchstone.jobs.work import Bench
 from touchstone.learning.errors import REASONS, LearningError
+from touchstone.messages import LOCALES, reason_text
 
 CSV = "a,b\n" + "\n".join(f"{n % 5},{n % 2}" for n in range(60))
 

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from tests.learning.making import explain, messy, model_of, train
-from touchstone.core import narratives
 from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.drawing import render_png, render_svg
 from touchstone.learning.charts.explanations import dependence_chart
@@ -19,6 +18,7 @@ from touchstone.learning.columns import Kind
 from touchstone.learning.evaluation import Measured
 from touchstone.learning.explaining.dependence import Dependence
 from touchstone.learning.wording import say, signed, spelled, written
+from touchstone.messages import narratives
 
 Charts = dict[str, Any]
 

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from touchstone.core.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 from touchstone.learning.algorithms import RECIPES
 from touchstone.learning.errors import BY_CODE, LearningError
 from touchstone.learning.evaluation import MEASURES
@@ -22,6 +21,7 @@ from touchstone.learning.orders import (
     check_explanation,
     chosen_features,
 )
+from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 
 COLUMNS = ["a", "b", "y"]
 

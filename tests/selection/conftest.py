@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from tests.selection.seeded import seed
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
 from touchstone.selection.app import Selection
 
 ADA, BOB = UUID(int=0xADA), UUID(int=0xB0B)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.ranking.catalogs import row
 from touchstone.core.attributes import ATTRIBUTES, WORDS
-from touchstone.core.db import Database
+from touchstone.database.engine import Database
 from touchstone.ranking.columns import Row
 from touchstone.selection import store
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.selection.conftest import FOUR, client_of, created
-from touchstone.core.db import Database
+from touchstone.database.engine import Database
 from touchstone.selection.app import Selection
 
 VARYING = {"date", "x-request-id"}

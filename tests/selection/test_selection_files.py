@@ -9,10 +9,10 @@ import httpx2
 import pytest
 
 from tests.selection.conftest import BOB, FOUR, client_of, created
-from touchstone.core.db import Database
-from touchstone.core.guard import CALLER
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.http.backend_auth import CALLER
 from touchstone.selection.app import Selection
 
 TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"

@@ -11,9 +11,9 @@ import httpx2
 
 from tests.selection.conftest import ADA, client_of, created
 from tests.selection.seeded import random_rows, seed, stored
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
-from touchstone.core.versions import CATALOG, bump
+from touchstone.database.engine import Database
+from touchstone.database.versions import CATALOG, bump
 from touchstone.ranking.predicates import Contains
 from touchstone.ranking.view import Layout
 from touchstone.selection import store

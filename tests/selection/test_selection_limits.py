@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 
 from tests.selection.conftest import ADA, FOUR, client_of, created
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
-from touchstone.core.tables import datasets
+from touchstone.database.engine import Database
+from touchstone.database.tables import datasets
 from touchstone.selection.app import Selection
 from touchstone.selection.catalog import PAGE_BYTES
 from touchstone.selection.schemas import MAX_JSON_BYTES

@@ -7,8 +7,8 @@ import httpx2
 from tests.ranking import by_hand
 from tests.selection.conftest import ADA, client_of, created
 from tests.selection.seeded import random_rows, seed, twin
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
 from touchstone.ranking.ordering import SORT_KEYS
 from touchstone.ranking.predicates import Visible
 from touchstone.selection.app import Selection

@@ -17,8 +17,8 @@ import pytest
 from tests.ranking.by_hand import ordered, rank
 from tests.ranking.catalogs import query, row, sort_key, weights
 from tests.selection.seeded import stored, twin
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
 from touchstone.ranking.clustered import Plans
 from touchstone.ranking.columns import Row
 from touchstone.ranking.view import Layout

@@ -11,11 +11,11 @@ import msgspec
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from touchstone.core.asking import Asking
-from touchstone.core.db import Database
-from touchstone.core.guard import CALLER
 from touchstone.core.settings import MIB, Settings
+from touchstone.database.engine import Database
 from touchstone.explanation.app import Explanation
+from touchstone.http.backend_auth import CALLER
+from touchstone.http.internal_client import Asking
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.processes import ProcessExecutor
 from touchstone.jobs.room import Jobs

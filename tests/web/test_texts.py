@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 
 import touchstone.web
-from touchstone.core import narratives
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.colours import CLASSES, ROLES
 from touchstone.core.colours import CRITERIA as CRITERION_COLOURS
-from touchstone.core.messages import FIXED, MESSAGES, text
-from touchstone.core.messages.pages import PAGES
-from touchstone.core.messages.pages_account import ACCOUNT_PAGES
-from touchstone.core.messages.pages_data import DATA_PAGES
-from touchstone.core.messages.pages_jobs import JOB_PAGES
-from touchstone.core.messages.validation import VALIDATION
 from touchstone.learning.wording import say
+from touchstone.messages import FIXED, MESSAGES, narratives, text
+from touchstone.messages.pages import PAGES
+from touchstone.messages.pages_account import ACCOUNT_PAGES
+from touchstone.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_jobs import JOB_PAGES
+from touchstone.messages.validation import VALIDATION
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.profiles import PROFILES
 from touchstone.web.views.shades import DARK, LIGHT, shade

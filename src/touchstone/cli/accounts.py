@@ -14,9 +14,9 @@ from touchstone.cli.flags import Flag, Group
 from touchstone.cli.local import local_command
 from touchstone.cli.printing import Column, facts, table
 from touchstone.cli.sessions import json_text
-from touchstone.core.db import Database
-from touchstone.core.migrations import prepare
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.database.migrations import prepare
 from touchstone.gateway import accounts
 from touchstone.gateway.schemas import UserView
 

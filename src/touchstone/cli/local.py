@@ -8,8 +8,8 @@ import typer
 from touchstone.cli.commands import Exit, Failures, Function, registered
 from touchstone.cli.flags import Group
 from touchstone.core.errors import ServiceError
-from touchstone.core.migrations import SchemaError
 from touchstone.core.settings import SettingsError
+from touchstone.database.migrations import SchemaError
 
 FAILURES: Final[Failures] = {
     ServiceError: lambda problem: (problem.detail("en"), Exit.REFUSED),

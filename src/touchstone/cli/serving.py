@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from touchstone import compose, server
+from touchstone import compose
 from touchstone.cli.commands import Exit, fail
 from touchstone.cli.local import local_command
 from touchstone.cli.sessions import json_text
 from touchstone.core.settings import Settings
+from touchstone.http import server
 
 database = typer.Typer(help="The database's schema.", no_args_is_help=True)
 

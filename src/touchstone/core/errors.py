@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from touchstone.core.messages import FIXED, reason_text, text, validation_text
+from touchstone.messages import FIXED, reason_text, text, validation_text
 
 _WHOLES: Final = {"query": "whole_query", "path": "whole_path"}
 

@@ -4,10 +4,10 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.core.guard import required_caller
-from touchstone.core.shell import router
 from touchstone.explanation.schemas import ExplainWanted
 from touchstone.explanation.starting import start_explanation
+from touchstone.http.app import router
+from touchstone.http.backend_auth import required_caller
 from touchstone.jobs.routes import accepted, desk_of, signed_in
 from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobView
 from touchstone.jobs.starting import idempotency_key, starting_of

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from touchstone.core.wire import Wire
+from touchstone.http.json_body import Wire
 from touchstone.jobs.schemas import Cell, CellRow, ColumnName, DatasetKey, ForeignKey, Label, Seed, SensitiveColumns
 from touchstone.learning.orders import MAX_INSTANCES, METHOD_BY_NAME
 

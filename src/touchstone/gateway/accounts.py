@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from touchstone.core.db import Database, Writer
 from touchstone.core.errors import InvalidCredentials, InvalidResetToken, LastAdministrator, UserNotFound, WrongPassword
-from touchstone.core.messages import DEFAULT_LOCALE
+from touchstone.database.engine import Database, Writer
 from touchstone.gateway import passwords, sessions, store
 from touchstone.gateway.schemas import ProfileChange, ResetToken, UserView
+from touchstone.messages import DEFAULT_LOCALE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from touchstone.core.db import Database
 from touchstone.core.errors import Unauthorized
 from touchstone.core.identity import Headers, InternalTokens
 from touchstone.core.settings import Settings
-from touchstone.core.shell import Json, Resource, make_app
-from touchstone.core.upstream import Absent, Upstream
+from touchstone.database.engine import Database
 from touchstone.gateway.context import Desk
 from touchstone.gateway.devices import DeviceCookies
 from touchstone.gateway.documents import PublicDocument
@@ -26,6 +24,8 @@ from touchstone.gateway.routes import ROUTERS
 from touchstone.gateway.table import PUBLIC_ROUTES
 from touchstone.gateway.throttle import Throttle
 from touchstone.gateway.tokens import AccessTokens, derived_key, signing_key
+from touchstone.http.app import Json, Resource, make_app
+from touchstone.http.upstream import Absent, Upstream
 
 _EXPOSED: Final = ("X-Total-Count", "X-Request-ID", "ETag", "Location", "Retry-After", "Content-Disposition", "Allow")
 

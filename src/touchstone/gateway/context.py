@@ -8,16 +8,16 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.types import Scope
 
-from touchstone.core.db import Database
 from touchstone.core.errors import AdministratorsOnly
 from touchstone.core.settings import Settings
-from touchstone.core.shell import caller_locale
+from touchstone.database.engine import Database
 from touchstone.gateway.devices import DeviceCookies
 from touchstone.gateway.identities import IDENTITY, Identities, Identity
 from touchstone.gateway.schemas import Grant
 from touchstone.gateway.sessions import Device, Renewal
 from touchstone.gateway.throttle import Throttle
 from touchstone.gateway.tokens import AccessTokens
+from touchstone.http.app import caller_locale
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from touchstone.core.asking import Asking
 from touchstone.core.errors import ServiceError
 from touchstone.core.identity import InternalTokens
-from touchstone.core.upstream import Upstream
 from touchstone.gateway.table import BACKENDS, PublicRoute
+from touchstone.http.internal_client import Asking
+from touchstone.http.upstream import Upstream
 
 FRESH_SECONDS: Final = 60.0
 # A backend that was down is asked again soon.

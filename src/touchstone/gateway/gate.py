@@ -8,15 +8,15 @@ from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from touchstone.core.asking import identity_headers
 from touchstone.core.errors import MethodNotAllowed, NotFound, ServiceError
-from touchstone.core.guard import CALLER
 from touchstone.core.identity import Headers, InternalTokens
-from touchstone.core.shell import refusal
-from touchstone.core.upstream import PATH_SAFE, Upstream
 from touchstone.gateway.identities import IDENTITY, Identities, Identity
 from touchstone.gateway.matching import Match, Matcher, PublicLocations, filled, public_addresses
 from touchstone.gateway.table import PublicRoute
+from touchstone.http.app import refusal
+from touchstone.http.backend_auth import CALLER
+from touchstone.http.internal_client import identity_headers
+from touchstone.http.upstream import PATH_SAFE, Upstream
 
 # Everything else that a client sends stays behind, whatever its spelling: identity is rebuilt, never passed on.
 FORWARDED: Final = frozenset(

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import structlog
 
-from touchstone.core import versions
-from touchstone.core.db import Database
 from touchstone.core.errors import ServiceError, Unauthorized
 from touchstone.core.identity import Caller, Headers
+from touchstone.database import versions
+from touchstone.database.engine import Database
 from touchstone.gateway import store
 from touchstone.gateway.tokens import LEEWAY_SECONDS, AccessTokens, Claims, authorization, bearer_token
 

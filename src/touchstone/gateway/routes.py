@@ -16,7 +16,6 @@ from touchstone.core.errors import (
     UserNotFound,
 )
 from touchstone.core.identity import strict_uuid
-from touchstone.core.shell import BINARY, OCTETS, router
 from touchstone.gateway import accounts, devices, pictures, sessions, store
 from touchstone.gateway.bodies import LOGIN_BODY, limited_body, login_of
 from touchstone.gateway.context import Context, Ctx
@@ -35,6 +34,7 @@ from touchstone.gateway.schemas import (
     UserView,
 )
 from touchstone.gateway.table import API
+from touchstone.http.app import BINARY, OCTETS, router
 
 # The bytes say which kind of picture it is; the media type that a client claims is not looked at.
 _PICTURE_BODY: Final[dict[str, Any]] = {

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID, uuid4
 
-from touchstone.core import versions
-from touchstone.core.db import Database, Writer
 from touchstone.core.errors import InvalidRefreshToken
+from touchstone.database import versions
+from touchstone.database.engine import Database, Writer
 from touchstone.gateway import store
 
 # Two tabs may refresh at the same moment, and an answer may get lost: the same token comes again, from no thief.

@@ -8,9 +8,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from touchstone.core.db import Reader, Writer
 from touchstone.core.errors import EmailTaken
-from touchstone.core.tables import oauth_accounts, refresh_tokens, reset_tokens, sessions, users
+from touchstone.database.engine import Reader, Writer
+from touchstone.database.tables import oauth_accounts, refresh_tokens, reset_tokens, sessions, users
 
 Row = Mapping[Any, Any]
 Found = sa.RowMapping

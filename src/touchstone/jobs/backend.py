@@ -4,13 +4,13 @@ from typing import ClassVar, Self
 
 from fastapi import APIRouter
 
-from touchstone.core.asking import Asking
-from touchstone.core.db import Database
-from touchstone.core.guard import Guard
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
-from touchstone.core.shell import Methods, Resource, Slashes, make_app
-from touchstone.core.upstream import Upstream
+from touchstone.database.engine import Database
+from touchstone.http.app import Methods, Resource, Slashes, make_app
+from touchstone.http.backend_auth import Guard
+from touchstone.http.internal_client import Asking
+from touchstone.http.upstream import Upstream
 from touchstone.jobs.room import Jobs
 from touchstone.jobs.routes import Desk, jobs
 from touchstone.jobs.starting import Starting

@@ -15,9 +15,9 @@ from uuid import uuid4
 
 import structlog
 
-from touchstone.core.db import Database
 from touchstone.core.errors import DataFileUnreadable, ModelGone, ServiceError
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
 from touchstone.jobs import store
 from touchstone.jobs.artifacts import BrokenArtifact, Shelf
 from touchstone.jobs.inputs import Inputs

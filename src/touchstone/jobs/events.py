@@ -10,8 +10,8 @@ from uuid import UUID
 import msgspec
 
 from touchstone.core.attributes import INT32_MAX
-from touchstone.core.db import Database
 from touchstone.core.errors import Unavailable
+from touchstone.database.engine import Database
 from touchstone.jobs import store
 from touchstone.jobs.showing import event
 from touchstone.jobs.states import FINAL, JobState

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from touchstone.core.db import Reader
 from touchstone.core.errors import JobNotSucceeded
+from touchstone.database.engine import Reader
 from touchstone.jobs import store
 from touchstone.jobs.states import JobState
 from touchstone.jobs.store import Json, Row

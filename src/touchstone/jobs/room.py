@@ -9,8 +9,8 @@ from typing import Final, Self
 
 import structlog
 
-from touchstone.core.db import Database
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.database.engine import Database
 from touchstone.jobs.artifacts import Shelf
 from touchstone.jobs.channel import ChannelClosed
 from touchstone.jobs.dispatching import Dispatcher

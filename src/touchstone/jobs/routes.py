@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from touchstone.core.errors import ArtifactNotFound, Fault, InvalidValue
-from touchstone.core.guard import required_caller
-from touchstone.core.shell import BINARY, OCTETS, Json, caller_locale, router
-from touchstone.core.stopping import stopping
+from touchstone.http.app import BINARY, OCTETS, Json, caller_locale, router
+from touchstone.http.backend_auth import required_caller
+from touchstone.http.shutdown import stopping
 from touchstone.jobs import store
 from touchstone.jobs.events import HEADERS, last_event_id, stream
 from touchstone.jobs.kinds import DRAW

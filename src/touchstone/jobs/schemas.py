@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.errors import ConflictingValues
-from touchstone.core.wire import Name, Wire, clean
+from touchstone.http.json_body import Name, Wire, clean
 from touchstone.jobs.states import JobState
 from touchstone.learning.orders import MAX_NAMES
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from touchstone.core.messages import LOCALES, MESSAGES, reason_text
-from touchstone.core.messages.reasons import PROGRESS as STATES
-from touchstone.core.narratives import PROGRESS
 from touchstone.jobs.states import FINAL
 from touchstone.jobs.store import Row
+from touchstone.messages import LOCALES, MESSAGES, reason_text
+from touchstone.messages.narratives import PROGRESS
+from touchstone.messages.reasons import PROGRESS as STATES
 
 Json = dict[str, Any]
 _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {**PROGRESS, **STATES}

@@ -10,7 +10,6 @@ from uuid import UUID
 import msgspec
 from starlette.requests import Request
 
-from touchstone.core.asking import Asking
 from touchstone.core.errors import (
     DataFileUnreadable,
     DatasetNotFound,
@@ -22,6 +21,7 @@ from touchstone.core.errors import (
     Unavailable,
 )
 from touchstone.core.identity import Caller, strict_uuid
+from touchstone.http.internal_client import Asking
 from touchstone.jobs.kinds import PREFLIGHT
 from touchstone.jobs.room import Jobs
 from touchstone.jobs.store import Json, NewJob

@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
-from touchstone.core.db import Database, Reader, Writer, skip_locked
 from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound, TooManyJobs
 from touchstone.core.identity import strict_uuid
 from touchstone.core.metrics import JOBS
-from touchstone.core.tables import job_artifacts, job_events, jobs
-from touchstone.core.versions import bump
+from touchstone.database.engine import Database, Reader, Writer, skip_locked
+from touchstone.database.tables import job_artifacts, job_events, jobs
+from touchstone.database.versions import bump
 from touchstone.jobs.states import FINAL, HELD, JobState, sources
 
 Json = dict[str, Any]

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from touchstone.core.narratives import MISSING_VALUE, WARNINGS
 from touchstone.learning.columns import Column, Kind
 from touchstone.learning.data import Table
 from touchstone.learning.evaluation import Measured, measure
@@ -17,6 +16,7 @@ from touchstone.learning.searching import Material
 from touchstone.learning.splitting import Part
 from touchstone.learning.targets import Floats, Target
 from touchstone.learning.wording import LOCALES, Said, say
+from touchstone.messages.narratives import MISSING_VALUE, WARNINGS
 
 FEW_ROWS: Final = 200
 RARE_SHARE: Final = 0.1

@@ -5,11 +5,11 @@ The sections follow Mitchell et al., Model Cards for Model Reporting (2019).
 
 from typing import Any
 
-from touchstone.core.narratives import CARD, GROUP_METRICS
 from touchstone.learning.columns import MANY_VALUES
 from touchstone.learning.orders import METRIC_BY_NAME
 from touchstone.learning.ports import Json
 from touchstone.learning.wording import LOCALES, say, written
+from touchstone.messages.narratives import CARD, GROUP_METRICS
 
 
 def model_card(result: Json, record: Json) -> str:

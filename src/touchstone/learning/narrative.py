@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from touchstone.core.narratives import LIMITS, NARRATIVE
 from touchstone.learning.ports import Json
 from touchstone.learning.wording import LOCALES, Said, joined, say, signed, spelled
+from touchstone.messages.narratives import LIMITS, NARRATIVE
 
 NEXT_COLUMNS: Final = 4
 PUSHING_COLUMNS: Final = 3

@@ -3,9 +3,9 @@
 import re
 from typing import Any, Final
 
-from touchstone.core.narratives import Text
-from touchstone.core.plurals import agreeing
 from touchstone.core.text import visible
+from touchstone.messages.narratives import Text
+from touchstone.messages.plurals import agreeing
 
 LOCALES: Final = ("fr", "en")
 _THIN_SPACE: Final = "\u202f"

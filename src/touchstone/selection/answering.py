@@ -10,7 +10,7 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from touchstone.core.metrics import RANKINGS
-from touchstone.core.shell import Json
+from touchstone.http.app import Json
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
 from touchstone.ranking.explaining import points, unknowns
 from touchstone.ranking.view import Ranked, View

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 from typing import Final, Self
 
-from touchstone.core.db import Database
-from touchstone.core.guard import Guard
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
-from touchstone.core.shell import Methods, Resource, Shortcut, Slashes, make_app
+from touchstone.database.engine import Database
+from touchstone.http.app import Methods, Resource, Shortcut, Slashes, make_app
+from touchstone.http.backend_auth import Guard
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.demonstrating import load_demo

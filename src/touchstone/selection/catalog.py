@@ -13,10 +13,10 @@ from uuid import UUID
 
 import structlog
 
-from touchstone.core import versions
-from touchstone.core.db import Database, Reader, Writer
 from touchstone.core.errors import ServiceError
 from touchstone.core.metrics import RECORDS
+from touchstone.database import versions
+from touchstone.database.engine import Database, Reader, Writer
 from touchstone.ranking.columns import Row
 from touchstone.ranking.snapshot import SnapshotError, load, save
 from touchstone.ranking.view import Catalog, Layout, View

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from touchstone.core import versions
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.core.db import Database
+from touchstone.database import versions
+from touchstone.database.engine import Database
 from touchstone.demo import records
 from touchstone.selection import store
 from touchstone.selection.measuring import FILLED, told

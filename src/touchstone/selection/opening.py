@@ -5,9 +5,9 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final
 from uuid import UUID
 
-from touchstone.core.db import Database
 from touchstone.core.errors import DataFileUnreadable
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
 from touchstone.demo import tables_folder
 from touchstone.metadata import opening
 from touchstone.selection import store

@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import ConflictingValues, Fault, Invalid, InvalidValue
-from touchstone.core.wire import clean, unknown, unknown_value
+from touchstone.http.json_body import clean, unknown, unknown_value
 
 Value: TypeAlias = int | float | bool | str | tuple[str, ...]
 Values: TypeAlias = dict[str, Value]

@@ -4,9 +4,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.core.shell import Json, router
+from touchstone.http.app import Json, router
+from touchstone.http.conditional import if_match, is_unchanged, versions_of
 from touchstone.selection.answering import facts, ranked, sent
-from touchstone.selection.conditions import if_match, is_unchanged, versions_of
 from touchstone.selection.documents import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
 from touchstone.selection.projects import etag_of, scoring_for, shown
 from touchstone.selection.requesting import ProjectKey, owner_of, parts_of, query_values, weighted_body_of

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from touchstone.core.db import Database, Reader
 from touchstone.core.errors import ChosenDatasetNotFound, PreconditionFailed, ProjectNotFound, ProjectQuotaExceeded
 from touchstone.core.identity import strict_uuid
+from touchstone.database.engine import Database, Reader
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.filters import filters_of

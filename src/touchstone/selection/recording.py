@@ -7,7 +7,6 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.core.db import Reader
 from touchstone.core.errors import (
     ConflictingValues,
     DatasetNotFound,
@@ -18,6 +17,7 @@ from touchstone.core.errors import (
     RecordQuotaExceeded,
 )
 from touchstone.core.identity import Caller
+from touchstone.database.engine import Reader
 from touchstone.selection import store
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.measuring import Measuring, filled, told

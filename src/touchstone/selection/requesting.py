@@ -12,9 +12,9 @@ from starlette.requests import Request
 
 from touchstone.core.attributes import INT32_MAX
 from touchstone.core.errors import DatasetNotFound
-from touchstone.core.guard import caller_of, required_caller
 from touchstone.core.identity import strict_uuid
-from touchstone.core.wire import Wire, parse_json, parse_json_naming_numbers
+from touchstone.http.backend_auth import caller_of, required_caller
+from touchstone.http.json_body import Wire, parse_json, parse_json_naming_numbers
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.opening import DataFiles
 from touchstone.selection.parameters import Parameters, Values

@@ -7,12 +7,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from touchstone.core.guard import caller_of
-from touchstone.core.shell import BINARY, OCTETS, Json, router
-from touchstone.core.wire import unknown_value
+from touchstone.http.app import BINARY, OCTETS, Json, router
+from touchstone.http.backend_auth import caller_of
+from touchstone.http.conditional import if_match, is_unchanged
+from touchstone.http.json_body import unknown_value
 from touchstone.selection.answering import answer, ranked
 from touchstone.selection.catalog import PageRoom
-from touchstone.selection.conditions import if_match, is_unchanged
 from touchstone.selection.documents import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
 from touchstone.selection.facets import criteria_shown, facets_shown
 from touchstone.selection.filters import FILTER_PARAMETERS, query_of

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, INT53_MAX, Attribute, Kind
-from touchstone.core.wire import Flag, Name, Percentage, RowId, ShortText, Text, Whole, Wire, clean
+from touchstone.http.json_body import Flag, Name, Percentage, RowId, ShortText, Text, Whole, Wire, clean
 
 T = TypeVar("T")
 Visibility = Literal["public", "private"]

@@ -9,7 +9,7 @@ import msgspec
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import ConflictingValues, Fault, Invalid, InvalidWeights
-from touchstone.core.wire import unknown, unknown_value
+from touchstone.http.json_body import unknown, unknown_value
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.scoring import terms

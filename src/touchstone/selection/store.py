@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.core.db import Database, Reader, Writer
-from touchstone.core.tables import dataset_deletions, datasets, files, projects, versions
-from touchstone.core.versions import CATALOG
+from touchstone.database.engine import Database, Reader, Writer
+from touchstone.database.tables import dataset_deletions, datasets, files, projects, versions
+from touchstone.database.versions import CATALOG
 
 Found: TypeAlias = Mapping[str, Any]
 

@@ -16,7 +16,6 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from touchstone.core.db import Database, refusal_of
 from touchstone.core.errors import (
     BadRequest,
     Fault,
@@ -28,7 +27,8 @@ from touchstone.core.errors import (
 )
 from touchstone.core.identity import strict_uuid
 from touchstone.core.settings import Settings
-from touchstone.core.versions import bump
+from touchstone.database.engine import Database, refusal_of
+from touchstone.database.versions import bump
 from touchstone.metadata.profiling import FILE_TYPES
 from touchstone.selection import store
 from touchstone.selection.parameters import Form, Parameter, Parameters

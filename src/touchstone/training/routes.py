@@ -6,8 +6,8 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.core.guard import required_caller
-from touchstone.core.shell import Json, router
+from touchstone.http.app import Json, router
+from touchstone.http.backend_auth import required_caller
 from touchstone.jobs import store
 from touchstone.jobs.inputs import MODEL
 from touchstone.jobs.kinds import KINDS, PREDICT, TRAIN

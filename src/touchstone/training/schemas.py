@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from touchstone.core.wire import Wire
+from touchstone.http.json_body import Wire
 from touchstone.jobs.schemas import (
     Cell,
     CellRow,

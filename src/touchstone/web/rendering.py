@@ -15,9 +15,9 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from touchstone.core.attributes import BY_NAME
-from touchstone.core.messages import LOCALES, text
-from touchstone.core.plurals import is_singular
 from touchstone.core.text import visible
+from touchstone.messages import LOCALES, text
+from touchstone.messages.plurals import is_singular
 from touchstone.web import charting
 
 HERE: Final = Path(__file__).parent

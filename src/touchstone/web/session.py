@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from touchstone.core.identity import Headers
-from touchstone.core.messages import LOCALES, locale_of
+from touchstone.messages import LOCALES, locale_of
 
 ACCESS: Final = "touchstone_access"
 REFRESH: Final = "touchstone_refresh"

@@ -6,7 +6,6 @@ from typing import Any, Final
 import numpy as np
 
 from touchstone.core.colours import DATA, DATA_PALE, LOWERS, RAISES, REFERENCE, RESULT
-from touchstone.core.narratives import MISSING_VALUE
 from touchstone.learning.charts.frame import (
     SHADES,
     Words,
@@ -22,6 +21,7 @@ from touchstone.learning.explaining.importance import Importance
 from touchstone.learning.ports import Json
 from touchstone.learning.targets import Floats
 from touchstone.learning.wording import spelled
+from touchstone.messages.narratives import MISSING_VALUE
 
 TOP: Final = 12
 BEESWARM_COLUMNS: Final = 10

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.colours import CLASSES, SHADES_LIGHT
-from touchstone.core.narratives import AXES, CHARTS, Text
 from touchstone.core.text import visible
 from touchstone.learning.ports import Json
 from touchstone.learning.wording import LOCALES, say
+from touchstone.messages.narratives import AXES, CHARTS, Text
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 SHADES: Final = [fill for fill, _ink in SHADES_LIGHT]

@@ -8,7 +8,6 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from touchstone.core.colours import DATA, REFERENCE
-from touchstone.core.narratives import GROUP_METRICS
 from touchstone.learning.charts.frame import (
     DARK_FROM,
     DASHES,
@@ -24,6 +23,7 @@ from touchstone.learning.charts.frame import (
 from touchstone.learning.evaluation import Measured, confusion
 from touchstone.learning.ports import Json
 from touchstone.learning.targets import Floats
+from touchstone.messages.narratives import GROUP_METRICS
 
 CURVE_POINTS: Final = 80
 CURVE_CLASSES: Final = 6

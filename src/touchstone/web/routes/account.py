@@ -10,7 +10,7 @@ from starlette.routing import Route
 from touchstone.client import TouchstoneError
 from touchstone.client.describing import given
 from touchstone.core.errors import NotFound, Unauthorized
-from touchstone.core.messages import LOCALES
+from touchstone.messages import LOCALES
 from touchstone.web import session
 from touchstone.web.forms import RETURNED, misfit, returned_form, secret, sent_file, written
 from touchstone.web.rendering import address

@@ -17,7 +17,7 @@ from touchstone.client import Dataset, Job, TouchstoneError
 from touchstone.client.models import Kind
 from touchstone.client.work import follow_job, stream_artifact
 from touchstone.core.errors import IdempotencyConflict, Invalid, NotFound
-from touchstone.core.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 from touchstone.web.forms import listed, parted, whole, wholes, written
 from touchstone.web.rendering import address
 from touchstone.web.routes.projects import jobs_of

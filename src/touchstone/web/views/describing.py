@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from touchstone.client import Dataset
 from touchstone.core.attributes import ETHICAL
-from touchstone.core.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_data import DATA_PAGES
 
 READABLE: Final = ("csv", "tsv", "parquet", "json", "jsonl")
 _MEASURED: Final = (

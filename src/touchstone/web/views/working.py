@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from touchstone.client import Job
-from touchstone.core.narratives import GROUP_METRICS, METRIC_LABELS
+from touchstone.messages.narratives import GROUP_METRICS, METRIC_LABELS
 from touchstone.web.rendering import Speech
 
 _SEARCHING: Final = "searching"

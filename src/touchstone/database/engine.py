@@ -19,9 +19,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, Operation
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from touchstone.core.disk_reserve import Reserve
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
-from touchstone.core.reserve import Reserve
-from touchstone.core.trouble import Trouble
+from touchstone.core.outage_log import Trouble
 
 BUSY_TIMEOUT_MS: Final = 10_000
 POOL_SIZE: Final = 10

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from touchstone.core.narratives import MISSING_VALUE
+from touchstone.messages.narratives import MISSING_VALUE
 
 JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "jobs_lead": (

@@ -8,9 +8,9 @@ from urllib.parse import quote
 import msgspec
 from starlette.types import Message, Scope
 
-from touchstone.core.guard import CALLER
 from touchstone.core.identity import INTERNAL_HEADER, USER_EMAIL_HEADER, USER_ID_HEADER, Caller, Headers, InternalTokens
-from touchstone.core.upstream import PATH_SAFE, Upstream
+from touchstone.http.backend_auth import CALLER
+from touchstone.http.upstream import PATH_SAFE, Upstream
 
 _HTTP: Final = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1"}
 

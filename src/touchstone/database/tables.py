@@ -5,7 +5,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
-from touchstone.core.db import Instant
+from touchstone.database.engine import Instant
 
 NAMING: Final = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",

@@ -15,9 +15,7 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from touchstone.core.admission import Admission, Place
 from touchstone.core.client_address import address_block
-from touchstone.core.costs import Costs, Kind, kind_of
 from touchstone.core.errors import (
     CLIENT_DISCONNECTED,
     BadRequest,
@@ -28,9 +26,11 @@ from touchstone.core.errors import (
     ServiceError,
 )
 from touchstone.core.metrics import REQUESTS, SECONDS
-from touchstone.core.request_bodies import BodyMemory, LimitedBody, UploadSlots, resumed
 from touchstone.core.settings import Settings
-from touchstone.core.shell import refusal
+from touchstone.http.admission import Admission, Place
+from touchstone.http.app import refusal
+from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots, resumed
+from touchstone.http.request_costs import Costs, Kind, kind_of
 
 MAX_HEADERS: Final = 100
 MAX_HEADER_BYTES: Final = 32 * 1024

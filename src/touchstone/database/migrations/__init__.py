@@ -10,8 +10,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 
-from touchstone.core.db import Database
-from touchstone.core.tables import metadata
+from touchstone.database.engine import Database
+from touchstone.database.tables import metadata
 
 FOLDER: Final = Path(__file__).parent
 UPGRADE_COMMAND: Final = "touchstone db upgrade"

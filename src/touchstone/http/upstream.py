@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
 from touchstone.core.errors import BackendUnavailable, UpstreamTimeout
-from touchstone.core.stopping import stopping
+from touchstone.http.shutdown import stopping
 
 CONNECT_SECONDS: Final = 2.0
 # Shorter than the backend's 75 s: a connection that the backend is about to close is never picked up.

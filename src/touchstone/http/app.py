@@ -22,9 +22,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from swagger_ui_bundle import swagger_ui_path
 
 from touchstone.core.errors import BadRequest, Fault, Invalid, MethodNotAllowed, NotFound, ServiceError, UnknownName
-from touchstone.core.messages import locale_of
-from touchstone.core.stopping import stopping
-from touchstone.core.wire import Problem, parse_json
+from touchstone.http.json_body import Problem, parse_json
+from touchstone.http.shutdown import stopping
+from touchstone.messages import locale_of
 
 HEALTH_SECONDS: Final = 3.0
 OCTETS: Final = "application/octet-stream"

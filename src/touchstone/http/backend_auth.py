@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone.core.errors import InvalidUserId, ServiceError
 from touchstone.core.identity import Caller, InternalTokens, user_id_of
-from touchstone.core.shell import refusal
+from touchstone.http.app import refusal
 
 # Only code in this process can put a key into a scope: what stands there was put there by our own gateway.
 CALLER: Final = "touchstone.caller"

@@ -10,12 +10,12 @@ import msgspec
 import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from touchstone.core.asking import Asking
 from touchstone.core.errors import ServiceError
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import SettingsError
-from touchstone.core.shell import Json, refusal
-from touchstone.core.upstream import Remote
+from touchstone.http.app import Json, refusal
+from touchstone.http.internal_client import Asking
+from touchstone.http.upstream import Remote
 
 PATH: Final = "/installation"
 ID_FILE: Final = "installation.id"

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from touchstone.core.messages.pages import PAGES
-from touchstone.core.messages.pages_account import ACCOUNT_PAGES
-from touchstone.core.messages.pages_data import DATA_PAGES
-from touchstone.core.messages.pages_jobs import JOB_PAGES
-from touchstone.core.messages.reasons import NEAREST, REASONS
-from touchstone.core.messages.refusals import REFUSALS
-from touchstone.core.messages.validation import VALIDATION
-from touchstone.core.plurals import agreeing
+from touchstone.messages.pages import PAGES
+from touchstone.messages.pages_account import ACCOUNT_PAGES
+from touchstone.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_jobs import JOB_PAGES
+from touchstone.messages.plurals import agreeing
+from touchstone.messages.reasons import NEAREST, REASONS
+from touchstone.messages.refusals import REFUSALS
+from touchstone.messages.validation import VALIDATION
 
 Text = tuple[str, str]
 LOCALES: Final = ("fr", "en")

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from touchstone.core.db import Instant
+from touchstone.database.engine import Instant
 
 revision = "0001"
 down_revision = None

@@ -21,7 +21,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from touchstone.core.connections import (
+from touchstone.core.errors import BadRequest, Overloaded, ServiceError
+from touchstone.core.metrics import CLOSED, REGISTRY
+from touchstone.core.settings import Settings, SettingsError
+from touchstone.http.app import Json
+from touchstone.http.connection_limits import (
     SLOW_BYTES,
     ConnectionLimits,
     Pace,
@@ -30,12 +34,8 @@ from touchstone.core.connections import (
     refuse_new_connections,
     waiting_connections,
 )
-from touchstone.core.errors import BadRequest, Overloaded, ServiceError
-from touchstone.core.messages import DEFAULT_LOCALE
-from touchstone.core.metrics import CLOSED, REGISTRY
-from touchstone.core.settings import Settings, SettingsError
-from touchstone.core.shell import Json
-from touchstone.core.stopping import STOPPING
+from touchstone.http.shutdown import STOPPING
+from touchstone.messages import DEFAULT_LOCALE
 
 # Longer than our client side keeps an idle connection (15 s), so a hop never picks one that is being closed.
 KEEP_ALIVE_SECONDS: Final = 75
@@ -56,7 +56,7 @@ BACKLOG: Final = 2048
 _ABORTING: Final = frozenset({"unread", "unsent", "too_many_slow"})
 Refuse = Callable[[Any], Response | None]  # the answer to a request that is refused before the application is called
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-log = structlog.get_logger("touchstone.server")
+log = structlog.get_logger("touchstone.http.server")
 
 
 def _answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | memoryview) -> bytes:
@@ -80,7 +80,7 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     Once a second each connection looks at itself. It is closed when the headers of a request are late, when a client
     neither reads its answer nor sends the rest of a refused body at the minimum rate, and when it has been idle for
-    long. Bodies that somebody waits for are limited in `core/request_bodies.py`, where they can be refused. uvicorn's
+    long. Bodies that somebody waits for are limited in `http/request_bodies.py`, where they can be refused. uvicorn's
     own timer is given up at the next byte, so that half a request would hold its connection for ever.
 
     Requests that `refuse` answers never reach the application. Where that takes too much of the time, the connections

@@ -4,8 +4,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from touchstone.core.db import Reader, Writer
-from touchstone.core.tables import versions
+from touchstone.database.engine import Reader, Writer
+from touchstone.database.tables import versions
 
 CATALOG: Final = "catalog"
 ACCOUNTS: Final = "accounts"
