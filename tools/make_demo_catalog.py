@@ -23,7 +23,7 @@ from demo_tables import TableRow, table_rows
 from demo_text import key_of, sentences, short
 
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.metadata.profiling import Profile, profile
+from touchstone.datafiles.profiler import Profile, profile
 
 DEMO = Path(__file__).parents[1] / "src" / "touchstone" / "demo"
 MEASURED = "measured in the file"

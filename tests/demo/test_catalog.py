@@ -11,7 +11,7 @@ import pytest
 from touchstone import demo
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
-from touchstone.metadata.profiling import Profile, profile
+from touchstone.datafiles.profiler import Profile, profile
 
 GREEN_SOURCES = {
     "cv_datasheets",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.metadata.opening import DataFileUnreadable, open_data_file
+from touchstone.datafiles.safe_open import DataFileUnreadable, open_data_file
 
 
 @pytest.fixture

@@ -13,15 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from touchstone.metadata.profiling import (
-    ColumnProfile,
-    ColumnType,
-    Limits,
-    Profile,
-    ProfilingError,
-    Reason,
-    profile,
-)
+from touchstone.datafiles.profiler import ColumnProfile, ColumnType, Limits, Profile, ProfilingError, Reason, profile
 
 
 def measured(path: Path, content: bytes | str, file_type: str | None = None, limits: Limits | None = None) -> Profile:

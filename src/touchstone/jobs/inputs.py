@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, Final
 from touchstone import demo
 from touchstone.core.errors import DataFileUnreadable, Fault, ModelGone
 from touchstone.core.settings import Settings
+from touchstone.datafiles import safe_open
 from touchstone.jobs.artifacts import Shelf
-from touchstone.metadata import opening
 
 DATA: Final = "data"
 MODEL: Final = "model"
@@ -30,8 +30,8 @@ class Inputs:
             DataFileUnreadable: it is missing, forbidden or outside.
         """
         try:
-            return opening.open_data_file(path, self._roots, prefixes=self._prefixes)
-        except opening.DataFileUnreadable as problem:
+            return safe_open.open_data_file(path, self._roots, prefixes=self._prefixes)
+        except safe_open.DataFileUnreadable as problem:
             raise DataFileUnreadable(Fault(("body", "dataset_id"), "no_table")) from problem
 
     @contextlib.contextmanager

@@ -9,7 +9,7 @@ import msgspec
 
 from touchstone.core.errors import DataFileUnreadable
 from touchstone.core.settings import Settings
-from touchstone.metadata.profiling import Limits, ProfilingError, profile
+from touchstone.datafiles.profiler import Limits, ProfilingError, profile
 from touchstone.selection.opening import DataFiles
 
 AT_ONCE: Final = 2

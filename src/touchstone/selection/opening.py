@@ -8,8 +8,8 @@ from uuid import UUID
 from touchstone.core.errors import DataFileUnreadable
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
+from touchstone.datafiles import safe_open
 from touchstone.demo import tables_folder
-from touchstone.metadata import opening
 from touchstone.selection import store
 
 DEMO: Final = "demo"
@@ -34,8 +34,8 @@ class DataFiles:
         if not await self._allowed(file_path, owner):
             raise DataFileUnreadable
         try:
-            return await asyncio.to_thread(opening.open_data_file, file_path, self._roots, prefixes=self._prefixes)
-        except opening.DataFileUnreadable as problem:
+            return await asyncio.to_thread(safe_open.open_data_file, file_path, self._roots, prefixes=self._prefixes)
+        except safe_open.DataFileUnreadable as problem:
             raise DataFileUnreadable from problem
 
     async def _allowed(self, file_path: str, owner: UUID | None) -> bool:

@@ -29,7 +29,7 @@ from touchstone.core.identity import strict_uuid
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database, refusal_of
 from touchstone.database.versions import bump
-from touchstone.metadata.profiling import FILE_TYPES
+from touchstone.datafiles.profiler import FILE_TYPES
 from touchstone.selection import store
 from touchstone.selection.parameters import Form, Parameter, Parameters
 

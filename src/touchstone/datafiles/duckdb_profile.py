@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import duckdb
 
-from touchstone.metadata.profiling import (
+from touchstone.datafiles.byte_scan import Scan, scan_bytes
+from touchstone.datafiles.profiler import (
     MISSING_MARKS,
     ColumnProfile,
     ColumnType,
@@ -23,7 +24,6 @@ from touchstone.metadata.profiling import (
     ProfilingError,
     Reason,
 )
-from touchstone.metadata.scanning import Scan, scan_bytes
 
 BINS: Final = 20
 TOP: Final = 10

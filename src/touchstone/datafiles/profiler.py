@@ -149,7 +149,7 @@ async def _start(order: Order) -> asyncio.subprocess.Process:
         sys.executable,
         "-I",
         "-m",
-        "touchstone.metadata.profiling_child",
+        "touchstone.datafiles.profiler_child",
         msgspec.json.encode(order).decode(),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,

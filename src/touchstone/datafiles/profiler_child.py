@@ -8,8 +8,8 @@ import sys
 import duckdb
 import msgspec
 
-from touchstone.metadata.measuring import measure
-from touchstone.metadata.profiling import Answer, Limits, Order, ProfilingError, Reason, Refusal
+from touchstone.datafiles.duckdb_profile import measure
+from touchstone.datafiles.profiler import Answer, Limits, Order, ProfilingError, Reason, Refusal
 
 
 def main() -> None:

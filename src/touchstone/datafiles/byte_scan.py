@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.metadata.profiling import Limits, ProfilingError, Reason
+from touchstone.datafiles.profiler import Limits, ProfilingError, Reason
 
 _CHUNK: Final = 2**20
 _ROWS_OF_TEXT: Final = ("csv", "tsv")

@@ -1,1 +1,0 @@
-"""Pure documents: dataset descriptions in and out, and profiles of data files."""
