@@ -26,10 +26,10 @@ from benchmarks.catalogs import rows
 from touchstone.core.settings import Settings
 from touchstone.http import server
 from touchstone.http.app import Json
-from touchstone.ranking.columns import Row
-from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.ranking.snapshot import load, save
-from touchstone.ranking.view import Catalog, Layout, View
+from touchstone.ranking.catalog.view import Catalog, Layout, View
+from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.index.snapshot_file import load, save
+from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.selection.answering import Ranking, sent
 from touchstone.selection.records import row_of
 

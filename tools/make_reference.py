@@ -16,8 +16,8 @@ from touchstone.jobs.states import FINAL, MOVES
 from touchstone.learning.orders import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.ranking.ordering import SORT_KEYS
-from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
+from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.selection.filters import FILTERS
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"

@@ -21,13 +21,13 @@ from benchmarks.ranking.engines import ENGINES, Ask, table
 from benchmarks.ranking.generating import segment
 from benchmarks.ranking.plotting import plot
 from benchmarks.ranking.workloads import EVERYTHING, SIX, THREE, WORKLOADS, Workload
-from touchstone.ranking.building import build
-from touchstone.ranking.columns import Row
+from touchstone.ranking.catalog.view import Catalog, View
+from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.criteria import CRITERION_NAMES, Ints
-from touchstone.ranking.index import Index
-from touchstone.ranking.predicates import Contains
-from touchstone.ranking.snapshot import load, save
-from touchstone.ranking.view import Catalog, View
+from touchstone.ranking.index.arrays import Index
+from touchstone.ranking.index.builder import build
+from touchstone.ranking.index.snapshot_file import load, save
+from touchstone.ranking.query.predicates import Contains
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
 _JUDGED: Final = 10_000_000  # the size that targets and limits are about, but for W4, which is asked up to a million

@@ -21,7 +21,7 @@ from chdb import session
 
 from benchmarks.ranking.generating import DOMAINS
 from benchmarks.ranking.workloads import Workload
-from touchstone.ranking.columns import Segment
+from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import CRITERION_NAMES
 
 Answer = Sequence[int]

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.text import fold
-from touchstone.ranking.columns import Segment
+from touchstone.ranking.columns.segment import Segment
+from touchstone.ranking.columns.vocabulary import Vocabulary
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.ranking.vocabulary import Vocabulary
 
 DOMAINS: Final = (
     "health",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchmarks.ranking.generating import DOMAINS
-from touchstone.ranking.predicates import AnyWord, Contains, Query, Range
+from touchstone.ranking.query.predicates import AnyWord, Contains, Query, Range
 
 Weights = Mapping[str, float]
 THREE: Final = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}

@@ -13,9 +13,9 @@ from tests.serving import running
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.settings import Settings
 from touchstone.core.text import fold
-from touchstone.ranking.columns import Row
+from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.profiles import PROFILES
+from touchstone.ranking.weight_profiles import PROFILES
 
 Record = dict[str, Any]
 

@@ -208,7 +208,7 @@ def test_french_is_written_in_the_messages_only() -> None:
         "messages",
         "core/attributes.py",
         "ranking/criteria.py",
-        "ranking/profiles.py",
+        "ranking/weight_profiles.py",
     )
     wrong = [
         f"{path}:{node.lineno}: {str(node.value)[:40]}"

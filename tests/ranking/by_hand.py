@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.text import fold
-from touchstone.ranking.columns import Row
-from touchstone.ranking.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Range, Visible
+from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Range, Visible
 
 COMPOSITES = ("ethical_score", "technical_score", "popularity_score")
 

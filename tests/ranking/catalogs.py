@@ -4,10 +4,10 @@ from random import Random
 from uuid import UUID
 
 from touchstone.core.attributes import FLAGS
-from touchstone.ranking.columns import Row
+from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.ordering import SORT_KEYS
-from touchstone.ranking.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
+from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
+from touchstone.ranking.query.sort_order import SORT_KEYS
 
 NAMES = ("Iris", "iris", "ÎRIS", "Adult", "adult census", "Straße", "STRASSE", "ﬁn", "z%_", "Ωmega", "a", "", "x" * 40)
 OWNERS = (None, UUID(int=7), UUID(int=2**127 + 5))

@@ -9,8 +9,8 @@ import pytest
 from tests.ranking.by_hand import rank
 from tests.ranking.catalogs import row, weights
 from tests.ranking.test_ranking_view import made
-from touchstone.ranking.explaining import lifts, points, stability
-from touchstone.ranking.view import Catalog
+from touchstone.ranking.catalog.view import Catalog
+from touchstone.ranking.reasons.points import lifts, points, stability
 
 
 def test_points_add_up_to_the_score() -> None:

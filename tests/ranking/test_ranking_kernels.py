@@ -9,17 +9,17 @@ import pytest
 
 from tests.ranking.by_hand import score
 from tests.ranking.catalogs import row
-from touchstone.ranking import kernels, searching
-from touchstone.ranking.clustered import weighing_of
+from touchstone.ranking.catalog.view import Catalog, Layout
+from touchstone.ranking.columns.bitmaps import leaf_counts, pack
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.halving import LONG, taken
-from touchstone.ranking.index import Index
-from touchstone.ranking.kernels import SLACK, Asked
-from touchstone.ranking.ordering import stable_order
-from touchstone.ranking.planes import leaf_counts, pack
-from touchstone.ranking.predicates import AnyWord, Contains, Flag, Query, Range
-from touchstone.ranking.searching import Agenda, Best, Graded, Keyed, Repairs, Search
-from touchstone.ranking.view import Catalog, Layout
+from touchstone.ranking.index.arrays import Index
+from touchstone.ranking.index.indexed_part import weighing_of
+from touchstone.ranking.kernels import leaf_kernels, search_kernels
+from touchstone.ranking.kernels.leaf_kernels import SLACK, Asked
+from touchstone.ranking.kernels.search_kernels import Agenda, Best, Graded, Keyed, Repairs, Search
+from touchstone.ranking.kernels.two_threads import LONG, taken
+from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, Query, Range
+from touchstone.ranking.query.sort_order import stable_order
 
 SIZE = 700
 WEIGHTS = {name: 0.05 * (number + 1) for number, name in enumerate(CRITERION_NAMES)}
@@ -49,8 +49,8 @@ def _copy(module: ModuleType, known: ModuleType | None = None) -> ModuleType:
 @pytest.fixture(scope="module")
 def plain() -> tuple[ModuleType, ModuleType]:
     """Both modules of kernels, not compiled."""
-    loops = _copy(kernels)
-    return loops, _copy(searching, loops)
+    loops = _copy(leaf_kernels)
+    return loops, _copy(search_kernels, loops)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_plain_and_native_kernels_match_the_same_records(
     plain: tuple[ModuleType, ModuleType], index: Index, query: Query
 ) -> None:
     """Filters give the same bitmap and the same count."""
-    assert _matched(plain[0], index, query) == _matched(kernels, index, query)
+    assert _matched(plain[0], index, query) == _matched(leaf_kernels, index, query)
 
 
 def _topped(loops: ModuleType, search: ModuleType, index: Index, query: Query) -> list[tuple[int, float]]:
@@ -104,12 +104,12 @@ def test_plain_and_native_kernels_find_the_same_best(
     plain: tuple[ModuleType, ModuleType], index: Index, query: Query
 ) -> None:
     """The nine best and their scores, to the last bit."""
-    assert _topped(*plain, index, query) == _topped(kernels, searching, index, query)
+    assert _topped(*plain, index, query) == _topped(leaf_kernels, search_kernels, index, query)
 
 
 def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[object]]:
     words = np.zeros(index.meta.words, np.uint64)
-    kernels.match(index.grid, _asked(index, QUERIES[3]), np.empty(1, np.uint64), words)
+    leaf_kernels.match(index.grid, _asked(index, QUERIES[3]), np.empty(1, np.uint64), words)
     by_name = np.empty(SIZE + 1, np.uint32)
     by_name = by_name[: search.along(words, index.arrays["name.by"], by_name)]
     graded = Graded(np.zeros(64 * len(words)), np.zeros(64 * len(words), np.uint32))
@@ -149,7 +149,7 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
 
 def test_plain_and_native_kernels_order_and_count_the_same(plain: tuple[ModuleType, ModuleType], index: Index) -> None:
     """Permutations, radix passes, repairs, tallies and extremes agree."""
-    assert _in_order(*plain, index) == _in_order(kernels, searching, index)
+    assert _in_order(*plain, index) == _in_order(leaf_kernels, search_kernels, index)
 
 
 @pytest.mark.parametrize("spread", [1, 50, 2**31])

@@ -7,8 +7,8 @@ import pytest
 
 from tests.ranking.catalogs import row
 from tests.ranking.test_ranking_twin import check_answers
-from touchstone.ranking.snapshot import SnapshotError, load, save
-from touchstone.ranking.view import Catalog, Layout
+from touchstone.ranking.catalog.view import Catalog, Layout
+from touchstone.ranking.index.snapshot_file import SnapshotError, load, save
 
 LAYOUT = Layout(index_from=1, leaf_words=1)
 

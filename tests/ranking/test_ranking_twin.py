@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tests.ranking.by_hand import CRITERIA, matching, ordered, rank
 from tests.ranking.catalogs import query, row, sort_key, weights
-from touchstone.ranking import halving
-from touchstone.ranking.clustered import Plans
-from touchstone.ranking.columns import Row
-from touchstone.ranking.view import Catalog, Layout
+from touchstone.ranking.catalog.view import Catalog, Layout
+from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.index.indexed_part import Plans
+from touchstone.ranking.kernels import two_threads
 
 CASES = int(os.environ.get("RANKING_CASES", "150"))
 LAYOUTS = {
@@ -38,7 +38,7 @@ long_form = settings(max_examples=CASES, deadline=None, suppress_health_check=li
 def halves() -> Iterator[None]:
     """Work is halved from the first record on, as it otherwise is in long answers only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(halving, "LONG", 1)
+        patch.setattr(two_threads, "LONG", 1)
         yield
 
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from tests.ranking.catalogs import row
 from touchstone.core.attributes import ATTRIBUTES, FLAGS
-from touchstone.ranking.columns import Row
+from touchstone.ranking.catalog.view import Catalog
+from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.predicates import Flag, Range
-from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.ranking.view import Catalog
+from touchstone.ranking.query.predicates import Flag, Range
+from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 
 
 def made(id_: int, **facts: object) -> Row:

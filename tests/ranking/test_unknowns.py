@@ -4,7 +4,7 @@ import numpy as np
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.explaining import FACTS, unknowns
+from touchstone.ranking.reasons.points import FACTS, unknowns
 
 
 def test_criteria_without_a_known_fact_are_unknown() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from tests.ranking.catalogs import row
 from touchstone.core.attributes import ATTRIBUTES, WORDS
 from touchstone.database.engine import Database
-from touchstone.ranking.columns import Row
+from touchstone.ranking.columns.segment import Row
 from touchstone.selection import store
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,8 +14,8 @@ from tests.selection.seeded import random_rows, seed, stored
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.versions import CATALOG, bump
-from touchstone.ranking.predicates import Contains
-from touchstone.ranking.view import Layout
+from touchstone.ranking.catalog.view import Layout
+from touchstone.ranking.query.predicates import Contains
 from touchstone.selection import store
 from touchstone.selection.app import Selection
 from touchstone.selection.catalog import LiveCatalog

@@ -9,8 +9,8 @@ from tests.selection.conftest import ADA, client_of, created
 from tests.selection.seeded import random_rows, seed, twin
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.ranking.ordering import SORT_KEYS
-from touchstone.ranking.predicates import Visible
+from touchstone.ranking.query.predicates import Visible
+from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.selection.app import Selection
 
 ROWS = random_rows(3, 120)

@@ -10,8 +10,8 @@ import pytest
 from tests.ranking import by_hand, catalogs
 from tests.selection.conftest import ADA, created
 from tests.selection.seeded import random_rows, twin
-from touchstone.ranking.predicates import Visible
-from touchstone.ranking.profiles import PROFILES
+from touchstone.ranking.query.predicates import Visible
+from touchstone.ranking.weight_profiles import PROFILES
 
 ROWS = random_rows(21, 2500)
 

@@ -19,9 +19,9 @@ from tests.ranking.catalogs import query, row, sort_key, weights
 from tests.selection.seeded import stored, twin
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.ranking.clustered import Plans
-from touchstone.ranking.columns import Row
-from touchstone.ranking.view import Layout
+from touchstone.ranking.catalog.view import Layout
+from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.index.indexed_part import Plans
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.store import prepare_versions
 

@@ -18,7 +18,7 @@ from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.validation import VALIDATION
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.ranking.profiles import PROFILES
+from touchstone.ranking.weight_profiles import PROFILES
 from touchstone.web.views.shades import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent

@@ -11,9 +11,9 @@ from starlette.responses import Response, StreamingResponse
 
 from touchstone.core.metrics import RANKINGS
 from touchstone.http.app import Json
+from touchstone.ranking.catalog.view import Ranked, View
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
-from touchstone.ranking.explaining import points, unknowns
-from touchstone.ranking.view import Ranked, View
+from touchstone.ranking.reasons.points import points, unknowns
 from touchstone.selection.catalog import LiveCatalog
 from touchstone.selection.filters import query_of
 from touchstone.selection.parameters import Values

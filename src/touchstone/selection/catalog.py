@@ -17,9 +17,9 @@ from touchstone.core.errors import ServiceError
 from touchstone.core.metrics import RECORDS
 from touchstone.database import versions
 from touchstone.database.engine import Database, Reader, Writer
-from touchstone.ranking.columns import Row
-from touchstone.ranking.snapshot import SnapshotError, load, save
-from touchstone.ranking.view import Catalog, Layout, View
+from touchstone.ranking.catalog.view import Catalog, Layout, View
+from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.index.snapshot_file import SnapshotError, load, save
 from touchstone.selection import store
 from touchstone.selection.records import Entry, RecordCache, encoded, encoded_without_metadata, row_of
 from touchstone.selection.store import Found

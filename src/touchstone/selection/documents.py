@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.profiles import PROFILES
+from touchstone.ranking.weight_profiles import PROFILES
 from touchstone.selection.filters import FILTER_PARAMETERS
 from touchstone.selection.parameters import Parameters
 from touchstone.selection.schemas import (

@@ -5,9 +5,9 @@ from typing import Any
 
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.ranking.facets import Facets
-from touchstone.ranking.ordering import SORT_KEYS
-from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
+from touchstone.ranking.query.facets import Facets
+from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 
 
 def facets_shown(facets: Facets) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
 from touchstone.core.errors import Fault, Invalid
-from touchstone.ranking.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
+from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
 from touchstone.selection.parameters import Form, Parameter, Parameters, Value, Values, merge
 
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from touchstone.ranking.predicates import Contains, Flag, Query, Range, Visible
-from touchstone.ranking.view import View
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.query.predicates import Contains, Flag, Query, Range, Visible
 from touchstone.selection.catalog import LiveCatalog, PageRoom
 from touchstone.selection.filters import query_of
 from touchstone.selection.parameters import Values

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from touchstone.core.attributes import ATTRIBUTES, WORDS
-from touchstone.ranking.columns import Row, SegmentWriter
+from touchstone.ranking.columns.segment import Row, SegmentWriter
 from touchstone.ranking.criteria import COMPOSITES
 
 CACHE_BYTES: Final = 64 * 1024 * 1024

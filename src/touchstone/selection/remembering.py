@@ -5,7 +5,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from touchstone.ranking.view import View
+from touchstone.ranking.catalog.view import View
 
 CAPACITY_BYTES: Final = 16 * 1024 * 1024
 LARGEST_BYTES: Final = 128 * 1024

@@ -11,8 +11,8 @@ from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import ConflictingValues, Fault, Invalid, InvalidWeights
 from touchstone.http.json_body import unknown, unknown_value
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.ranking.scoring import terms
+from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
+from touchstone.ranking.weighted_score import terms
 from touchstone.selection.filters import filters_of, joined
 from touchstone.selection.parameters import Form, Parameter, Parameters, Values
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.attributes import INT53_MAX
-from touchstone.ranking.ordering import SORT_KEYS
+from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.selection.filters import FILTER_PARAMETERS
 from touchstone.selection.parameters import Form, Parameter, Parameters, Values
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
 from touchstone.ranking import criteria as formulas
-from touchstone.ranking.columns import INTEGER_COLUMNS, Segment
+from touchstone.ranking.columns.bitmaps import leaf_counts, pack, smallest_unsigned
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
+from touchstone.ranking.columns.text_pool import Signatures, pool
 from touchstone.ranking.criteria import CRITERION_NAMES, Bools, Floats, Ints
-from touchstone.ranking.leaves import kd_order
-from touchstone.ranking.planes import leaf_counts, pack, smallest_unsigned
-from touchstone.ranking.texts import Signatures, pool
+from touchstone.ranking.index.kd_layout import kd_order
 
 GRADED: Final = (
     "ethical_score",

@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.text import fold
-from touchstone.ranking.answers import Items, Ordered, Ranked
-from touchstone.ranking.building import build
-from touchstone.ranking.clustered import Clustered, Plans
-from touchstone.ranking.columns import Row, SegmentWriter
+from touchstone.ranking.catalog.merging import merged_order, merged_windows, sorting_key
+from touchstone.ranking.catalog.part import Part
+from touchstone.ranking.catalog.results import Items, Ordered, Ranked
+from touchstone.ranking.catalog.unindexed_part import Flat
+from touchstone.ranking.columns.segment import Row, SegmentWriter
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Bools, Facts, Floats, Ints
-from touchstone.ranking.facets import Counts, Facets
-from touchstone.ranking.flat import Flat
-from touchstone.ranking.index import Index
-from touchstone.ranking.merging import merged_order, merged_windows, sorting_key
-from touchstone.ranking.native import compile_kernels
-from touchstone.ranking.ordering import SORT_KEYS
-from touchstone.ranking.parts import Part
-from touchstone.ranking.predicates import Query
+from touchstone.ranking.index.arrays import Index
+from touchstone.ranking.index.builder import build
+from touchstone.ranking.index.indexed_part import Clustered, Plans
+from touchstone.ranking.kernels.compilation import compile_kernels
+from touchstone.ranking.query.facets import Counts, Facets
+from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.query.sort_order import SORT_KEYS
 
 __all__ = ["Catalog", "Items", "Layout", "Ordered", "Ranked", "Reclustering", "View"]
 

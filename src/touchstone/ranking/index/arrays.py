@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
-from touchstone.ranking import kernels
-from touchstone.ranking.building import POOLED, Arrays, Meta
-from touchstone.ranking.columns import INTEGER_COLUMNS, Decoded
+from touchstone.ranking.columns.bitmaps import bits
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Decoded
+from touchstone.ranking.columns.text_pool import all_texts, some_texts, text
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Floats, Ints
-from touchstone.ranking.halving import taken
-from touchstone.ranking.kernels import Grid
-from touchstone.ranking.ordering import stable_order
-from touchstone.ranking.planes import bits
-from touchstone.ranking.planning import Planner
-from touchstone.ranking.texts import all_texts, some_texts, text
+from touchstone.ranking.index.builder import POOLED, Arrays, Meta
+from touchstone.ranking.index.planner import Planner
+from touchstone.ranking.kernels import leaf_kernels
+from touchstone.ranking.kernels.leaf_kernels import Grid
+from touchstone.ranking.kernels.two_threads import taken
+from touchstone.ranking.query.sort_order import stable_order
 
 _PERMUTATIONS: Final = 6  # sort orders that are kept, 4 bytes a record each
 _LAST: Final = np.uint32(2**32 - 1)
@@ -86,7 +86,7 @@ class Index:
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """One criterion at these positions, in float64."""
         out = np.empty(len(positions))
-        kernels.values_at(self.grid, CRITERION_NAMES.index(name), np.asarray(positions, np.int64), out)
+        leaf_kernels.values_at(self.grid, CRITERION_NAMES.index(name), np.asarray(positions, np.int64), out)
         return out
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from touchstone.core.text import fold
-from touchstone.ranking.columns import INTEGER_COLUMNS, Segment
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
 from touchstone.ranking.criteria import COMPOSITES, Bools
-from touchstone.ranking.predicates import (
+from touchstone.ranking.query.predicates import (
     COMPOSITE_TOLERANCE,
     AnyWord,
     Contains,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.criteria import Floats, Ints
-from touchstone.ranking.facets import Counts
-from touchstone.ranking.predicates import Query
+from touchstone.ranking.query.facets import Counts
+from touchstone.ranking.query.predicates import Query
 
 
 class Window(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.columns import Segment
+from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats
 
 SLACK: Final = 4e-6  # more than float32 can lose over twelve terms

@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.text import fold
-from touchstone.ranking import kernels, searching
-from touchstone.ranking.columns import INTEGER_COLUMNS, Decoded
+from touchstone.ranking.catalog.part import Listed, Window, uuid_texts
+from touchstone.ranking.columns.bitmaps import Words, leaf_counts, pack
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Decoded
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Floats, Ints
-from touchstone.ranking.facets import Counts
-from touchstone.ranking.halving import in_halves, taken
-from touchstone.ranking.index import Index
-from touchstone.ranking.kernels import Asked, Weighing
-from touchstone.ranking.ordering import ascending, exactly, smallest, stable_order
-from touchstone.ranking.parts import Listed, Window, uuid_texts
-from touchstone.ranking.planes import Words, leaf_counts, pack
-from touchstone.ranking.predicates import Contains, Query, Range
-from touchstone.ranking.scoring import terms
-from touchstone.ranking.searching import Agenda, Best, Graded, Search
-from touchstone.ranking.tallying import count_index
+from touchstone.ranking.index.arrays import Index
+from touchstone.ranking.index.facet_counts import count_index
+from touchstone.ranking.kernels import leaf_kernels, search_kernels
+from touchstone.ranking.kernels.leaf_kernels import Asked, Weighing
+from touchstone.ranking.kernels.search_kernels import Agenda, Best, Graded, Search
+from touchstone.ranking.kernels.two_threads import in_halves, taken
+from touchstone.ranking.query.facets import Counts
+from touchstone.ranking.query.predicates import Contains, Query, Range
+from touchstone.ranking.query.sort_order import ascending, exactly, smallest, stable_order
+from touchstone.ranking.weighted_score import terms
 
 
 class Plans(NamedTuple):
@@ -70,7 +70,7 @@ class Clustered:
     def living(self) -> Ints:
         """The positions of all live records."""
         out = np.empty(self.size, np.int64)
-        searching.positions_of(self._alive, out)
+        search_kernels.positions_of(self._alive, out)
         return out
 
     def find(self, id_: int) -> int | None:
@@ -118,12 +118,12 @@ class Clustered:
         return words, self._match(found[0], words) if found else 0
 
     def _match(self, asked: Asked, words: Words) -> int:
-        return int(kernels.match(self.index.grid, asked, np.empty(self.index.meta.leaf_words, np.uint64), words))
+        return int(leaf_kernels.match(self.index.grid, asked, np.empty(self.index.meta.leaf_words, np.uint64), words))
 
     def _positions(self, query: Query) -> Ints:
         words, count = self._matching(query)
         out = np.empty(count, np.int64)
-        searching.positions_of(words, out)
+        search_kernels.positions_of(words, out)
         return out
 
     def count(self, query: Query) -> int:
@@ -136,7 +136,7 @@ class Clustered:
         found = self._asked(query)
         leaf_words = self.index.meta.leaf_words
         mask, leaf = np.empty(leaf_words, np.uint64), position // (64 * leaf_words)
-        if not found or not kernels.chosen(self.index.grid, found[0], leaf, mask):
+        if not found or not leaf_kernels.chosen(self.index.grid, found[0], leaf, mask):
             return False
         inside = position - leaf * 64 * leaf_words
         return bool((int(mask[inside >> 6]) >> (inside & 63)) & 1)
@@ -158,9 +158,9 @@ class Clustered:
         grid = self.index.grid
         words = np.zeros(self.index.meta.words, np.uint64)
         positions = np.empty(self._match(asked, words), np.int64)
-        searching.positions_of(words, positions)
+        search_kernels.positions_of(words, positions)
         found = np.empty(len(positions))
-        kernels.scores_at(grid, weighing, positions, found)
+        leaf_kernels.scores_at(grid, weighing, positions, found)
         chosen = smallest((-found, grid.order[positions]), 0, end)
         return Window(positions[chosen], found[chosen], "gather")
 
@@ -175,10 +175,10 @@ class Clustered:
             rows=np.empty(room + 1, np.int64),
             scores=np.empty(room),
         )
-        kernels.bounds(grid, weighing, agenda.bound)
-        kernels.by_bound(agenda.bound, np.zeros(kernels.BUCKETS + 1, np.int64), agenda.leaves)
+        leaf_kernels.bounds(grid, weighing, agenda.bound)
+        leaf_kernels.by_bound(agenda.bound, np.zeros(leaf_kernels.BUCKETS + 1, np.int64), agenda.leaves)
         best = Best(np.empty(end, np.int64), np.empty(end))
-        size, _ = searching.top(Search(grid, asked, weighing), agenda, best)
+        size, _ = search_kernels.top(Search(grid, asked, weighing), agenda, best)
         heap, found = best.positions[:size], best.scores[:size]
         chosen = np.lexsort((grid.order[heap], -found))
         return Window(heap[chosen], found[chosen], "best first")
@@ -188,11 +188,11 @@ class Clustered:
         grid, meta = self.index.grid, self.index.meta
         words = np.zeros(meta.words, np.uint64)
         by_name = np.empty(self._match(asked, words) + 1, np.uint32)
-        by_name = by_name[: searching.along(words, self.index.arrays["name.by"], by_name)]
+        by_name = by_name[: search_kernels.along(words, self.index.arrays["name.by"], by_name)]
         graded = Graded(np.empty(64 * meta.words), np.empty(64 * meta.words, np.uint32))
 
         def grade(start: int, stop: int) -> None:
-            searching.ranking_keys(grid, weighing, words[start // 64 : stop // 64], start // 64, graded)
+            search_kernels.ranking_keys(grid, weighing, words[start // 64 : stop // 64], start // 64, graded)
 
         in_halves(64 * meta.words, grade, 64 * (meta.words // 2))
         keys, positions = stable_order(taken(graded.keys, by_name), by_name)
@@ -205,11 +205,11 @@ class Clustered:
         words, count = self._matching(query)
         if count <= self._plans.few // 4:
             positions = np.empty(count, np.int64)
-            searching.positions_of(words, positions)
+            search_kernels.positions_of(words, positions)
             keys = self._sort_keys(column, positions, descending)
             return Listed(positions[smallest(keys, skip, limit)], count)
         out = np.empty(max(0, min(count - skip, count if limit is None else limit)), np.int64)
-        searching.walk(words, self.index.permutation(column, descending), skip, out)
+        search_kernels.walk(words, self.index.permutation(column, descending), skip, out)
         return Listed(out, count)
 
     def _sort_keys(self, column: str, positions: Ints, descending: bool) -> list[NDArray[Any]]:
@@ -251,7 +251,7 @@ class Clustered:
         """How many records other than the one with this id come before a score, folded name and id."""
         positions, weighing = self._positions(query), weighing_of(weights)
         found = np.empty(len(positions))
-        kernels.scores_at(self.index.grid, weighing, positions, found)
+        leaf_kernels.scores_at(self.index.grid, weighing, positions, found)
         near = positions[found >= score]
         others = self.index.integers("id", near) != id_
         higher, tied = found[found >= score][others] > score, near[others]

@@ -9,9 +9,9 @@ from threading import Lock
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from touchstone.ranking import kernels, searching
+from touchstone.ranking.kernels import leaf_kernels, search_kernels
 
-_MODULES: Final = (kernels, searching)
+_MODULES: Final = (leaf_kernels, search_kernels)
 _lock: Final = Lock()
 _compiled: Final[dict[FunctionType, Any]] = {}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
-from touchstone.ranking.columns import Segment
+from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import COMPOSITES, Ints
 
 VALUE_FACETS: Final = ("domain", "task", "year", "file_type", "visibility")

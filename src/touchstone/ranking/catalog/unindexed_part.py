@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
-from touchstone.ranking.columns import Decoded, Segment
+from touchstone.ranking.catalog.part import Listed, Window, uuid_texts
+from touchstone.ranking.columns.segment import Decoded, Segment
 from touchstone.ranking.criteria import COMPOSITES, Bools, Floats, Ints
-from touchstone.ranking.facets import Counts, count_segment
-from touchstone.ranking.filtering import matching
-from touchstone.ranking.ordering import ascending, smallest, sort_values
-from touchstone.ranking.parts import Listed, Window, uuid_texts
-from touchstone.ranking.predicates import Query
-from touchstone.ranking.scoring import SLACK, scores, shares
+from touchstone.ranking.query.facets import Counts, count_segment
+from touchstone.ranking.query.predicate_evaluation import matching
+from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.query.sort_order import ascending, smallest, sort_values
+from touchstone.ranking.weighted_score import SLACK, scores, shares
 
 _NOTHING: Final = Window(np.empty(0, np.int64), np.empty(0), "gather")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking import searching
+from touchstone.ranking.kernels import search_kernels
 
 LONG: Final = 100_000  # shorter work is done before a second thread has begun
 _other: Final = ThreadPoolExecutor(1, "second-half")
@@ -27,5 +27,5 @@ def in_halves(size: int, work: Callable[[int, int], None], border: int | None = 
 def taken(values: NDArray[Any], positions: NDArray[np.uint32]) -> NDArray[Any]:
     """The values at these positions."""
     out = np.empty(len(positions), values.dtype)
-    in_halves(len(positions), lambda start, end: searching.take(values, positions[start:end], out[start:end]))
+    in_halves(len(positions), lambda start, end: search_kernels.take(values, positions[start:end], out[start:end]))
     return out

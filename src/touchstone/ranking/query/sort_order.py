@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
-from touchstone.ranking import searching
-from touchstone.ranking.columns import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
 from touchstone.ranking.criteria import COMPOSITES, Floats, Ints
-from touchstone.ranking.halving import in_halves
-from touchstone.ranking.kernels import DIGIT, RADIX
-from touchstone.ranking.searching import Keyed, Repairs
+from touchstone.ranking.kernels import search_kernels
+from touchstone.ranking.kernels.leaf_kernels import DIGIT, RADIX
+from touchstone.ranking.kernels.search_kernels import Keyed, Repairs
+from touchstone.ranking.kernels.two_threads import in_halves
 
 _TEXTS: Final = tuple(name for name in TEXT_COLUMNS if name != "visibility")
 _ALIASES: Final = {"name": "dataset_name", "num_citations": "citations"}
@@ -76,11 +76,11 @@ def _pass(shift: int, source: Keyed, target: Keyed) -> bool:
     size, counts = len(source.keys), np.zeros((2, RADIX), np.int64)
 
     def count(start: int, end: int) -> None:
-        searching.count_digits(shift, source.keys[start:end], counts[int(start > 0)])
+        search_kernels.count_digits(shift, source.keys[start:end], counts[int(start > 0)])
 
     def deal(start: int, end: int) -> None:
         part = Keyed(source.keys[start:end], source.places[start:end])
-        searching.deal_digits(shift, part, target, starts[int(start > 0)])
+        search_kernels.deal_digits(shift, part, target, starts[int(start > 0)])
 
     in_halves(size, count)
     if counts.sum(axis=0).max(initial=0) == size:
@@ -99,7 +99,7 @@ def exactly(keys: NDArray[np.uint32], places: NDArray[np.uint32], scores: Floats
     def repair(start: int, end: int) -> None:
         part, room = slice(start, end), end - start + 2
         spare = Repairs(np.empty(room, np.int64), np.empty(room, np.uint32), np.empty(room))
-        left = searching.repair(keys[part], places[part], scores, spare)
+        left = search_kernels.repair(keys[part], places[part], scores, spare)
         for first, last in (start + spare.left[: 2 * left]).reshape(-1, 2):
             run = places[first:last]
             run[:] = run[np.argsort(-scores[run], kind="stable")]

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import NUMBERS
 from touchstone.core.text import fold
-from touchstone.ranking import searching
-from touchstone.ranking.building import Arrays, Meta
+from touchstone.ranking.columns.bitmaps import Words, leaf_counts, pack
+from touchstone.ranking.columns.text_pool import all_texts, possible
 from touchstone.ranking.criteria import Bools
-from touchstone.ranking.filtering import bounds
-from touchstone.ranking.kernels import Asked, Grid
-from touchstone.ranking.planes import Words, leaf_counts, pack
-from touchstone.ranking.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
-from touchstone.ranking.texts import all_texts, possible
+from touchstone.ranking.index.builder import Arrays, Meta
+from touchstone.ranking.kernels import search_kernels
+from touchstone.ranking.kernels.leaf_kernels import Asked, Grid
+from touchstone.ranking.query.predicate_evaluation import bounds
+from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
 
 _KEPT: Final = 64  # scanned planes that are kept
 _COLUMN: Final = {name: number for number, name in enumerate(NUMBERS)}  # as `kernels.code_of` numbers them
@@ -240,7 +240,7 @@ class Planner:
     def _scanned(self, predicate: Predicate) -> Words:
         if isinstance(predicate, Range) and predicate.column == "technical_score":
             words = np.zeros(self._meta.words, np.uint64)
-            searching.technical_plane(self._grid, *bounds(predicate), words)
+            search_kernels.technical_plane(self._grid, *bounds(predicate), words)
             return words
         if isinstance(predicate, Visible):
             words = np.array(self._arrays["planes"][self._plane["public"]])

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
+from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES, Facts, Floats, Ints
-from touchstone.ranking.predicates import Query
-from touchstone.ranking.scoring import terms, weighted
-from touchstone.ranking.view import View
+from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.weighted_score import terms, weighted
 
 _BEST: Final = {"has_missing_values": False}  # the value that scores best; true for every other flag
 

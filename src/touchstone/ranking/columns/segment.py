@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
+from touchstone.ranking.columns.vocabulary import Vocabulary, VocabularyWriter, fold_text, fold_words
 from touchstone.ranking.criteria import CRITERIA, Floats, Ints
-from touchstone.ranking.vocabulary import Vocabulary, VocabularyWriter, fold_text, fold_words
 
 CODE: Final = np.int32
 TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", "file_type", "visibility")

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.building import Arrays, Meta
-from touchstone.ranking.index import Index
+from touchstone.ranking.index.arrays import Index
+from touchstone.ranking.index.builder import Arrays, Meta
 
 _MAGIC: Final = b"touchstone index\n"
 _FORMAT: Final = 1

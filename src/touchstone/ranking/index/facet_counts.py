@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
-from touchstone.ranking import searching
+from touchstone.ranking.columns.bitmaps import Words
+from touchstone.ranking.columns.text_pool import all_texts
 from touchstone.ranking.criteria import Floats, Ints
-from touchstone.ranking.facets import Counts
-from touchstone.ranking.index import Index
-from touchstone.ranking.planes import Words
-from touchstone.ranking.texts import all_texts
+from touchstone.ranking.index.arrays import Index
+from touchstone.ranking.kernels import search_kernels
+from touchstone.ranking.query.facets import Counts
 
 
 def count_index(counts: Counts, index: Index, words: Words, total: int) -> None:
@@ -25,7 +25,7 @@ def count_index(counts: Counts, index: Index, words: Words, total: int) -> None:
 
 
 def _common(index: Index, words: Words, plane: str) -> int:
-    return int(searching.overlap(words, index.arrays["planes"][index.meta.planes.index(plane)]))
+    return int(search_kernels.overlap(words, index.arrays["planes"][index.meta.planes.index(plane)]))
 
 
 def _count_planes(counts: Counts, index: Index, words: Words, total: int) -> None:
@@ -39,13 +39,13 @@ def _count_planes(counts: Counts, index: Index, words: Words, total: int) -> Non
     met = [total, *(_common(index, words, f"ethical:{least}") for least in range(1, 11))]
     fewest, most = sum(count == total for count in met) - 1, sum(count > 0 for count in met) - 1
     counts.extend("ethical_score", fewest / 10, most / 10)
-    low, high = searching.technical_extremes(index.grid, words, index.arrays["lower"][1])
+    low, high = search_kernels.technical_extremes(index.grid, words, index.arrays["lower"][1])
     counts.extend("technical_score", float(low), float(high))
 
 
 def _tallied(codes: NDArray[Any], words: Words, size: int) -> Ints:
     found = np.zeros(size, np.int64)
-    searching.tally(words, codes, found)
+    search_kernels.tally(words, codes, found)
     return found
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels import (
+from touchstone.ranking.kernels.leaf_kernels import (
     FEW,
     ONE,
     RADIX,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.text import fold
+from touchstone.ranking.catalog.part import Part, Window
 from touchstone.ranking.criteria import Floats, Ints
-from touchstone.ranking.parts import Part, Window
 
 
 class Reversed:

@@ -1,0 +1,1 @@
+"""The `ranking.query` package."""
