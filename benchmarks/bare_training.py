@@ -6,8 +6,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from touchstone.learning.orders import TrainOrder
-from touchstone.learning.ports import DataFile
+from touchstone.learning.interfaces import DataFile
+from touchstone.learning.requests import TrainOrder
 from touchstone.learning.training import run_training
 
 

@@ -27,12 +27,12 @@ import shap
 from threadpoolctl import threadpool_limits
 
 from touchstone.demo import tables_folder
-from touchstone.learning.artifact import load
-from touchstone.learning.data import read_table
-from touchstone.learning.explaining.modelled import make_case
-from touchstone.learning.explaining.shapley import attribute
-from touchstone.learning.orders import ExplainOrder, TrainOrder
-from touchstone.learning.ports import DataFile, ModelFile
+from touchstone.learning.explaining.model_explanation import make_case
+from touchstone.learning.explaining.shapley_values import attribute
+from touchstone.learning.interfaces import DataFile, ModelFile
+from touchstone.learning.model_artifact import load
+from touchstone.learning.requests import ExplainOrder, TrainOrder
+from touchstone.learning.table_reader import read_table
 from touchstone.learning.training import run_training
 
 ROWS = 6_000

@@ -13,7 +13,7 @@ from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
 from touchstone.gateway.table import PUBLIC_ROUTES
 from touchstone.jobs.states import FINAL, MOVES
-from touchstone.learning.orders import ALGORITHMS, METHODS, METRICS
+from touchstone.learning.requests import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.sort_order import SORT_KEYS

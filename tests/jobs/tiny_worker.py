@@ -15,7 +15,7 @@ import msgspec
 from touchstone.jobs.nursery import main
 from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
 from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import ExplainOrder, TrainOrder, check, check_explanation
+from touchstone.learning.requests import ExplainOrder, TrainOrder, check, check_explanation
 
 
 def noop(bench: Bench) -> Done:

@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from touchstone.learning.explaining.running import run_explanation
-from touchstone.learning.orders import ExplainOrder, TrainOrder
-from touchstone.learning.ports import DataFile, Json, ModelFile, Outcome
+from touchstone.learning.explaining.explanation_run import run_explanation
+from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome
+from touchstone.learning.requests import ExplainOrder, TrainOrder
 from touchstone.learning.training import run_training
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from tests.learning.making import explain, messy, model_of, train
 from touchstone.core.colours import LOWERS, RAISES
-from touchstone.learning.charts.drawing import render_png, render_svg
-from touchstone.learning.charts.explanations import dependence_chart
-from touchstone.learning.charts.quality import calibration_chart, confusion_chart, roc_chart
-from touchstone.learning.columns import Kind
+from touchstone.learning.charts.evaluation_charts import calibration_chart, confusion_chart, roc_chart
+from touchstone.learning.charts.explanation_charts import dependence_chart
+from touchstone.learning.charts.renderer import render_png, render_svg
+from touchstone.learning.column_types import Kind
 from touchstone.learning.evaluation import Measured
-from touchstone.learning.explaining.dependence import Dependence
-from touchstone.learning.wording import say, signed, spelled, written
+from touchstone.learning.explaining.partial_dependence import Dependence
+from touchstone.learning.number_format import say, signed, spelled, written
 from touchstone.messages import narratives
 
 Charts = dict[str, Any]

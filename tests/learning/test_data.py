@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.learning.making import csv, messy, raw
-from touchstone.learning import data
-from touchstone.learning.columns import Kind, as_dict, from_dict, read_cell
-from touchstone.learning.data import read_table
+from touchstone.learning import table_reader
+from touchstone.learning.column_types import Kind, as_dict, from_dict, read_cell
 from touchstone.learning.errors import LearningError
-from touchstone.learning.ports import DataFile
-from touchstone.learning.searching import quiet
+from touchstone.learning.interfaces import DataFile
+from touchstone.learning.model_search import quiet
+from touchstone.learning.table_reader import read_table
 
 
 def parquet(columns: dict[str, Any]) -> DataFile:
@@ -243,7 +243,7 @@ def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
         (raw("not parquet", "parquet"), "file_unreadable"),
         (raw("a\n1\n", "xlsx"), "file_type_unknown"),
         (raw(",".join(f"c{number}" for number in range(5_001)) + "\n1\n"), "too_many_columns"),
-        (raw(b"a\n" + b"x" * (data.MAX_LINE_BYTES + 1)), "line_too_long"),
+        (raw(b"a\n" + b"x" * (table_reader.MAX_LINE_BYTES + 1)), "line_too_long"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

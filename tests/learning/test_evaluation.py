@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 import sklearn.metrics as oracle
 
-from touchstone.learning.columns import from_numbers, from_texts
+from touchstone.learning.column_types import from_numbers, from_texts
 from touchstone.learning.evaluation import Measured, bootstrap, measure, over_folds
-from touchstone.learning.groups import group_metrics
-from touchstone.learning.orders import METRIC_BY_NAME, Task
-from touchstone.learning.targets import Target
+from touchstone.learning.group_metrics import group_metrics
+from touchstone.learning.requests import METRIC_BY_NAME, Task
+from touchstone.learning.target import Target
 
 RNG = np.random.default_rng(3)
 

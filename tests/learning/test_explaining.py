@@ -13,16 +13,16 @@ import pandas as pd
 import pytest
 
 from tests.learning.making import csv, explain, messy, model_of, train
-from touchstone.learning import artifact
-from touchstone.learning.columns import from_dates, from_numbers, from_texts
-from touchstone.learning.data import read_table
+from touchstone.learning import model_artifact
+from touchstone.learning.column_types import from_dates, from_numbers, from_texts
 from touchstone.learning.errors import LearningError
-from touchstone.learning.explaining.association import association, side_of
-from touchstone.learning.explaining.modelled import Case, make_case
-from touchstone.learning.explaining.shapley import attribute
-from touchstone.learning.orders import ExplainOrder
-from touchstone.learning.ports import ModelFile
-from touchstone.learning.preparing import encoded_sources
+from touchstone.learning.explaining.associations import association, side_of
+from touchstone.learning.explaining.model_explanation import Case, make_case
+from touchstone.learning.explaining.shapley_values import attribute
+from touchstone.learning.interfaces import ModelFile
+from touchstone.learning.preparation import encoded_sources
+from touchstone.learning.requests import ExplainOrder
+from touchstone.learning.table_reader import read_table
 
 
 def line(rows: int = 80) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def steps(rows: int = 120) -> pd.DataFrame:
 
 def case_of(frame: pd.DataFrame, model: ModelFile, **body: Any) -> Case:
     order = msgspec.convert({"job_id": "job", **body}, ExplainOrder)
-    return make_case(order, read_table(csv(frame)), artifact.load(model))
+    return make_case(order, read_table(csv(frame)), model_artifact.load(model))
 
 
 def by_hand(case: Case, row: np.ndarray[Any, Any]) -> list[float]:
@@ -281,7 +281,7 @@ def test_associations_are_one_for_the_same_and_nothing_for_chance() -> None:
 def test_encoded_columns_stem_from_their_source(tmp_path: Path) -> None:
     """Changing one source column changes exactly the encoded columns that are said to stem from it."""
     frame = messy(150)
-    kept = artifact.load(model_of(train(frame, "outcome", tmp_path, budget={"max_trials": 1})))
+    kept = model_artifact.load(model_of(train(frame, "outcome", tmp_path, budget={"max_trials": 1})))
     prepare = kept.pipeline.named_steps["prepare"]
     names = [column.name for column in kept.columns]
     sources = encoded_sources(prepare, names)
@@ -301,7 +301,7 @@ def test_many_classes_and_many_values_keep_their_sources(tmp_path: Path) -> None
     rng = np.random.default_rng(0)
     city = rng.integers(0, 40, 300)
     frame = pd.DataFrame({"x": rng.normal(size=300), "city": [f"c{n}" for n in city], "y": city % 3})
-    kept = artifact.load(model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})))
+    kept = model_artifact.load(model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})))
     sources = encoded_sources(kept.pipeline.named_steps["prepare"], ["x", "city"])
     assert sources.tolist() == [0, 1, 1, 1]
 

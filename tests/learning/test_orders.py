@@ -11,7 +11,7 @@ import pytest
 from touchstone.learning.algorithms import RECIPES
 from touchstone.learning.errors import BY_CODE, LearningError
 from touchstone.learning.evaluation import MEASURES
-from touchstone.learning.orders import (
+from touchstone.learning.requests import (
     ALGORITHMS,
     METHODS,
     METRICS,

@@ -16,13 +16,13 @@ import pandas as pd
 import pytest
 
 from tests.learning.making import Progress, csv, explain, messy, model_of, train
-from touchstone.learning import artifact
+from touchstone.learning import model_artifact
 from touchstone.learning.algorithms import plan, space
-from touchstone.learning.data import read_table
 from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import TrainOrder
-from touchstone.learning.ports import ModelFile
-from touchstone.learning.predicting import predict
+from touchstone.learning.interfaces import ModelFile
+from touchstone.learning.prediction import predict
+from touchstone.learning.requests import TrainOrder
+from touchstone.learning.table_reader import read_table
 from touchstone.learning.training import make_study, run_training
 
 
@@ -267,7 +267,7 @@ def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: s
     frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
     body = {"algorithms": [algorithm], "budget": {"max_trials": 1}, "features": {"exclude": ["id"]}}
     outcome = train(frame, target, tmp_path, **body)
-    kept = artifact.load(model_of(outcome))
+    kept = model_artifact.load(model_of(outcome))
     rows = json.loads(frame.drop(columns=[target, "when"]).head(5).to_json(orient="records"))
     answer = predict(model_of(outcome), rows)
     assert kept.record["algorithm"] == algorithm
@@ -300,9 +300,9 @@ def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:
     model = model_of(train(messy(120), "outcome", tmp_path, budget={"max_trials": 1}))
     data = model.stream.read()
     with pytest.raises(LearningError, match="artifact_damaged"):
-        artifact.load(ModelFile(io.BytesIO(data[:-1]), model.sha256))
+        model_artifact.load(ModelFile(io.BytesIO(data[:-1]), model.sha256))
     with pytest.raises(LearningError, match="artifact_damaged"):
-        artifact.load(ModelFile(io.BytesIO(b"junk"), hashlib.sha256(b"junk").hexdigest()))
+        model_artifact.load(ModelFile(io.BytesIO(b"junk"), hashlib.sha256(b"junk").hexdigest()))
 
 
 def test_types_outside_the_list_are_never_loaded(tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_types_outside_the_list_are_never_loaded(tmp_path: Path) -> None:
             copy.writestr(name, content.replace(b"DecisionTreeClassifier", b"DecisionTreeKidnapper"))
     data = buffer.getvalue()
     with pytest.raises(LearningError, match="artifact_untrusted"):
-        artifact.load(ModelFile(io.BytesIO(data), hashlib.sha256(data).hexdigest()))
+        model_artifact.load(ModelFile(io.BytesIO(data), hashlib.sha256(data).hexdigest()))
 
 
 def test_the_card_tells_data_quality_groups_and_limits(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import touchstone.web
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.colours import CLASSES, ROLES
 from touchstone.core.colours import CRITERIA as CRITERION_COLOURS
-from touchstone.learning.wording import say
+from touchstone.learning.number_format import say
 from touchstone.messages import FIXED, MESSAGES, narratives, text
 from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES

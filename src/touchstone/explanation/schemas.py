@@ -6,7 +6,7 @@ from pydantic import Field
 
 from touchstone.http.json_body import Wire
 from touchstone.jobs.schemas import Cell, CellRow, ColumnName, DatasetKey, ForeignKey, Label, Seed, SensitiveColumns
-from touchstone.learning.orders import MAX_INSTANCES, METHOD_BY_NAME
+from touchstone.learning.requests import MAX_INSTANCES, METHOD_BY_NAME
 
 RowNumber = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
 

@@ -12,7 +12,7 @@ from touchstone.jobs.models import model_of
 from touchstone.jobs.room import Jobs
 from touchstone.jobs.starting import Starting, digest_of, ordered
 from touchstone.jobs.store import Json, NewJob
-from touchstone.learning.orders import ExplainOrder
+from touchstone.learning.requests import ExplainOrder
 
 
 async def start_explanation(

@@ -22,7 +22,7 @@ from touchstone.jobs.schemas import LAST_EVENT_ID, JobPage, JobQuery, JobSummary
 from touchstone.jobs.showing import shown
 from touchstone.jobs.states import FINAL, JobState
 from touchstone.jobs.store import Filter, Row
-from touchstone.learning.ports import MEDIA_TYPES
+from touchstone.learning.interfaces import MEDIA_TYPES
 
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 _ANSWERED: Final = BINARY | {

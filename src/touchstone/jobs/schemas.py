@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 from touchstone.core.errors import ConflictingValues
 from touchstone.http.json_body import Name, Wire, clean
 from touchstone.jobs.states import JobState
-from touchstone.learning.orders import MAX_NAMES
+from touchstone.learning.requests import MAX_NAMES
 
 Seed = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(clean)]

@@ -10,12 +10,12 @@ from touchstone.jobs.inputs import DATA, MODEL
 from touchstone.jobs.kinds import DRAW, EXPLAIN, PREDICT, PREFLIGHT, TRAIN
 from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
 from touchstone.learning import training
-from touchstone.learning.charts.drawing import render_png, render_svg
+from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.errors import LearningError
-from touchstone.learning.explaining import running as explaining
-from touchstone.learning.orders import ExplainOrder, TrainOrder
-from touchstone.learning.ports import DataFile, ModelFile, Outcome
-from touchstone.learning.predicting import predict
+from touchstone.learning.explaining import explanation_run as explaining
+from touchstone.learning.interfaces import DataFile, ModelFile, Outcome
+from touchstone.learning.prediction import predict
+from touchstone.learning.requests import ExplainOrder, TrainOrder
 
 
 def train(bench: Bench) -> Done:

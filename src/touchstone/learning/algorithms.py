@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from touchstone.learning.targets import Target
+from touchstone.learning.target import Target
 
 FOREST_SAMPLE: Final = 50_000  # rows a tree of a forest sees at most: its size, and its file, stay bounded
 Settings = Mapping[str, Any]

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata, t
 
-from touchstone.learning.orders import METRIC_BY_NAME, METRICS
-from touchstone.learning.ports import Json
-from touchstone.learning.targets import Floats, Target
+from touchstone.learning.interfaces import Json
+from touchstone.learning.requests import METRIC_BY_NAME, METRICS
+from touchstone.learning.target import Floats, Target
 
 BOOTSTRAPS: Final = 200
 CONFIDENCE: Final = 0.95

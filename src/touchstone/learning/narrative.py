@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from touchstone.learning.ports import Json
-from touchstone.learning.wording import LOCALES, Said, joined, say, signed, spelled
+from touchstone.learning.interfaces import Json
+from touchstone.learning.number_format import LOCALES, Said, joined, say, signed, spelled
 from touchstone.messages.narratives import LIMITS, NARRATIVE
 
 NEXT_COLUMNS: Final = 4

@@ -23,28 +23,16 @@ import skrub
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from touchstone.learning import advice, artifact
+from touchstone.learning import model_artifact, training_warnings
 from touchstone.learning.algorithms import BASELINE, Conditions, Trial, plan, space
-from touchstone.learning.card import model_card
-from touchstone.learning.charts import quality
-from touchstone.learning.columns import MISSING, Column, Kind, as_dict
-from touchstone.learning.data import Table, read_table
+from touchstone.learning.charts import evaluation_charts
+from touchstone.learning.column_types import MISSING, Column, Kind, as_dict
 from touchstone.learning.errors import LearningError, Phase
 from touchstone.learning.evaluation import Measured, better, joined, known, measure, on_one_part, over_folds
-from touchstone.learning.groups import group_metrics
-from touchstone.learning.orders import (
-    ALGORITHM_BY_NAME,
-    DEFAULT_METRIC,
-    METRIC_BY_NAME,
-    Strategy,
-    TrainOrder,
-    check,
-    chosen_features,
-)
-from touchstone.learning.ports import DataFile, Json, Outcome, Report, plain
-from touchstone.learning.preparing import why_left_out
-from touchstone.learning.profiling import profile_table
-from touchstone.learning.searching import (
+from touchstone.learning.group_metrics import group_metrics
+from touchstone.learning.interfaces import DataFile, Json, Outcome, Report, plain
+from touchstone.learning.model_card import model_card
+from touchstone.learning.model_search import (
     Encoded,
     Material,
     best,
@@ -57,9 +45,21 @@ from touchstone.learning.searching import (
     quiet,
     rows_of,
 )
-from touchstone.learning.splitting import LEAST_LEARNED, Part, inner_parts, outer_parts, positions, read_times
-from touchstone.learning.targets import Target, read_target
-from touchstone.learning.wording import say
+from touchstone.learning.number_format import say
+from touchstone.learning.preparation import why_left_out
+from touchstone.learning.requests import (
+    ALGORITHM_BY_NAME,
+    DEFAULT_METRIC,
+    METRIC_BY_NAME,
+    Strategy,
+    TrainOrder,
+    check,
+    chosen_features,
+)
+from touchstone.learning.splits import LEAST_LEARNED, Part, inner_parts, outer_parts, positions, read_times
+from touchstone.learning.table_profile import profile_table
+from touchstone.learning.table_reader import Table, read_table
+from touchstone.learning.target import Target, read_target
 
 MOST_VALUES: Final = 200  # of a column that the result lists, so that a form can tell a misspelt one
 SEARCH_ROWS: Final = 20_000  # trials are compared on at most so many rows; the winner learns from all
@@ -311,25 +311,27 @@ def _roles(study: Study) -> dict[str, Json]:
 
 def _charts(study: Study, trial: Trial, findings: Findings, pooled: Measured) -> Json:
     names = [str(name) for name in study.target.classes]
-    curve = quality.learning_curve_chart(_learning_curve(study, trial), _metric_label(study))
+    curve = evaluation_charts.learning_curve_chart(_learning_curve(study, trial), _metric_label(study))
     if not study.target.classification:
         return {
-            "predicted_actual": quality.predicted_actual_chart(pooled),
-            "residuals": quality.residuals_chart(pooled),
+            "predicted_actual": evaluation_charts.predicted_actual_chart(pooled),
+            "residuals": evaluation_charts.residuals_chart(pooled),
             "learning_curve": curve,
         }
     return {
-        "confusion": quality.confusion_chart(pooled, names),
-        "roc": quality.roc_chart(pooled, names),
-        "precision_recall": quality.precision_recall_chart(pooled, names),
-        "calibration": quality.calibration_chart(pooled),
+        "confusion": evaluation_charts.confusion_chart(pooled, names),
+        "roc": evaluation_charts.roc_chart(pooled, names),
+        "precision_recall": evaluation_charts.precision_recall_chart(pooled, names),
+        "calibration": evaluation_charts.calibration_chart(pooled),
         "learning_curve": curve,
     }
 
 
 def _comparisons(study: Study, board: Sequence[Json], groups: Sequence[Json]) -> Json:
-    charts = {"leaderboard": quality.leaderboard_chart(board, _metric_label(study))}
-    return charts | {f"group_metrics_{number}": quality.group_chart(column) for number, column in enumerate(groups, 1)}
+    charts = {"leaderboard": evaluation_charts.leaderboard_chart(board, _metric_label(study))}
+    return charts | {
+        f"group_metrics_{number}": evaluation_charts.group_chart(column) for number, column in enumerate(groups, 1)
+    }
 
 
 def _metric_label(study: Study) -> dict[str, str]:
@@ -359,12 +361,12 @@ def _warnings(study: Study, metrics: Json, groups: Sequence[Json], stopped_by: s
     left_out = [name for name, role in _roles(study).items() if role["role"] == "left_out"]
     row = METRIC_BY_NAME[study.material.metric]
     found = chain(
-        advice.about_data(study.table, study.target, study.order),
-        advice.about_parts(study.target, study.parts),
-        advice.about_features(study.material, left_out),
-        advice.about_result(metrics, groups, metric=row.name, greater_is_better=row.greater_is_better),
+        training_warnings.about_data(study.table, study.target, study.order),
+        training_warnings.about_parts(study.target, study.parts),
+        training_warnings.about_features(study.material, left_out),
+        training_warnings.about_result(metrics, groups, metric=row.name, greater_is_better=row.greater_is_better),
     )
-    return [*found, *([advice.warning("stopped_by_time")] if stopped_by == "time" else [])]
+    return [*found, *([training_warnings.warning("stopped_by_time")] if stopped_by == "time" else [])]
 
 
 def _stopped_by(study: Study, trials: Sequence[Trial], findings: Findings) -> str:
@@ -378,8 +380,8 @@ def _stopped_by(study: Study, trials: Sequence[Trial], findings: Findings) -> st
 
 def _keep(study: Study, result: Json, pipeline: Pipeline, scratch: Path) -> Outcome:
     record = _record(study, result)
-    model = artifact.write(scratch, "model.skops", artifact.dump(pipeline, record))
-    card = artifact.write(scratch, "model_card.md", model_card(result, record).encode())
+    model = model_artifact.write(scratch, "model.skops", model_artifact.dump(pipeline, record))
+    card = model_artifact.write(scratch, "model_card.md", model_card(result, record).encode())
     result["model"] |= {"artifact": model.name, "sha256": model.sha256}
     return Outcome(result, (model, card))
 

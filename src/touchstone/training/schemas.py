@@ -16,7 +16,7 @@ from touchstone.jobs.schemas import (
     Seed,
     SensitiveColumns,
 )
-from touchstone.learning.orders import ALGORITHM_BY_NAME, MAX_INSTANCES, METRIC_BY_NAME
+from touchstone.learning.requests import ALGORITHM_BY_NAME, MAX_INSTANCES, METRIC_BY_NAME
 
 # The names are checked with the rest of an order, which suggests the nearest one; the documents list them all.
 AlgorithmName = Annotated[ColumnName, Field(max_length=100, json_schema_extra={"enum": [*ALGORITHM_BY_NAME]})]

@@ -10,7 +10,7 @@ from touchstone.jobs.kinds import TRAIN
 from touchstone.jobs.room import Jobs
 from touchstone.jobs.starting import Starting, digest_of, ordered
 from touchstone.jobs.store import NewJob
-from touchstone.learning.orders import TrainOrder
+from touchstone.learning.requests import TrainOrder
 from touchstone.training.schemas import TrainWanted
 
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from touchstone.learning.columns import MISSING, Column, Kind
-from touchstone.learning.data import Table
+from touchstone.learning.column_types import MISSING, Column, Kind
 from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import METRIC_BY_NAME, MIN_ROWS, Cell, Task
+from touchstone.learning.requests import METRIC_BY_NAME, MIN_ROWS, Cell, Task
+from touchstone.learning.table_reader import Table
 
 MAX_INTEGER_CLASSES: Final = 20  # more different integers than this are a quantity, not labels
 MAX_CLASSES: Final = 100

@@ -5,10 +5,10 @@ The sections follow Mitchell et al., Model Cards for Model Reporting (2019).
 
 from typing import Any
 
-from touchstone.learning.columns import MANY_VALUES
-from touchstone.learning.orders import METRIC_BY_NAME
-from touchstone.learning.ports import Json
-from touchstone.learning.wording import LOCALES, say, written
+from touchstone.learning.column_types import MANY_VALUES
+from touchstone.learning.interfaces import Json
+from touchstone.learning.number_format import LOCALES, say, written
+from touchstone.learning.requests import METRIC_BY_NAME
 from touchstone.messages.narratives import CARD, GROUP_METRICS
 
 

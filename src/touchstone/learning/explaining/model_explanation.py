@@ -14,22 +14,22 @@ import pandas as pd
 from msgspec import UNSET
 from scipy.stats import spearmanr
 
-from touchstone.learning.artifact import Kept
-from touchstone.learning.columns import MISSING, Kind
-from touchstone.learning.data import Table
+from touchstone.learning.column_types import MISSING, Kind
 from touchstone.learning.errors import LearningError, Phase
-from touchstone.learning.explaining.counterfactual import counterfactual
-from touchstone.learning.explaining.dependence import Dependence, partial_dependence
-from touchstone.learning.explaining.importance import ROWS as IMPORTANCE_ROWS
-from touchstone.learning.explaining.importance import Importance, permutation_importance
-from touchstone.learning.explaining.shapley import EVALUATIONS, Attribution, attribute
-from touchstone.learning.explaining.subject import Subject, make_subject
-from touchstone.learning.orders import ExplainOrder, Scope, Strategy, check_explanation
-from touchstone.learning.ports import Json, Report
-from touchstone.learning.rows import frame_of
-from touchstone.learning.searching import predict, rows_of
-from touchstone.learning.splitting import outer_parts, read_times
-from touchstone.learning.targets import Floats, Indices, read_target
+from touchstone.learning.explaining.counterfactuals import counterfactual
+from touchstone.learning.explaining.explained_model import Subject, make_subject
+from touchstone.learning.explaining.partial_dependence import Dependence, partial_dependence
+from touchstone.learning.explaining.permutation_importance import ROWS as IMPORTANCE_ROWS
+from touchstone.learning.explaining.permutation_importance import Importance, permutation_importance
+from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, attribute
+from touchstone.learning.interfaces import Json, Report
+from touchstone.learning.model_artifact import Kept
+from touchstone.learning.model_search import predict, rows_of
+from touchstone.learning.requests import ExplainOrder, Scope, Strategy, check_explanation
+from touchstone.learning.row_values import frame_of
+from touchstone.learning.splits import outer_parts, read_times
+from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Floats, Indices, read_target
 
 DEFAULT_ROWS: Final = 3  # rows explained when none is named
 SAMPLE_ROWS: Final = 60  # rows over which contributions are averaged

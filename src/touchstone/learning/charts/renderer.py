@@ -2,7 +2,7 @@
 
 import vl_convert
 
-from touchstone.learning.ports import Json
+from touchstone.learning.interfaces import Json
 
 _VERSION = "v6.4"
 

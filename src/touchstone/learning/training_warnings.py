@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from touchstone.learning.columns import Column, Kind
-from touchstone.learning.data import Table
+from touchstone.learning.column_types import Column, Kind
 from touchstone.learning.evaluation import Measured, measure
-from touchstone.learning.orders import DEFAULT_METRIC, Strategy, TrainOrder
-from touchstone.learning.ports import Json
-from touchstone.learning.searching import Material
-from touchstone.learning.splitting import Part
-from touchstone.learning.targets import Floats, Target
-from touchstone.learning.wording import LOCALES, Said, say
+from touchstone.learning.interfaces import Json
+from touchstone.learning.model_search import Material
+from touchstone.learning.number_format import LOCALES, Said, say
+from touchstone.learning.requests import DEFAULT_METRIC, Strategy, TrainOrder
+from touchstone.learning.splits import Part
+from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Floats, Target
 from touchstone.messages.narratives import MISSING_VALUE, WARNINGS
 
 FEW_ROWS: Final = 200

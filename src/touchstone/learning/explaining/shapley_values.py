@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from touchstone.learning.explaining.subject import Subject, used_sources
-from touchstone.learning.orders import Output, Task
-from touchstone.learning.targets import Floats, Indices
+from touchstone.learning.explaining.explained_model import Subject, used_sources
+from touchstone.learning.requests import Output, Task
+from touchstone.learning.target import Floats, Indices
 
 EXACT_COLUMNS: Final = 10
 CHEAP_EVALUATIONS: Final = 120_000  # rows evaluated for one explained row, for a single tree or a linear model

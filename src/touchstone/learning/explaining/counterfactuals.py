@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from touchstone.learning.explaining.subject import Subject
-from touchstone.learning.searching import predict
-from touchstone.learning.targets import Floats, Indices
+from touchstone.learning.explaining.explained_model import Subject
+from touchstone.learning.model_search import predict
+from touchstone.learning.target import Floats, Indices
 
 NEIGHBOURS: Final = 8
 MOST_CHANGES: Final = 6

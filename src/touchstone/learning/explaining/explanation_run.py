@@ -8,14 +8,11 @@ from typing import Any, Final
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from touchstone.learning import artifact, narrative
-from touchstone.learning.charts import explanations
-from touchstone.learning.data import Table, read_table
+from touchstone.learning import model_artifact, narrative
+from touchstone.learning.charts import explanation_charts
 from touchstone.learning.errors import Phase
-from touchstone.learning.explaining import dataset
-from touchstone.learning.explaining.dependence import Dependence
-from touchstone.learning.explaining.importance import Importance, ranked
-from touchstone.learning.explaining.modelled import (
+from touchstone.learning.explaining import table_explanation
+from touchstone.learning.explaining.model_explanation import (
     Case,
     Local,
     Sample,
@@ -29,10 +26,13 @@ from touchstone.learning.explaining.modelled import (
     value_ranks,
     wants,
 )
-from touchstone.learning.orders import ALGORITHM_BY_NAME, METRIC_BY_NAME, ExplainOrder, Scope, check_explanation
-from touchstone.learning.ports import DataFile, Json, ModelFile, Outcome, Report, plain
-from touchstone.learning.searching import quiet
-from touchstone.learning.wording import Said, say
+from touchstone.learning.explaining.partial_dependence import Dependence
+from touchstone.learning.explaining.permutation_importance import Importance, ranked
+from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome, Report, plain
+from touchstone.learning.model_search import quiet
+from touchstone.learning.number_format import Said, say
+from touchstone.learning.requests import ALGORITHM_BY_NAME, METRIC_BY_NAME, ExplainOrder, Scope, check_explanation
+from touchstone.learning.table_reader import Table, read_table
 
 DEPENDENCE_CHARTS: Final = 4
 WATERFALLS: Final = 5
@@ -51,7 +51,7 @@ def run_explanation(
         table = read_table(file)
         if model is None:
             return Outcome(plain(_explain_table(order, table, file, report)))
-        return Outcome(plain(_explain_model(make_case(order, table, artifact.load(model)), report)))
+        return Outcome(plain(_explain_model(make_case(order, table, model_artifact.load(model)), report)))
 
 
 def preflight(order: ExplainOrder, file: DataFile, model: ModelFile | None) -> Json:
@@ -64,14 +64,14 @@ def preflight(order: ExplainOrder, file: DataFile, model: ModelFile | None) -> J
         if model is None:
             check_explanation(order, list(table.columns), rows=len(table.frame))
         else:
-            instances(make_case(order, table, artifact.load(model)))
+            instances(make_case(order, table, model_artifact.load(model)))
         return table.facts
 
 
 def _explain_table(order: ExplainOrder, table: Table, file: DataFile, report: Report) -> Json:
     check_explanation(order, list(table.columns), rows=len(table.frame))
     report(20.0, Phase.EXPLAINING, step=0, total_steps=1, message="profiling_data")
-    found = dataset.portray(order, table, file)
+    found = table_explanation.portray(order, table, file)
     told = chain(
         narrative.of_table(found.profile, found.target),
         narrative.of_associations(found.pairs, found.with_target, order.target),
@@ -84,13 +84,13 @@ def _explain_table(order: ExplainOrder, table: Table, file: DataFile, report: Re
         "profile": found.profile,
         "associations": found.pairs,
         "proxies": found.proxies,
-        "charts": dataset.charts_of(found, table),
+        "charts": table_explanation.charts_of(found, table),
         "narrative": narrative.story(told),
         "limits": narrative.limits_of(["association_only"]),
     }
 
 
-def _with_target(found: dataset.Portrait, name: str) -> float | None:
+def _with_target(found: table_explanation.Portrait, name: str) -> float | None:
     return next((row["association"] for row in found.with_target if row["column"] == name), None)
 
 
@@ -140,16 +140,16 @@ def _global_charts(
 ) -> Json:
     charts: Json = {}
     if losses:
-        charts["importance"] = explanations.importance_chart(ranked(list(losses.values())), _metric(case))
+        charts["importance"] = explanation_charts.importance_chart(ranked(list(losses.values())), _metric(case))
     if sampled is not None:
         charts |= _contribution_charts(case, sampled)
     shown = enumerate(list(curves.values())[:DEPENDENCE_CHARTS], start=1)
-    return charts | {f"dependence_{number}": explanations.dependence_chart(curve) for number, curve in shown}
+    return charts | {f"dependence_{number}": explanation_charts.dependence_chart(curve) for number, curve in shown}
 
 
 def _local_charts(rows: Local) -> Json:
     shown = enumerate(zip(rows.entries[:WATERFALLS], rows.cells, strict=False), start=1)
-    return {f"waterfall_{number}": explanations.waterfall_chart(entry, cells) for number, (entry, cells) in shown}
+    return {f"waterfall_{number}": explanation_charts.waterfall_chart(entry, cells) for number, (entry, cells) in shown}
 
 
 def _contribution_charts(case: Case, sampled: Sample) -> Json:
@@ -159,8 +159,8 @@ def _contribution_charts(case: Case, sampled: Sample) -> Json:
     shown: list[Json] = [{"column": name, **summary[name]} for name in strong]
     ranks = value_ranks(case, sampled)
     return {
-        "shap_importance": explanations.shap_importance_chart(shown),
-        "beeswarm": explanations.beeswarm_chart(sampled.contributions, ranks, case.names, order),
+        "shap_importance": explanation_charts.shap_importance_chart(shown),
+        "beeswarm": explanation_charts.beeswarm_chart(sampled.contributions, ranks, case.names, order),
     }
 
 

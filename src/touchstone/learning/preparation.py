@@ -18,8 +18,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from skrub import DatetimeEncoder, StringEncoder
 
-from touchstone.learning.columns import MANY_VALUES, Column, Kind
-from touchstone.learning.targets import Indices, Target
+from touchstone.learning.column_types import MANY_VALUES, Column, Kind
+from touchstone.learning.target import Indices, Target
 
 TEXT_COMPONENTS: Final = 10
 TARGET_FOLDS: Final = 5

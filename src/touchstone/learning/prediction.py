@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from threadpoolctl import threadpool_limits
 
-from touchstone.learning import artifact
-from touchstone.learning.artifact import Kept
+from touchstone.learning import model_artifact
 from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import MAX_INSTANCES, Cell
-from touchstone.learning.ports import Json, ModelFile
-from touchstone.learning.preparing import transform
-from touchstone.learning.rows import frame_of
-from touchstone.learning.searching import predict as predict_matrix
-from touchstone.learning.searching import quiet
+from touchstone.learning.interfaces import Json, ModelFile
+from touchstone.learning.model_artifact import Kept
+from touchstone.learning.model_search import predict as predict_matrix
+from touchstone.learning.model_search import quiet
+from touchstone.learning.preparation import transform
+from touchstone.learning.requests import MAX_INSTANCES, Cell
+from touchstone.learning.row_values import frame_of
 
 
 def predict(model: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
@@ -23,7 +23,7 @@ def predict(model: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
 
     Raises `LearningError` (row_column_unknown, row_value_invalid, too_many_rows, artifact_damaged).
     """
-    return predict_rows(artifact.load(model), rows)
+    return predict_rows(model_artifact.load(model), rows)
 
 
 def predict_rows(kept: Kept, rows: Sequence[Mapping[str, Cell]]) -> Json:

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
-from touchstone.learning.columns import MISSING, Column, Kind
+from touchstone.learning.column_types import MISSING, Column, Kind
 from touchstone.learning.evaluation import BOOTSTRAPS, CONFIDENCE, Measured
-from touchstone.learning.ports import Json
-from touchstone.learning.targets import Floats
+from touchstone.learning.interfaces import Json
+from touchstone.learning.target import Floats
 
 SMALL_GROUP: Final = 30
 MOST_GROUPS: Final = 12  # the largest groups of a category; the others are counted together

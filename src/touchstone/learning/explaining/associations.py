@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import rankdata
 
-from touchstone.learning.columns import MISSING, Column, Kind
-from touchstone.learning.targets import Floats
+from touchstone.learning.column_types import MISSING, Column, Kind
+from touchstone.learning.target import Floats
 
 ROWS: Final = 5_000
 FEWEST: Final = 10  # rows with both values, below which nothing is said

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from touchstone.learning.columns import MISSING, Column, Kind
-from touchstone.learning.explaining.subject import Subject
+from touchstone.learning.column_types import MISSING, Column, Kind
+from touchstone.learning.explaining.explained_model import Subject
 
 GRID: Final = 15
 CURVES: Final = 25

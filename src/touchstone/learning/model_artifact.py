@@ -19,10 +19,10 @@ import skops.io
 from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
 
-from touchstone.learning.columns import Column, from_dict
+from touchstone.learning.column_types import Column, from_dict
 from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import Cell, Split, Task
-from touchstone.learning.ports import MEDIA_TYPES, ArtifactFile, Json, ModelFile
+from touchstone.learning.interfaces import MEDIA_TYPES, ArtifactFile, Json, ModelFile
+from touchstone.learning.requests import Cell, Split, Task
 
 FORMAT: Final = 1
 RECORD: Final = "record.json"

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from touchstone.core.colours import CLASSES, SHADES_LIGHT
 from touchstone.core.text import visible
-from touchstone.learning.ports import Json
-from touchstone.learning.wording import LOCALES, say
+from touchstone.learning.interfaces import Json
+from touchstone.learning.number_format import LOCALES, say
 from touchstone.messages.narratives import AXES, CHARTS, Text
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from touchstone.core.colours import DATA, REFERENCE
-from touchstone.learning.charts.frame import (
+from touchstone.learning.charts.chart_style import (
     DARK_FROM,
     DASHES,
     HEIGHT,
@@ -21,8 +21,8 @@ from touchstone.learning.charts.frame import (
     shortened,
 )
 from touchstone.learning.evaluation import Measured, confusion
-from touchstone.learning.ports import Json
-from touchstone.learning.targets import Floats
+from touchstone.learning.interfaces import Json
+from touchstone.learning.target import Floats
 from touchstone.messages.narratives import GROUP_METRICS
 
 CURVE_POINTS: Final = 80

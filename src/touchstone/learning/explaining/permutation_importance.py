@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from touchstone.learning.evaluation import Measured, better, measure
-from touchstone.learning.explaining.subject import Subject, Told
-from touchstone.learning.searching import predict
-from touchstone.learning.targets import Floats, Indices
+from touchstone.learning.explaining.explained_model import Subject, Told
+from touchstone.learning.model_search import predict
+from touchstone.learning.target import Floats, Indices
 
 REPEATS: Final = 5
 ROWS: Final = 2_000

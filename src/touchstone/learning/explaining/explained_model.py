@@ -11,12 +11,12 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from touchstone.learning.artifact import Kept
-from touchstone.learning.columns import Column
-from touchstone.learning.orders import Cell, Output
-from touchstone.learning.preparing import encoded_sources, transform
-from touchstone.learning.searching import predict
-from touchstone.learning.targets import Floats, Indices
+from touchstone.learning.column_types import Column
+from touchstone.learning.model_artifact import Kept
+from touchstone.learning.model_search import predict
+from touchstone.learning.preparation import encoded_sources, transform
+from touchstone.learning.requests import Cell, Output
+from touchstone.learning.target import Floats, Indices
 
 SMALLEST: Final = 1e-9  # probabilities are kept this far from 0 and 1 before log-odds are taken
 BATCH: Final = 50_000

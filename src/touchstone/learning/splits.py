@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from touchstone.learning.columns import Kind
-from touchstone.learning.data import Table
+from touchstone.learning.column_types import Kind
 from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import Split, Strategy
-from touchstone.learning.targets import Indices, Target
+from touchstone.learning.requests import Split, Strategy
+from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Indices, Target
 
 LEAST_LEARNED: Final = 10  # rows; a target encoding alone cuts them into five
 INNER_FOLDS: Final = 3

@@ -10,14 +10,14 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from touchstone.learning.charts import tables
-from touchstone.learning.columns import Kind
-from touchstone.learning.data import Table
-from touchstone.learning.explaining.association import comparable, matrix_of
-from touchstone.learning.orders import ExplainOrder
-from touchstone.learning.ports import DataFile, Json
-from touchstone.learning.profiling import histogram, profile_table
-from touchstone.learning.targets import Floats
+from touchstone.learning.charts import table_charts
+from touchstone.learning.column_types import Kind
+from touchstone.learning.explaining.associations import comparable, matrix_of
+from touchstone.learning.interfaces import DataFile, Json
+from touchstone.learning.requests import ExplainOrder
+from touchstone.learning.table_profile import histogram, profile_table
+from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Floats
 
 MOST_COLUMNS: Final = 40
 STRONG: Final = 0.5
@@ -60,12 +60,12 @@ def charts_of(portrait: Portrait, table: Table) -> Json:
     charts: Json = {}
     shown = portrait.names[:SHOWN_COLUMNS]
     if len(shown) > 1:
-        charts["correlations"] = tables.association_chart(shown, portrait.strengths)
+        charts["correlations"] = table_charts.association_chart(shown, portrait.strengths)
     if portrait.target is not None and portrait.target["summary"]:
         name = portrait.target["name"]
-        charts["target_balance"] = tables.balance_chart(name, balance(table, name))
+        charts["target_balance"] = table_charts.balance_chart(name, balance(table, name))
     if any(row["missing_percentage"] > 0 for row in portrait.profile["by_column"]):
-        charts["missing"] = tables.missing_chart(portrait.profile["by_column"])
+        charts["missing"] = table_charts.missing_chart(portrait.profile["by_column"])
     return charts
 
 

@@ -17,11 +17,11 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 
 from touchstone.learning.algorithms import Conditions, Trial, make_model
-from touchstone.learning.columns import Column
+from touchstone.learning.column_types import Column
 from touchstone.learning.evaluation import Measured, better, measure
-from touchstone.learning.preparing import make_preparation, transform
-from touchstone.learning.splitting import Part
-from touchstone.learning.targets import Floats, Indices, Target
+from touchstone.learning.preparation import make_preparation, transform
+from touchstone.learning.splits import Part
+from touchstone.learning.target import Floats, Indices, Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from touchstone.learning.columns import Column, Typed, from_booleans, from_dates, from_numbers, from_texts, unsupported
+from touchstone.learning.column_types import (
+    Column,
+    Typed,
+    from_booleans,
+    from_dates,
+    from_numbers,
+    from_texts,
+    unsupported,
+)
 from touchstone.learning.errors import LearningError
-from touchstone.learning.ports import DataFile, Json
+from touchstone.learning.interfaces import DataFile, Json
 
 MAX_BYTES: Final = 2 * 2**30
 MAX_COLUMNS: Final = 5_000

@@ -6,21 +6,13 @@ from typing import Any, Final
 import numpy as np
 
 from touchstone.core.colours import DATA, DATA_PALE, LOWERS, RAISES, REFERENCE, RESULT
-from touchstone.learning.charts.frame import (
-    SHADES,
-    Words,
-    chart,
-    nominal,
-    quantitative,
-    row_height,
-    shortened,
-)
-from touchstone.learning.columns import Kind
-from touchstone.learning.explaining.dependence import Dependence
-from touchstone.learning.explaining.importance import Importance
-from touchstone.learning.ports import Json
-from touchstone.learning.targets import Floats
-from touchstone.learning.wording import spelled
+from touchstone.learning.charts.chart_style import SHADES, Words, chart, nominal, quantitative, row_height, shortened
+from touchstone.learning.column_types import Kind
+from touchstone.learning.explaining.partial_dependence import Dependence
+from touchstone.learning.explaining.permutation_importance import Importance
+from touchstone.learning.interfaces import Json
+from touchstone.learning.number_format import spelled
+from touchstone.learning.target import Floats
 from touchstone.messages.narratives import MISSING_VALUE
 
 TOP: Final = 12

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from touchstone.core.colours import DATA
-from touchstone.learning.charts.frame import (
+from touchstone.learning.charts.chart_style import (
     DARK_FROM,
     SHADES,
     Words,
@@ -14,8 +14,8 @@ from touchstone.learning.charts.frame import (
     row_height,
     shortened,
 )
-from touchstone.learning.ports import Json
-from touchstone.learning.targets import Floats
+from touchstone.learning.interfaces import Json
+from touchstone.learning.target import Floats
 
 MOST_COLUMNS: Final = 25
 

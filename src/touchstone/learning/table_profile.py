@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from touchstone.learning.columns import MISSING, Column, Kind
-from touchstone.learning.data import Table
-from touchstone.learning.ports import Json
-from touchstone.learning.targets import Floats
+from touchstone.learning.column_types import MISSING, Column, Kind
+from touchstone.learning.interfaces import Json
+from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Floats
 
 TOP_VALUES: Final = 10
 BINS: Final = 20

@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from touchstone.learning.columns import Column, Kind, read_cell
+from touchstone.learning.column_types import Column, Kind, read_cell
 from touchstone.learning.errors import LearningError
-from touchstone.learning.orders import Cell, nearest
+from touchstone.learning.requests import Cell, nearest
 
 
 def frame_of(
