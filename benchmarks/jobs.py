@@ -31,13 +31,13 @@ from touchstone.database.migrations import prepare
 from touchstone.database.tables import job_artifacts, job_events
 from touchstone.database.tables import jobs as job_rows
 from touchstone.jobs import store
-from touchstone.jobs.artifacts import Shelf
-from touchstone.jobs.dispatching import Dispatcher
-from touchstone.jobs.nursery import main as nurse
-from touchstone.jobs.processes import WORKER, ProcessExecutor
+from touchstone.jobs.artifact_store import Shelf
+from touchstone.jobs.dispatcher import Dispatcher
+from touchstone.jobs.execution.fork_server import main as nurse
+from touchstone.jobs.execution.local import WORKER, ProcessExecutor
+from touchstone.jobs.execution.protocol import Bench, Done, Produced, Task, TaskSet
 from touchstone.jobs.states import FINAL
 from touchstone.jobs.store import NewJob
-from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
 
 TINY: Final = (sys.executable, "-m", "benchmarks.jobs", "--nursery")
 LEASE_SECONDS: Final = 3.0

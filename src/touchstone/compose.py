@@ -32,7 +32,7 @@ from touchstone.http.installation import Identified, Identity, check_same_instal
 from touchstone.http.middleware import Edge, client_address
 from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.jobs.kinds import KINDS
-from touchstone.jobs.room import Jobs
+from touchstone.jobs.runtime import Jobs
 from touchstone.selection.app import Selection
 from touchstone.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES

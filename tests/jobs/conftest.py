@@ -15,9 +15,9 @@ from touchstone.core.settings import MIB, Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
 from touchstone.jobs import store
-from touchstone.jobs.artifacts import Shelf
-from touchstone.jobs.dispatching import Dispatcher
-from touchstone.jobs.processes import ProcessExecutor
+from touchstone.jobs.artifact_store import Shelf
+from touchstone.jobs.dispatcher import Dispatcher
+from touchstone.jobs.execution.local import ProcessExecutor
 from touchstone.jobs.states import FINAL, JobState
 from touchstone.jobs.store import NewJob, Row
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from touchstone.jobs import store
-from touchstone.jobs.dispatching import Dispatcher
-from touchstone.jobs.processes import ProcessExecutor, environment
-from touchstone.jobs.ray_head import own_cluster
+from touchstone.jobs.dispatcher import Dispatcher
+from touchstone.jobs.execution.local import ProcessExecutor, environment
+from touchstone.jobs.execution.ray_head import own_cluster
 from touchstone.jobs.states import JobState
 
 pytest.importorskip("ray")

@@ -5,8 +5,8 @@ import io
 
 import pytest
 
-from touchstone.jobs import tasks
-from touchstone.jobs.work import Bench
+from touchstone.jobs.execution import task_functions
+from touchstone.jobs.execution.protocol import Bench
 from touchstone.learning.errors import REASONS, LearningError
 from touchstone.messages import LOCALES, reason_text
 
@@ -26,15 +26,15 @@ def bench(tmp_path, **source):
 
 def test_looking_into_a_table(tmp_path):
     """A first look tells the table's rows, columns and digest as a training would read them."""
-    facts = tasks.preflight_train(bench(tmp_path)).result
+    facts = task_functions.preflight_train(bench(tmp_path)).result
     assert facts == {"rows": 60, "columns": 2, "sha256": hashlib.sha256(CSV.encode()).hexdigest()}
 
 
 def test_file_that_has_changed_since_is_not_trained_on(tmp_path):
     """A job that waited while its file was replaced fails instead of learning from other data than it says."""
     with pytest.raises(LearningError, match="data_changed"):
-        tasks.train(bench(tmp_path, sha256="0" * 64))
-    done = tasks.train(bench(tmp_path, sha256=hashlib.sha256(CSV.encode()).hexdigest()))
+        task_functions.train(bench(tmp_path, sha256="0" * 64))
+    done = task_functions.train(bench(tmp_path, sha256=hashlib.sha256(CSV.encode()).hexdigest()))
     assert {file.name for file in done.files} == {"model.skops", "model_card.md"}
 
 

@@ -2,9 +2,9 @@
 
 from tiny_worker import TASKS
 
-from touchstone.jobs.nursery import main
-from touchstone.jobs.on_ray import through_ray
-from touchstone.jobs.ray_head import Head
+from touchstone.jobs.execution.fork_server import main
+from touchstone.jobs.execution.ray_executor import through_ray
+from touchstone.jobs.execution.ray_head import Head
 
 if __name__ == "__main__":
     with Head.given_or_started(None) as address:

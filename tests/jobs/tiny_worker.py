@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from touchstone.jobs.nursery import main
-from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
+from touchstone.jobs.execution.fork_server import main
+from touchstone.jobs.execution.protocol import Bench, Done, Produced, Task, TaskSet
 from touchstone.learning.errors import LearningError
 from touchstone.learning.requests import ExplainOrder, TrainOrder, check, check_explanation
 

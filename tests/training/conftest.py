@@ -16,9 +16,9 @@ from touchstone.database.engine import Database
 from touchstone.explanation.app import Explanation
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.internal_client import Asking
+from touchstone.jobs.execution.local import ProcessExecutor
 from touchstone.jobs.kinds import KINDS
-from touchstone.jobs.processes import ProcessExecutor
-from touchstone.jobs.room import Jobs
+from touchstone.jobs.runtime import Jobs
 from touchstone.training.app import Training
 
 TINY = (sys.executable, str(Path(__file__).parents[1] / "jobs" / "tiny_worker.py"))

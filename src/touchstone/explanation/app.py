@@ -1,7 +1,7 @@
 """The explanation backend."""
 
 from touchstone.explanation.routes import explanation
-from touchstone.jobs.backend import JobBackend
+from touchstone.jobs.backend_app import JobBackend
 from touchstone.jobs.kinds import EXPLAIN
 
 

@@ -10,7 +10,7 @@ from touchstone.http.app import router
 from touchstone.http.backend_auth import required_caller
 from touchstone.jobs.routes import accepted, desk_of, signed_in
 from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobView
-from touchstone.jobs.starting import idempotency_key, starting_of
+from touchstone.jobs.start import idempotency_key, starting_of
 
 explanation = router(tags=["explanation"], dependencies=[Depends(signed_in)])
 

@@ -8,10 +8,10 @@ from touchstone.core.identity import Caller
 from touchstone.explanation.schemas import ExplainWanted
 from touchstone.jobs import store
 from touchstone.jobs.kinds import EXPLAIN, TRAIN
-from touchstone.jobs.models import model_of
-from touchstone.jobs.room import Jobs
-from touchstone.jobs.starting import Starting, digest_of, ordered
+from touchstone.jobs.runtime import Jobs
+from touchstone.jobs.start import Starting, digest_of, ordered
 from touchstone.jobs.store import Json, NewJob
+from touchstone.jobs.trained_models import model_of
 from touchstone.learning.requests import ExplainOrder
 
 

@@ -15,11 +15,11 @@ from touchstone.http.app import BINARY, OCTETS, Json, caller_locale, router
 from touchstone.http.backend_auth import required_caller
 from touchstone.http.shutdown import stopping
 from touchstone.jobs import store
-from touchstone.jobs.events import HEADERS, last_event_id, stream
+from touchstone.jobs.event_stream import HEADERS, last_event_id, stream
+from touchstone.jobs.job_view import shown
 from touchstone.jobs.kinds import DRAW
-from touchstone.jobs.room import Jobs
+from touchstone.jobs.runtime import Jobs
 from touchstone.jobs.schemas import LAST_EVENT_ID, JobPage, JobQuery, JobSummary, JobView, OwnJobQuery
-from touchstone.jobs.showing import shown
 from touchstone.jobs.states import FINAL, JobState
 from touchstone.jobs.store import Filter, Row
 from touchstone.learning.interfaces import MEDIA_TYPES

@@ -1,6 +1,6 @@
 """The training backend."""
 
-from touchstone.jobs.backend import JobBackend
+from touchstone.jobs.backend_app import JobBackend
 from touchstone.jobs.kinds import TRAIN
 from touchstone.training.routes import training
 

@@ -9,12 +9,12 @@ from starlette.responses import Response
 from touchstone.http.app import Json, router
 from touchstone.http.backend_auth import required_caller
 from touchstone.jobs import store
-from touchstone.jobs.inputs import MODEL
+from touchstone.jobs.job_inputs import MODEL
 from touchstone.jobs.kinds import KINDS, PREDICT, TRAIN
-from touchstone.jobs.models import model_of
 from touchstone.jobs.routes import accepted, desk_of, listed, signed_in
 from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
-from touchstone.jobs.starting import idempotency_key, starting_of
+from touchstone.jobs.start import idempotency_key, starting_of
+from touchstone.jobs.trained_models import model_of
 from touchstone.training.schemas import PredictionsView, PredictWanted, TrainWanted
 from touchstone.training.starting import start_training
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from touchstone.core.identity import Caller
 from touchstone.jobs import store
 from touchstone.jobs.kinds import TRAIN
-from touchstone.jobs.room import Jobs
-from touchstone.jobs.starting import Starting, digest_of, ordered
+from touchstone.jobs.runtime import Jobs
+from touchstone.jobs.start import Starting, digest_of, ordered
 from touchstone.jobs.store import NewJob
 from touchstone.learning.requests import TrainOrder
 from touchstone.training.schemas import TrainWanted

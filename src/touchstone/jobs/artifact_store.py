@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from uuid import UUID
 
+from touchstone.jobs.execution.protocol import Produced
 from touchstone.jobs.store import Claim, KeptFile
-from touchstone.jobs.work import Produced
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _ASIDE: Final = ".scratch"

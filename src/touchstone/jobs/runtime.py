@@ -11,14 +11,14 @@ import structlog
 
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
-from touchstone.jobs.artifacts import Shelf
-from touchstone.jobs.channel import ChannelClosed
-from touchstone.jobs.dispatching import Dispatcher
-from touchstone.jobs.errands import Errands
-from touchstone.jobs.inputs import Inputs
-from touchstone.jobs.processes import RAY_WORKER, ProcessExecutor, environment, spare_cores
-from touchstone.jobs.ray_head import own_cluster
-from touchstone.jobs.work import Executor
+from touchstone.jobs.artifact_store import Shelf
+from touchstone.jobs.dispatcher import Dispatcher
+from touchstone.jobs.execution.local import RAY_WORKER, ProcessExecutor, environment, spare_cores
+from touchstone.jobs.execution.message_channel import ChannelClosed
+from touchstone.jobs.execution.protocol import Executor
+from touchstone.jobs.execution.ray_head import own_cluster
+from touchstone.jobs.execution.synchronous import Errands
+from touchstone.jobs.job_inputs import Inputs
 
 WARM_AFTER_SECONDS: Final = 1.0
 RAY_GRACE_SECONDS: Final = 1.0

@@ -14,13 +14,13 @@ from typing import BinaryIO, Final
 import structlog
 from msgspec.structs import replace
 
-from touchstone.jobs import channel
-from touchstone.jobs.channel import ChannelClosed
-from touchstone.jobs.nursery import Born, End, Fork, Gone, Ready
-from touchstone.jobs.work import Died, Done, Ending, Listener, Progress, Refused, Work
+from touchstone.jobs.execution import message_channel
+from touchstone.jobs.execution.fork_server import Born, End, Fork, Gone, Ready
+from touchstone.jobs.execution.message_channel import ChannelClosed
+from touchstone.jobs.execution.protocol import Died, Done, Ending, Listener, Progress, Refused, Work
 
-WORKER: Final = (sys.executable, "-I", "-m", "touchstone.jobs.worker")
-RAY_WORKER: Final = (sys.executable, "-I", "-m", "touchstone.jobs.ray_worker")
+WORKER: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.worker_main")
+RAY_WORKER: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.ray_worker_main")
 _LOST: Final = -signal.SIGKILL
 log = structlog.get_logger("touchstone.jobs")
 
@@ -137,7 +137,7 @@ class Nursery:
                 start_new_session=True,
             )
         try:
-            await channel.receive_async(ours, Ready)
+            await message_channel.receive_async(ours, Ready)
         except BaseException:
             ours.close()
             process.kill()  # it has no children yet
@@ -160,7 +160,7 @@ class Nursery:
                     if self.closed:
                         raise ChannelClosed
                     self._unborn.append(born)
-                    await channel.send_async(self._control, Fork(), [theirs.fileno()])
+                    await message_channel.send_async(self._control, Fork(), [theirs.fileno()])
                 # Not to be cut short: a child whose number nobody knows could not be ended.
                 pid, ended = await asyncio.shield(born)
         except OSError as problem:
@@ -175,7 +175,7 @@ class Nursery:
         """Send a signal to a child and its group, if it still lives."""
         with contextlib.suppress(OSError):
             async with self._sending:
-                await channel.send_async(self._control, End(pid, number))
+                await message_channel.send_async(self._control, End(pid, number))
 
     async def close(self) -> None:
         """End the nursery; it ends its children."""
@@ -193,7 +193,7 @@ class Nursery:
     async def _listen(self) -> None:
         try:
             while True:
-                message = await channel.receive_async(self._control, Born | Gone)
+                message = await message_channel.receive_async(self._control, Born | Gone)
                 self._take(message)
         except ChannelClosed:
             log.error("the nursery of the workers is gone; another one starts with the next work")
@@ -231,10 +231,10 @@ class Child:
     async def work(self, work: Work, files: Sequence[int], listen: Listener) -> Ending:
         """Hand over the work and wait for its end."""
         try:
-            await channel.send_async(self._socket, work, files)
+            await message_channel.send_async(self._socket, work, files)
             while True:
                 message: Progress | Done | Refused
-                message = await channel.receive_async(self._socket, Progress | Done | Refused)
+                message = await message_channel.receive_async(self._socket, Progress | Done | Refused)
                 if not isinstance(message, Progress):
                     return message
                 listen(message)

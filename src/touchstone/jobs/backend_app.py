@@ -11,9 +11,9 @@ from touchstone.http.app import Methods, Resource, Slashes, make_app
 from touchstone.http.backend_auth import Guard
 from touchstone.http.internal_client import Asking
 from touchstone.http.upstream import Upstream
-from touchstone.jobs.room import Jobs
 from touchstone.jobs.routes import Desk, jobs
-from touchstone.jobs.starting import Starting
+from touchstone.jobs.runtime import Jobs
+from touchstone.jobs.start import Starting
 
 
 class JobBackend:

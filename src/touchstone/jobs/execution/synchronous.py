@@ -11,8 +11,8 @@ import structlog
 
 from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded
 from touchstone.core.settings import Settings
+from touchstone.jobs.execution.protocol import Died, Executor, Json, Limits, Progress, Refused, Work
 from touchstone.jobs.kinds import DRAW
-from touchstone.jobs.work import Died, Executor, Json, Limits, Progress, Refused, Work
 
 AT_ONCE: Final = 2
 WAITING: Final = 64

@@ -6,9 +6,9 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from touchstone.jobs.inputs import DATA, MODEL
+from touchstone.jobs.execution.protocol import Bench, Done, Produced, Task, TaskSet
+from touchstone.jobs.job_inputs import DATA, MODEL
 from touchstone.jobs.kinds import DRAW, EXPLAIN, PREDICT, PREFLIGHT, TRAIN
-from touchstone.jobs.work import Bench, Done, Produced, Task, TaskSet
 from touchstone.learning import training
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.errors import LearningError

@@ -9,7 +9,7 @@ from touchstone import demo
 from touchstone.core.errors import DataFileUnreadable, Fault, ModelGone
 from touchstone.core.settings import Settings
 from touchstone.datafiles import safe_open
-from touchstone.jobs.artifacts import Shelf
+from touchstone.jobs.artifact_store import Shelf
 
 DATA: Final = "data"
 MODEL: Final = "model"

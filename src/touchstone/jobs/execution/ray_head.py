@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from touchstone.jobs.child import die_with_parent
+from touchstone.jobs.execution.child import die_with_parent
 
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 120.0

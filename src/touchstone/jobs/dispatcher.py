@@ -19,11 +19,11 @@ from touchstone.core.errors import DataFileUnreadable, ModelGone, ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.jobs import store
-from touchstone.jobs.artifacts import BrokenArtifact, Shelf
-from touchstone.jobs.inputs import Inputs
+from touchstone.jobs.artifact_store import BrokenArtifact, Shelf
+from touchstone.jobs.execution.protocol import Died, Done, Ending, Executor, Limits, Progress, Refused, Work
+from touchstone.jobs.job_inputs import Inputs
 from touchstone.jobs.states import JobState
 from touchstone.jobs.store import Claim, Error, Json, Row
-from touchstone.jobs.work import Died, Done, Ending, Executor, Limits, Progress, Refused, Work
 
 TICK_SECONDS: Final = 0.5
 RETRY_SECONDS: Final = 1.0

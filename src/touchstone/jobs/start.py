@@ -23,7 +23,7 @@ from touchstone.core.errors import (
 from touchstone.core.identity import Caller, strict_uuid
 from touchstone.http.internal_client import Asking
 from touchstone.jobs.kinds import PREFLIGHT
-from touchstone.jobs.room import Jobs
+from touchstone.jobs.runtime import Jobs
 from touchstone.jobs.store import Json, NewJob
 from touchstone.learning.errors import LearningError
 

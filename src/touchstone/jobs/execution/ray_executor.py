@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import ray
 
-from touchstone.jobs.child import attempt
-from touchstone.jobs.work import Bench, Done, Progress, Refused, Task, TaskSet
+from touchstone.jobs.execution.child import attempt
+from touchstone.jobs.execution.protocol import Bench, Done, Progress, Refused, Task, TaskSet
 
 NAMESPACE: Final = "touchstone"
 LOOK_SECONDS: Final = 0.2

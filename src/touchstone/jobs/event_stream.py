@@ -13,7 +13,7 @@ from touchstone.core.attributes import INT32_MAX
 from touchstone.core.errors import Unavailable
 from touchstone.database.engine import Database
 from touchstone.jobs import store
-from touchstone.jobs.showing import event
+from touchstone.jobs.job_view import event
 from touchstone.jobs.states import FINAL, JobState
 from touchstone.jobs.store import Row
 

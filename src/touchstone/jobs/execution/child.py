@@ -19,8 +19,8 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from touchstone.jobs import channel
-from touchstone.jobs.work import Bench, Done, Limits, Progress, Refused, Task, TaskSet, Work
+from touchstone.jobs.execution import message_channel
+from touchstone.jobs.execution.protocol import Bench, Done, Limits, Progress, Refused, Task, TaskSet, Work
 from touchstone.learning.errors import LearningError
 
 REPORT_SECONDS: Final = 0.1
@@ -31,14 +31,14 @@ _PR_SET_PDEATHSIG: Final = 1
 def work_once(sock: socket.socket, tasks: TaskSet) -> None:
     """Do the one piece of work that comes over the socket, and answer there."""
     die_with_parent()
-    work, descriptors = channel.receive(sock, Work)
+    work, descriptors = message_channel.receive(sock, Work)
     confine(work.limits)
     threading.Thread(target=_end_with, args=(sock,), daemon=True).start()
     with contextlib.suppress(OSError):  # nobody is left to hear the answer
         report = Reporter(sock)
         files = {name: os.fdopen(number, "rb") for name, number in zip(work.files, descriptors, strict=True)}
         bench = Bench(work.name, work.order, work.source, files, Path(work.scratch), report)
-        channel.send(sock, attempt(tasks.by_name[work.task], bench, lambda: report.phase))
+        message_channel.send(sock, attempt(tasks.by_name[work.task], bench, lambda: report.phase))
 
 
 def die_with_parent() -> None:
@@ -78,7 +78,7 @@ class Reporter:
             return
         self.phase, self._sent = phase, moment
         told = Progress(percent=self._percent, phase=phase, step=step, total_steps=total_steps, message=message)
-        channel.send(self._socket, told)
+        message_channel.send(self._socket, told)
 
 
 def attempt(task: Task, bench: Bench, phase: Callable[[], str]) -> Done | Refused:

@@ -14,9 +14,9 @@ from select import select
 
 from msgspec import Struct
 
-from touchstone.jobs import channel
-from touchstone.jobs.child import work_once
-from touchstone.jobs.work import TaskSet
+from touchstone.jobs.execution import message_channel
+from touchstone.jobs.execution.child import work_once
+from touchstone.jobs.execution.protocol import TaskSet
 
 
 class Fork(Struct, frozen=True, tag="fork"):
@@ -59,7 +59,7 @@ def main(tasks: TaskSet) -> None:
     # What is loaded stays for good: a collector that walks over it would copy every shared page into each child.
     gc.freeze()
     try:
-        channel.send(control, Ready())
+        message_channel.send(control, Ready())
         while True:
             ready, _, _ = select([control.fileno(), woken], [], [])
             if woken in ready:
@@ -67,14 +67,14 @@ def main(tasks: TaskSet) -> None:
                 _reap(control, children)
             if control.fileno() in ready:
                 _answer(control, children, tasks)
-    except (channel.ChannelClosed, OSError):
+    except (message_channel.ChannelClosed, OSError):
         pass
     for pid in children:
         _signal(pid, signal.SIGKILL)
 
 
 def _answer(control: socket.socket, children: set[int], tasks: TaskSet) -> None:
-    message, files = channel.receive(control, Fork | End)
+    message, files = message_channel.receive(control, Fork | End)
     if isinstance(message, End):
         if message.pid in children:
             _signal(message.pid, message.signal)
@@ -84,7 +84,7 @@ def _answer(control: socket.socket, children: set[int], tasks: TaskSet) -> None:
         _be_child(control, files[0], tasks)
     os.close(files[0])
     children.add(pid)
-    channel.send(control, Born(pid))
+    message_channel.send(control, Born(pid))
 
 
 def _be_child(control: socket.socket, descriptor: int, tasks: TaskSet) -> None:
@@ -112,7 +112,7 @@ def _reap(control: socket.socket, children: set[int]) -> None:
             return
         if pid in children:
             children.discard(pid)
-            channel.send(control, Gone(pid, os.waitstatus_to_exitcode(status)))
+            message_channel.send(control, Gone(pid, os.waitstatus_to_exitcode(status)))
 
 
 def _signal(pid: int, number: int) -> None:
