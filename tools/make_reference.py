@@ -11,7 +11,6 @@ from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
-from touchstone.gateway.table import PUBLIC_ROUTES
 from touchstone.jobs.states import FINAL, MOVES
 from touchstone.learning.requests import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
@@ -19,6 +18,7 @@ from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.selection.filters import FILTERS
+from touchstone.services.gateway.route_table import PUBLIC_ROUTES
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 

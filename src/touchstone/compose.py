@@ -22,9 +22,6 @@ from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database, is_damaged, sqlite_path
 from touchstone.database.migrations import current, head, is_older, prepare, upgrade
 from touchstone.explanation.app import Explanation
-from touchstone.gateway.accounts import any_user, create_user
-from touchstone.gateway.app import Gateway
-from touchstone.gateway.table import LARGE_BODIES
 from touchstone.http import server
 from touchstone.http.admission import InSamePlace
 from touchstone.http.app import refusal
@@ -34,6 +31,9 @@ from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.runtime import Jobs
 from touchstone.selection.app import Selection
+from touchstone.services.gateway.accounts import any_user, create_user
+from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.route_table import LARGE_BODIES
 from touchstone.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import Web

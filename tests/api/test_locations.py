@@ -4,7 +4,7 @@ from pathlib import Path
 
 from touchstone import compose
 from touchstone.core.settings import Settings
-from touchstone.gateway.table import PUBLIC_ROUTES
+from touchstone.services.gateway.route_table import PUBLIC_ROUTES
 
 
 async def test_every_route_that_tells_an_address_is_marked(tmp_path: Path) -> None:

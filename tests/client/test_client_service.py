@@ -13,8 +13,8 @@ from tests.serving import Service
 from touchstone.client import AsyncTouchstone, InProcess, TouchstoneError, accounts, catalog, record_of, work
 from touchstone.client.fields import Filters
 from touchstone.database.engine import Database
-from touchstone.gateway.accounts import create_user
-from touchstone.gateway.table import PUBLIC_ROUTES
+from touchstone.services.gateway.accounts import create_user
+from touchstone.services.gateway.route_table import PUBLIC_ROUTES
 
 pytestmark = pytest.mark.anyio
 PASSWORD = "correct horse battery"

@@ -7,7 +7,7 @@ import pytest
 from tests.gateway.standing import Standing, in_process, recorders
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.gateway.app import Gateway
+from touchstone.services.gateway.app import Gateway
 
 
 @pytest.fixture

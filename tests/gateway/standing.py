@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.gateway import accounts
-from touchstone.gateway.app import Gateway
 from touchstone.http.upstream import InProcess, Upstream
+from touchstone.services.gateway import accounts
+from touchstone.services.gateway.app import Gateway
 
 PASSWORD = "correct horse battery"
 

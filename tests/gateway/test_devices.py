@@ -12,9 +12,9 @@ from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
 from touchstone.core.client_address import TrustedProxies
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.gateway import accounts
-from touchstone.gateway.app import Gateway
 from touchstone.http.middleware import Edge
+from touchstone.services.gateway import accounts
+from touchstone.services.gateway.app import Gateway
 
 LOGIN = "/api/v1/auth/login"
 REGISTER = "/api/v1/auth/register"

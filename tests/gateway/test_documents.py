@@ -6,9 +6,9 @@ from typing import Any
 from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.gateway.app import Gateway
-from touchstone.gateway.table import PUBLIC_ROUTES
 from touchstone.http.upstream import Remote, Upstream
+from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.route_table import PUBLIC_ROUTES
 
 INFO = {"title": "x", "version": "1"}
 REF = "#/components/schemas/"

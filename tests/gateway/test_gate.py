@@ -12,12 +12,12 @@ from tests.listening import listening
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.gateway import accounts
-from touchstone.gateway.app import Gateway
-from touchstone.gateway.matching import MISSING, Matcher, filled, public_addresses
-from touchstone.gateway.table import LARGE_BODIES, PUBLIC_ROUTES
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
+from touchstone.services.gateway import accounts
+from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.route_matcher import MISSING, Matcher, filled, public_addresses
+from touchstone.services.gateway.route_table import LARGE_BODIES, PUBLIC_ROUTES
 
 UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
 PROJECT_MISSING = {"detail": "Projet non trouvé", "code": "project_not_found", "errors": []}

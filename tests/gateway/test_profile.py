@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.gateway.standing import PASSWORD, Standing
 from touchstone.core.errors import UserNotFound
-from touchstone.gateway import accounts, passwords
+from touchstone.services.gateway import accounts, passwords
 
 ME = "/api/v1/users/me"
 NEW = "another good phrase"

@@ -12,9 +12,9 @@ from touchstone.core.errors import InvalidCredentials, TooManyAttempts
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import refresh_tokens, sessions
-from touchstone.gateway import accounts
-from touchstone.gateway.app import Gateway
-from touchstone.gateway.throttle import Throttle
+from touchstone.services.gateway import accounts
+from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.login_throttle import Throttle
 
 LOGIN = "/api/v1/auth/login"
 REGISTER = "/api/v1/auth/register"

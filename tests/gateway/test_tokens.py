@@ -12,7 +12,7 @@ from joserfc.jwk import OctKey
 from tests.gateway.standing import Standing, ask
 from touchstone.core.errors import Unauthorized
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.gateway.tokens import AccessTokens, authorization, bearer_token, signing_key
+from touchstone.services.gateway.access_tokens import AccessTokens, authorization, bearer_token, signing_key
 
 KEY = b"0123456789abcdef0123456789abcdef"
 # Written out, so that every worker of a parallel run collects the same names.

@@ -17,8 +17,8 @@ from touchstone.cli.sessions import json_text
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
-from touchstone.gateway import accounts
-from touchstone.gateway.schemas import UserView
+from touchstone.services.gateway import accounts
+from touchstone.services.gateway.schemas import UserView
 
 user = typer.Typer(help="Accounts, directly in the database (no server needed).", no_args_is_help=True)
 T = TypeVar("T")

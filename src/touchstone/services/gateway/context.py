@@ -11,13 +11,13 @@ from starlette.types import Scope
 from touchstone.core.errors import AdministratorsOnly
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.gateway.devices import DeviceCookies
-from touchstone.gateway.identities import IDENTITY, Identities, Identity
-from touchstone.gateway.schemas import Grant
-from touchstone.gateway.sessions import Device, Renewal
-from touchstone.gateway.throttle import Throttle
-from touchstone.gateway.tokens import AccessTokens
 from touchstone.http.app import caller_locale
+from touchstone.services.gateway.access_tokens import AccessTokens
+from touchstone.services.gateway.device_cookies import DeviceCookies
+from touchstone.services.gateway.identities import IDENTITY, Identities, Identity
+from touchstone.services.gateway.login_throttle import Throttle
+from touchstone.services.gateway.schemas import Grant
+from touchstone.services.gateway.sessions import Device, Renewal
 
 
 @dataclass(frozen=True, slots=True)

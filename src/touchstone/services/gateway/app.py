@@ -15,17 +15,17 @@ from touchstone.core.errors import Unauthorized
 from touchstone.core.identity import Headers, InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.gateway.context import Desk
-from touchstone.gateway.devices import DeviceCookies
-from touchstone.gateway.documents import PublicDocument
-from touchstone.gateway.gate import FORWARDED, Gate
-from touchstone.gateway.identities import Identities
-from touchstone.gateway.routes import ROUTERS
-from touchstone.gateway.table import PUBLIC_ROUTES
-from touchstone.gateway.throttle import Throttle
-from touchstone.gateway.tokens import AccessTokens, derived_key, signing_key
 from touchstone.http.app import Json, Resource, make_app
 from touchstone.http.upstream import Absent, Upstream
+from touchstone.services.gateway.access_tokens import AccessTokens, derived_key, signing_key
+from touchstone.services.gateway.context import Desk
+from touchstone.services.gateway.device_cookies import DeviceCookies
+from touchstone.services.gateway.gate import FORWARDED, Gate
+from touchstone.services.gateway.identities import Identities
+from touchstone.services.gateway.login_throttle import Throttle
+from touchstone.services.gateway.openapi import PublicDocument
+from touchstone.services.gateway.route_table import PUBLIC_ROUTES
+from touchstone.services.gateway.routes import ROUTERS
 
 _EXPOSED: Final = ("X-Total-Count", "X-Request-ID", "ETag", "Location", "Retry-After", "Content-Disposition", "Allow")
 

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from touchstone.core.errors import InvalidRefreshToken
 from touchstone.database import versions
 from touchstone.database.engine import Database, Writer
-from touchstone.gateway import store
+from touchstone.services.gateway import store
 
 # Two tabs may refresh at the same moment, and an answer may get lost: the same token comes again, from no thief.
 GRACE: Final = timedelta(seconds=10)

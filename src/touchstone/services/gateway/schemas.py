@@ -10,10 +10,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from touchstone.gateway.passwords import MAX_LENGTH, MIN_LENGTH
-from touchstone.gateway.table import API
 from touchstone.http.json_body import SHORT_TEXT, Flag, Name, Wire, clean
 from touchstone.messages import DEFAULT_LOCALE
+from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
+from touchstone.services.gateway.route_table import API
 
 PICTURE_PATH: Final = f"{API}/users/me/picture"
 # The form that browsers take for an address (HTML standard, "valid e-mail address"), with letters of every script.

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from touchstone.core.errors import ServiceError
 from touchstone.core.identity import InternalTokens
-from touchstone.gateway.table import BACKENDS, PublicRoute
 from touchstone.http.internal_client import Asking
 from touchstone.http.upstream import Upstream
+from touchstone.services.gateway.route_table import BACKENDS, PublicRoute
 
 FRESH_SECONDS: Final = 60.0
 # A backend that was down is asked again soon.

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.gateway.store import Found
+from touchstone.services.gateway.store import Found
 
 COOKIE: Final = "touchstone_device"
 LIFE_SECONDS: Final = 365 * 86_400

@@ -12,14 +12,14 @@ from touchstone.core.errors import ServiceError, Unauthorized
 from touchstone.core.identity import Caller, Headers
 from touchstone.database import versions
 from touchstone.database.engine import Database
-from touchstone.gateway import store
-from touchstone.gateway.tokens import LEEWAY_SECONDS, AccessTokens, Claims, authorization, bearer_token
+from touchstone.services.gateway import store
+from touchstone.services.gateway.access_tokens import LEEWAY_SECONDS, AccessTokens, Claims, authorization, bearer_token
 
 CAPACITY: Final = 10_000
 POLL_SECONDS: Final = 0.4
 TRUST_SECONDS: Final = 1.0
 IDENTITY: Final = "touchstone.identity"
-log = structlog.get_logger("touchstone.gateway")
+log = structlog.get_logger("touchstone.services.gateway")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,12 @@ from touchstone.core.errors import (
     UserNotFound,
 )
 from touchstone.core.identity import strict_uuid
-from touchstone.gateway import accounts, devices, pictures, sessions, store
-from touchstone.gateway.bodies import LOGIN_BODY, limited_body, login_of
-from touchstone.gateway.context import Context, Ctx
-from touchstone.gateway.schemas import (
+from touchstone.http.app import BINARY, OCTETS, router
+from touchstone.services.gateway import accounts, device_cookies, profile_pictures, sessions, store
+from touchstone.services.gateway.context import Context, Ctx
+from touchstone.services.gateway.form_bodies import LOGIN_BODY, limited_body, login_of
+from touchstone.services.gateway.route_table import API
+from touchstone.services.gateway.schemas import (
     Grant,
     PasswordChange,
     PasswordReset,
@@ -33,8 +35,6 @@ from touchstone.gateway.schemas import (
     UserQuery,
     UserView,
 )
-from touchstone.gateway.table import API
-from touchstone.http.app import BINARY, OCTETS, router
 
 # The bytes say which kind of picture it is; the media type that a client claims is not looked at.
 _PICTURE_BODY: Final[dict[str, Any]] = {
@@ -45,7 +45,7 @@ _PICTURE_BODY: Final[dict[str, Any]] = {
     }
 }
 _PICTURE_ANSWER: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"content": BINARY | {pictures.MEDIA_TYPE: BINARY[OCTETS]}},
+    200: {"content": BINARY | {profile_pictures.MEDIA_TYPE: BINARY[OCTETS]}},
     304: {"description": "Unchanged since the version in `If-None-Match`."},
 }
 T = TypeVar("T")
@@ -79,7 +79,7 @@ async def login(request: Request, response: Response, ctx: Ctx) -> Grant:
     The answer sets a device cookie: a device that sends it again can sign in although others fail from its address.
     """
     given = await login_of(request)
-    cookie = request.cookies.get(devices.COOKIE)
+    cookie = request.cookies.get(device_cookies.COOKIE)
     device = await _known_device(ctx, cookie, given.username)
 
     async with ctx.desk.throttle.attempt(accounts.folded(given.username), ctx.address, device=device):
@@ -87,9 +87,9 @@ async def login(request: Request, response: Response, ctx: Ctx) -> Grant:
     session = await accounts.start_session(ctx.database, user, ctx.device, life=ctx.desk.session_life)
 
     response.set_cookie(
-        devices.COOKIE,
+        device_cookies.COOKIE,
         ctx.desk.devices.renewed(cookie, user),
-        max_age=devices.LIFE_SECONDS,
+        max_age=device_cookies.LIFE_SECONDS,
         path=f"{API}/auth/login",
         secure=request.url.scheme == "https",
         httponly=True,
@@ -162,13 +162,13 @@ async def read_picture(request: Request, ctx: Ctx) -> Response:
     headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
     if etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return Response(found["picture"], media_type=pictures.MEDIA_TYPE, headers=headers)
+    return Response(found["picture"], media_type=profile_pictures.MEDIA_TYPE, headers=headers)
 
 
 @me.put("/picture", status_code=204, summary="Set your picture", openapi_extra=_PICTURE_BODY)
 async def set_picture(request: Request, response: Response, ctx: Ctx) -> None:
     """PNG, JPEG or WebP of up to 2 MB; stored smaller, upright, and without its metadata."""
-    picture = await pictures.reencoded(await limited_body(request, pictures.MAX_BYTES))
+    picture = await profile_pictures.reencoded(await limited_body(request, profile_pictures.MAX_BYTES))
     async with ctx.database.writing() as rows:
         changes = {"picture": picture.data, "picture_digest": picture.digest}
         await store.update_user(rows, ctx.me.caller.id, changes)

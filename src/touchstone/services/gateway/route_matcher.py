@@ -18,8 +18,8 @@ from touchstone.core.errors import (
     UploadNotFound,
     UserNotFound,
 )
-from touchstone.gateway.table import PublicRoute
 from touchstone.http.upstream import PATH_SAFE
+from touchstone.services.gateway.route_table import PublicRoute
 
 MAX_VALUE: Final = 255
 # What an impossible value in a path is answered with: just as a possible value that leads to nothing.

@@ -10,13 +10,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import MethodNotAllowed, NotFound, ServiceError
 from touchstone.core.identity import Headers, InternalTokens
-from touchstone.gateway.identities import IDENTITY, Identities, Identity
-from touchstone.gateway.matching import Match, Matcher, PublicLocations, filled, public_addresses
-from touchstone.gateway.table import PublicRoute
 from touchstone.http.app import refusal
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.internal_client import identity_headers
 from touchstone.http.upstream import PATH_SAFE, Upstream
+from touchstone.services.gateway.identities import IDENTITY, Identities, Identity
+from touchstone.services.gateway.route_matcher import Match, Matcher, PublicLocations, filled, public_addresses
+from touchstone.services.gateway.route_table import PublicRoute
 
 # Everything else that a client sends stays behind, whatever its spelling: identity is rebuilt, never passed on.
 FORWARDED: Final = frozenset(

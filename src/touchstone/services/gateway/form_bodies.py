@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from touchstone.core.errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMedia
-from touchstone.gateway.schemas import Login, LoginForm, validated
 from touchstone.http.json_body import parse_json
+from touchstone.services.gateway.schemas import Login, LoginForm, validated
 
 FORM: Final = "application/x-www-form-urlencoded"
 _MAX_FIELDS: Final = 20
