@@ -21,7 +21,6 @@ from touchstone.core.outage_log import first_line
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database, is_damaged, sqlite_path
 from touchstone.database.migrations import current, head, is_older, prepare, upgrade
-from touchstone.explanation.app import Explanation
 from touchstone.http import server
 from touchstone.http.admission import InSamePlace
 from touchstone.http.app import refusal
@@ -31,10 +30,11 @@ from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.runtime import Jobs
 from touchstone.selection.app import Selection
+from touchstone.services.explanation.app import Explanation
 from touchstone.services.gateway.accounts import any_user, create_user
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.route_table import LARGE_BODIES
-from touchstone.training.app import Training
+from touchstone.services.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import Web
 from touchstone.web.session import authorization_of_page

@@ -13,13 +13,13 @@ from starlette.types import Receive, Scope, Send
 
 from touchstone.core.settings import MIB, Settings
 from touchstone.database.engine import Database
-from touchstone.explanation.app import Explanation
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.internal_client import Asking
 from touchstone.jobs.execution.local import ProcessExecutor
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.runtime import Jobs
-from touchstone.training.app import Training
+from touchstone.services.explanation.app import Explanation
+from touchstone.services.training.app import Training
 
 TINY = (sys.executable, str(Path(__file__).parents[1] / "jobs" / "tiny_worker.py"))
 

@@ -1,8 +1,8 @@
 """The explanation backend."""
 
-from touchstone.explanation.routes import explanation
 from touchstone.jobs.backend_app import JobBackend
 from touchstone.jobs.kinds import EXPLAIN
+from touchstone.services.explanation.routes import explanation
 
 
 class Explanation(JobBackend):

@@ -4,13 +4,13 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.explanation.schemas import ExplainWanted
-from touchstone.explanation.starting import start_explanation
 from touchstone.http.app import router
 from touchstone.http.backend_auth import required_caller
 from touchstone.jobs.routes import accepted, desk_of, signed_in
 from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobView
 from touchstone.jobs.start import idempotency_key, starting_of
+from touchstone.services.explanation.schemas import ExplainWanted
+from touchstone.services.explanation.starting import start_explanation
 
 explanation = router(tags=["explanation"], dependencies=[Depends(signed_in)])
 

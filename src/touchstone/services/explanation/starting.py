@@ -5,7 +5,6 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from touchstone.core.identity import Caller
-from touchstone.explanation.schemas import ExplainWanted
 from touchstone.jobs import store
 from touchstone.jobs.kinds import EXPLAIN, TRAIN
 from touchstone.jobs.runtime import Jobs
@@ -13,6 +12,7 @@ from touchstone.jobs.start import Starting, digest_of, ordered
 from touchstone.jobs.store import Json, NewJob
 from touchstone.jobs.trained_models import model_of
 from touchstone.learning.requests import ExplainOrder
+from touchstone.services.explanation.schemas import ExplainWanted
 
 
 async def start_explanation(

@@ -11,7 +11,7 @@ from touchstone.jobs.runtime import Jobs
 from touchstone.jobs.start import Starting, digest_of, ordered
 from touchstone.jobs.store import NewJob
 from touchstone.learning.requests import TrainOrder
-from touchstone.training.schemas import TrainWanted
+from touchstone.services.training.schemas import TrainWanted
 
 
 async def start_training(

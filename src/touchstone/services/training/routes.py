@@ -15,8 +15,8 @@ from touchstone.jobs.routes import accepted, desk_of, listed, signed_in
 from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
 from touchstone.jobs.start import idempotency_key, starting_of
 from touchstone.jobs.trained_models import model_of
-from touchstone.training.schemas import PredictionsView, PredictWanted, TrainWanted
-from touchstone.training.starting import start_training
+from touchstone.services.training.schemas import PredictionsView, PredictWanted, TrainWanted
+from touchstone.services.training.starting import start_training
 
 training = router(tags=["training"], dependencies=[Depends(signed_in)])
 

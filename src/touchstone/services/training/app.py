@@ -2,7 +2,7 @@
 
 from touchstone.jobs.backend_app import JobBackend
 from touchstone.jobs.kinds import TRAIN
-from touchstone.training.routes import training
+from touchstone.services.training.routes import training
 
 
 class Training(JobBackend):
