@@ -30,8 +30,8 @@ from touchstone.ranking.catalog.view import Catalog, Layout, View
 from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.index.snapshot_file import load, save
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.selection.answering import Ranking, sent
-from touchstone.selection.records import row_of
+from touchstone.services.selection.datasets.ranked_response import Ranking, sent
+from touchstone.services.selection.datasets.records import row_of
 
 BLOCK = 10_000
 MEMORY_GOAL, TIME_GOAL = 0.1, 1.0

@@ -29,11 +29,11 @@ from touchstone.http.middleware import Edge, client_address
 from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.runtime import Jobs
-from touchstone.selection.app import Selection
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.gateway.accounts import any_user, create_user
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.route_table import LARGE_BODIES
+from touchstone.services.selection.app import Selection
 from touchstone.services.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import Web

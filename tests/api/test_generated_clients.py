@@ -16,7 +16,7 @@ from tools.check_clients import ENVIRONMENT, generate_python, is_installed
 from touchstone import compose
 from touchstone.core.settings import Settings
 from touchstone.learning.requests import ALGORITHMS, METRICS
-from touchstone.selection.filters import FILTERS
+from touchstone.services.selection.filters import FILTERS
 
 # Section 2.5 of the interface names these members of `filters`, section 4.2 the other names of the list's parameters.
 EXAMPLE = {

@@ -10,7 +10,7 @@ import pytest
 from tests.selection.seeded import seed
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.selection.app import Selection
+from touchstone.services.selection.app import Selection
 
 ADA, BOB = UUID(int=0xADA), UUID(int=0xB0B)
 FOUR = {"name": "Cohort", "description": "d", "file_path": "none.csv", "file_type": "csv"}

@@ -9,7 +9,7 @@ from tests.ranking.catalogs import row
 from touchstone.core.attributes import ATTRIBUTES, WORDS
 from touchstone.database.engine import Database
 from touchstone.ranking.columns.segment import Row
-from touchstone.selection import store
+from touchstone.services.selection import store
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from tests.selection.conftest import FOUR, client_of, created
 from touchstone.database.engine import Database
-from touchstone.selection.app import Selection
+from touchstone.services.selection.app import Selection
 
 VARYING = {"date", "x-request-id"}
 CALLS: tuple[tuple[str, str, Any], ...] = (

@@ -13,7 +13,7 @@ from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER
-from touchstone.selection.app import Selection
+from touchstone.services.selection.app import Selection
 
 TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"
 UNREADABLE = {"detail": "Fichier de données inaccessible", "code": "data_file_unreadable", "errors": []}

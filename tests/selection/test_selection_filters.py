@@ -10,8 +10,8 @@ import pytest
 from tests.ranking import by_hand
 from tests.selection.conftest import ADA, created
 from tests.selection.seeded import random_rows, twin
-from touchstone.selection.filters import FILTERS, query_of
-from touchstone.selection.parameters import Form, Parameter, Value
+from touchstone.services.selection.filters import FILTERS, query_of
+from touchstone.services.selection.parameters import Form, Parameter, Value
 
 ROWS = random_rows(11, 300)
 EXAMPLES: dict[Form, tuple[Any, ...]] = {

@@ -16,9 +16,9 @@ from touchstone.database.engine import Database
 from touchstone.database.versions import CATALOG, bump
 from touchstone.ranking.catalog.view import Layout
 from touchstone.ranking.query.predicates import Contains
-from touchstone.selection import store
-from touchstone.selection.app import Selection
-from touchstone.selection.catalog import LiveCatalog
+from touchstone.services.selection import store
+from touchstone.services.selection.app import Selection
+from touchstone.services.selection.live_catalog import LiveCatalog
 
 
 @asynccontextmanager

@@ -12,9 +12,9 @@ from tests.selection.conftest import ADA, FOUR, client_of, created
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
-from touchstone.selection.app import Selection
-from touchstone.selection.catalog import PAGE_BYTES
-from touchstone.selection.schemas import MAX_JSON_BYTES
+from touchstone.services.selection.app import Selection
+from touchstone.services.selection.live_catalog import PAGE_BYTES
+from touchstone.services.selection.schemas import MAX_JSON_BYTES
 
 MIB = 1024 * 1024
 

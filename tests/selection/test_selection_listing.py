@@ -11,7 +11,7 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.ranking.query.predicates import Visible
 from touchstone.ranking.query.sort_order import SORT_KEYS
-from touchstone.selection.app import Selection
+from touchstone.services.selection.app import Selection
 
 ROWS = random_rows(3, 120)
 

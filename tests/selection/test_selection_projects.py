@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.selection.conftest import ADA, client_of, created
-from touchstone.selection.app import Selection
+from touchstone.services.selection.app import Selection
 
 MISSING = "00000000-0000-4000-8000-000000000000"
 WEIGHTS = [{"criterion_name": "year", "weight": 1.0}]

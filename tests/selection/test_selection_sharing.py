@@ -22,8 +22,8 @@ from touchstone.database.engine import Database
 from touchstone.ranking.catalog.view import Layout
 from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.index.indexed_part import Plans
-from touchstone.selection.catalog import LiveCatalog
-from touchstone.selection.store import prepare_versions
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.store import prepare_versions
 
 CASES = int(os.environ.get("SHARING_CASES", "60"))
 INDEXED = Layout(index_from=40, leaf_words=1, plans=Plans(few=10))

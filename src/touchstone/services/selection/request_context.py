@@ -15,14 +15,14 @@ from touchstone.core.errors import DatasetNotFound
 from touchstone.core.identity import strict_uuid
 from touchstone.http.backend_auth import caller_of, required_caller
 from touchstone.http.json_body import Wire, parse_json, parse_json_naming_numbers
-from touchstone.selection.catalog import LiveCatalog
-from touchstone.selection.opening import DataFiles
-from touchstone.selection.parameters import Parameters, Values
-from touchstone.selection.projects import Projects
-from touchstone.selection.recording import Recording
-from touchstone.selection.records import Entry
-from touchstone.selection.remembering import RememberedAnswers
-from touchstone.selection.uploading import Uploading
+from touchstone.services.selection.datasets.answer_cache import RememberedAnswers
+from touchstone.services.selection.datasets.editor import Recording
+from touchstone.services.selection.datasets.records import Entry
+from touchstone.services.selection.files.data_files import DataFiles
+from touchstone.services.selection.files.uploads import Uploading
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.parameters import Parameters, Values
+from touchstone.services.selection.projects.editor import Projects
 
 _ROW_ID: Final = re.compile(r"[1-9][0-9]{0,9}")
 DatasetKey = Annotated[

@@ -10,12 +10,12 @@ import msgspec
 from touchstone.core.errors import ChosenDatasetNotFound, PreconditionFailed, ProjectNotFound, ProjectQuotaExceeded
 from touchstone.core.identity import strict_uuid
 from touchstone.database.engine import Database, Reader
-from touchstone.selection import store
-from touchstone.selection.catalog import LiveCatalog
-from touchstone.selection.filters import filters_of
-from touchstone.selection.scoring import Scoring, Weight, scoring_of, weights_of
-from touchstone.selection.sorting import Window
-from touchstone.selection.store import Found
+from touchstone.services.selection import store
+from touchstone.services.selection.datasets.scoring_request import Scoring, Weight, scoring_of, weights_of
+from touchstone.services.selection.datasets.sort_and_page import Window
+from touchstone.services.selection.filters import filters_of
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.store import Found
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from uuid import UUID
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
 from touchstone.core.errors import Fault, Invalid
 from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
-from touchstone.selection.parameters import Form, Parameter, Parameters, Value, Values, merge
+from touchstone.services.selection.parameters import Form, Parameter, Parameters, Value, Values, merge
 
 
 @dataclass(frozen=True, slots=True)

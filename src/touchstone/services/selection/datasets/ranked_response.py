@@ -14,10 +14,10 @@ from touchstone.http.app import Json
 from touchstone.ranking.catalog.view import Ranked, View
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
 from touchstone.ranking.reasons.points import points, unknowns
-from touchstone.selection.catalog import LiveCatalog
-from touchstone.selection.filters import query_of
-from touchstone.selection.parameters import Values
-from touchstone.selection.scoring import Scoring
+from touchstone.services.selection.datasets.scoring_request import Scoring
+from touchstone.services.selection.filters import query_of
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.parameters import Values
 
 SHORT: Final = 1000  # more items than these are encoded as they are sent
 # Items encoded at once: two or three milliseconds, so that others get their turn.

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.ranking.query.sort_order import SORT_KEYS
-from touchstone.selection.filters import FILTER_PARAMETERS
-from touchstone.selection.parameters import Form, Parameter, Parameters, Values
+from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.parameters import Form, Parameter, Parameters, Values
 
 MAX_LIMIT: Final = 1000
 PAGING: Final = (

@@ -9,9 +9,9 @@ from pydantic.json_schema import models_json_schema
 
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import PROFILES
-from touchstone.selection.filters import FILTER_PARAMETERS
-from touchstone.selection.parameters import Parameters
-from touchstone.selection.schemas import (
+from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.parameters import Parameters
+from touchstone.services.selection.schemas import (
     TAGS,
     DatasetChange,
     DatasetWanted,

@@ -30,8 +30,8 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database, refusal_of
 from touchstone.database.versions import bump
 from touchstone.datafiles.profiler import FILE_TYPES
-from touchstone.selection import store
-from touchstone.selection.parameters import Form, Parameter, Parameters
+from touchstone.services.selection import store
+from touchstone.services.selection.parameters import Form, Parameter, Parameters
 
 FORM_BYTES: Final = 64 * 1024  # what a multipart body may have around its file
 _BUFFER: Final = 1024 * 1024

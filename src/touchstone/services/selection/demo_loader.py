@@ -9,8 +9,8 @@ from touchstone.core.attributes import ATTRIBUTES
 from touchstone.database import versions
 from touchstone.database.engine import Database
 from touchstone.demo import records
-from touchstone.selection import store
-from touchstone.selection.measuring import FILLED, told
+from touchstone.services.selection import store
+from touchstone.services.selection.files.measurement import FILLED, told
 
 _OWN_FIELDS: Final = ("description", "file_path", "file_type", "metadata")
 _MEASURED: Final = "measured in the file"

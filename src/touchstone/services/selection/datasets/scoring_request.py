@@ -13,8 +13,8 @@ from touchstone.http.json_body import unknown, unknown_value
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.weighted_score import terms
-from touchstone.selection.filters import filters_of, joined
-from touchstone.selection.parameters import Form, Parameter, Parameters, Values
+from touchstone.services.selection.filters import filters_of, joined
+from touchstone.services.selection.parameters import Form, Parameter, Parameters, Values
 
 SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile")
 WEIGHT_KEYS: Final = ("criterion_name", "weight")

@@ -11,15 +11,18 @@ from touchstone.http.app import BINARY, OCTETS, Json, router
 from touchstone.http.backend_auth import caller_of
 from touchstone.http.conditional import if_match, is_unchanged
 from touchstone.http.json_body import unknown_value
-from touchstone.selection.answering import answer, ranked
-from touchstone.selection.catalog import PageRoom
-from touchstone.selection.documents import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
-from touchstone.selection.facets import criteria_shown, facets_shown
-from touchstone.selection.filters import FILTER_PARAMETERS, query_of
-from touchstone.selection.listing import CHUNK, listed, page_body, search_query, searched, stream
-from touchstone.selection.recording import check_author
-from touchstone.selection.records import Entry
-from touchstone.selection.requesting import (
+from touchstone.services.selection.datasets.editor import check_author
+from touchstone.services.selection.datasets.facets_view import criteria_shown, facets_shown
+from touchstone.services.selection.datasets.listing import CHUNK, listed, page_body, search_query, searched, stream
+from touchstone.services.selection.datasets.ranked_response import answer, ranked
+from touchstone.services.selection.datasets.records import Entry
+from touchstone.services.selection.datasets.scoring_request import SCORE_PARAMETERS, scoring_of
+from touchstone.services.selection.datasets.sort_and_page import LIST_PARAMETERS, window_of
+from touchstone.services.selection.files.uploads import UPLOAD_PARAMETERS
+from touchstone.services.selection.filters import FILTER_PARAMETERS, query_of
+from touchstone.services.selection.live_catalog import PageRoom
+from touchstone.services.selection.openapi import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
+from touchstone.services.selection.request_context import (
     DatasetKey,
     body_of,
     json_body,
@@ -29,7 +32,7 @@ from touchstone.selection.requesting import (
     viewer_of,
     visible_entry,
 )
-from touchstone.selection.schemas import (
+from touchstone.services.selection.schemas import (
     TAGS,
     DatasetChange,
     DatasetPageView,
@@ -42,9 +45,6 @@ from touchstone.selection.schemas import (
     SearchCriteria,
     SourceView,
 )
-from touchstone.selection.scoring import SCORE_PARAMETERS, scoring_of
-from touchstone.selection.sorting import LIST_PARAMETERS, window_of
-from touchstone.selection.uploading import UPLOAD_PARAMETERS
 
 datasets = router(prefix="/datasets", tags=["datasets"])
 files = router(prefix="/files", tags=["files"])

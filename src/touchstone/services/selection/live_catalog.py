@@ -20,9 +20,9 @@ from touchstone.database.engine import Database, Reader, Writer
 from touchstone.ranking.catalog.view import Catalog, Layout, View
 from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.index.snapshot_file import SnapshotError, load, save
-from touchstone.selection import store
-from touchstone.selection.records import Entry, RecordCache, encoded, encoded_without_metadata, row_of
-from touchstone.selection.store import Found
+from touchstone.services.selection import store
+from touchstone.services.selection.datasets.records import Entry, RecordCache, encoded, encoded_without_metadata, row_of
+from touchstone.services.selection.store import Found
 
 LOAD_CHUNK: Final = 5000
 POLL_SECONDS: Final = 0.3

@@ -18,12 +18,12 @@ from touchstone.core.errors import (
 )
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Reader
-from touchstone.selection import store
-from touchstone.selection.catalog import LiveCatalog
-from touchstone.selection.measuring import Measuring, filled, told
-from touchstone.selection.records import Entry, encoded
-from touchstone.selection.schemas import SERVICE_KEYS
-from touchstone.selection.store import Found
+from touchstone.services.selection import store
+from touchstone.services.selection.datasets.records import Entry, encoded
+from touchstone.services.selection.files.measurement import Measuring, filled, told
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.schemas import SERVICE_KEYS
+from touchstone.services.selection.store import Found
 
 _OWN_FIELDS: Final = ("description", "file_path", "file_type", "metadata", "visibility")
 _ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES)

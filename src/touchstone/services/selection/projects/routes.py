@@ -6,20 +6,20 @@ from starlette.responses import Response
 
 from touchstone.http.app import Json, router
 from touchstone.http.conditional import if_match, is_unchanged, versions_of
-from touchstone.selection.answering import facts, ranked, sent
-from touchstone.selection.documents import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
-from touchstone.selection.projects import etag_of, scoring_for, shown
-from touchstone.selection.requesting import ProjectKey, owner_of, parts_of, query_values, weighted_body_of
-from touchstone.selection.schemas import (
+from touchstone.services.selection.datasets.ranked_response import facts, ranked, sent
+from touchstone.services.selection.datasets.scoring_request import RECOMMENDATION_PARAMETERS
+from touchstone.services.selection.datasets.sort_and_page import PAGE_PARAMETERS, window_of
+from touchstone.services.selection.openapi import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
+from touchstone.services.selection.projects.editor import etag_of, scoring_for, shown
+from touchstone.services.selection.request_context import ProjectKey, owner_of, parts_of, query_values, weighted_body_of
+from touchstone.services.selection.schemas import (
     ProjectChange,
     ProjectPageView,
     ProjectView,
     ProjectWanted,
     RecommendationsView,
 )
-from touchstone.selection.scoring import RECOMMENDATION_PARAMETERS
-from touchstone.selection.sorting import PAGE_PARAMETERS, window_of
-from touchstone.selection.store import Found
+from touchstone.services.selection.store import Found
 
 projects = router(prefix="/projects", tags=["projects"])
 

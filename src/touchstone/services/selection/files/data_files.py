@@ -10,7 +10,7 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.datafiles import safe_open
 from touchstone.demo import tables_folder
-from touchstone.selection import store
+from touchstone.services.selection import store
 
 DEMO: Final = "demo"
 UPLOADS: Final = "uploads"

@@ -8,10 +8,10 @@ import msgspec
 
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.query.predicates import Contains, Flag, Query, Range, Visible
-from touchstone.selection.catalog import LiveCatalog, PageRoom
-from touchstone.selection.filters import query_of
-from touchstone.selection.parameters import Values
-from touchstone.selection.sorting import Window, order_of
+from touchstone.services.selection.datasets.sort_and_page import Window, order_of
+from touchstone.services.selection.filters import query_of
+from touchstone.services.selection.live_catalog import LiveCatalog, PageRoom
+from touchstone.services.selection.parameters import Values
 
 CHUNK: Final = 500
 SHORT: Final = 1000  # a window that ends here is found without looking at the rest

@@ -10,7 +10,7 @@ import msgspec
 from touchstone.core.errors import DataFileUnreadable
 from touchstone.core.settings import Settings
 from touchstone.datafiles.profiler import Limits, ProfilingError, profile
-from touchstone.selection.opening import DataFiles
+from touchstone.services.selection.files.data_files import DataFiles
 
 AT_ONCE: Final = 2
 MAX_COLUMNS: Final = 1000  # of the columns' descriptions that are kept; the number of columns is always the true one

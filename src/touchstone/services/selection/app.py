@@ -9,19 +9,19 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.app import Methods, Resource, Shortcut, Slashes, make_app
 from touchstone.http.backend_auth import Guard
-from touchstone.selection import store
-from touchstone.selection.catalog import LiveCatalog
-from touchstone.selection.demonstrating import load_demo
-from touchstone.selection.documents import describe_bodies
-from touchstone.selection.measuring import Measuring
-from touchstone.selection.opening import DataFiles
-from touchstone.selection.project_routes import projects
-from touchstone.selection.projects import Projects
-from touchstone.selection.recording import Recording
-from touchstone.selection.remembering import RememberedAnswers
-from touchstone.selection.requesting import Parts
-from touchstone.selection.routes import datasets, files
-from touchstone.selection.uploading import Uploading
+from touchstone.services.selection import store
+from touchstone.services.selection.datasets.answer_cache import RememberedAnswers
+from touchstone.services.selection.datasets.editor import Recording
+from touchstone.services.selection.datasets.routes import datasets, files
+from touchstone.services.selection.demo_loader import load_demo
+from touchstone.services.selection.files.data_files import DataFiles
+from touchstone.services.selection.files.measurement import Measuring
+from touchstone.services.selection.files.uploads import Uploading
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.openapi import describe_bodies
+from touchstone.services.selection.projects.editor import Projects
+from touchstone.services.selection.projects.routes import projects
+from touchstone.services.selection.request_context import Parts
 
 NAME: Final = "selection"
 SLASHED: Final = frozenset({"/datasets"})
