@@ -22,7 +22,7 @@ import httpx2
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.catalogs import fill
-from touchstone.web.state import VIEWS
+from touchstone.web.rank_state import VIEWS
 
 RECORDS: Final = 100_000
 ROUNDS: Final = 30

@@ -37,7 +37,7 @@ from touchstone.services.selection.app import Selection
 from touchstone.services.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import Web
-from touchstone.web.session import authorization_of_page
+from touchstone.web.cookies import authorization_of_page
 
 BACKENDS: Final = ("selection", "training", "explanation")
 PARTS: Final = ("gateway", *BACKENDS)

@@ -10,8 +10,8 @@ import pytest
 
 from tests.web.conftest import PASSWORD
 from touchstone.client import TouchstoneError
+from touchstone.web.error_texts import worded
 from touchstone.web.rendering import Speech
-from touchstone.web.wording import worded
 
 NUMBERS = [
     ("0.012 – 0.19", "0,012 – 0,19"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from touchstone.web.state import FILTERS, VIEWS, FilterKind, Misfit, RankState, Vocabulary, sliders_of, stored
+from touchstone.web.rank_state import FILTERS, VIEWS, FilterKind, Misfit, RankState, Vocabulary, sliders_of, stored
 
 VOCABULARY = Vocabulary(
     criteria=("ethical_score", "technical_score", "popularity_score", "year"),

@@ -19,7 +19,7 @@ from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.validation import VALIDATION
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.weight_profiles import PROFILES
-from touchstone.web.views.shades import DARK, LIGHT, shade
+from touchstone.web.views.color_scale import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent
 CATALOGS = (PAGES, ACCOUNT_PAGES, DATA_PAGES, JOB_PAGES)

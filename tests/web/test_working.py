@@ -16,7 +16,7 @@ from tests.web.looking import check_looks
 from touchstone.client import Job
 from touchstone.client.models import Progress
 from touchstone.web.rendering import Speech
-from touchstone.web.views.working import clock, timing
+from touchstone.web.views.job_view import clock, timing
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 

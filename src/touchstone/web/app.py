@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from touchstone.client import AsyncTouchstone, InProcess
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
-from touchstone.web import charting
+from touchstone.web import chart_script
+from touchstone.web.page_context import Desk, broken, missing, refusal_page
 from touchstone.web.rendering import STATIC, Pages
 from touchstone.web.routes import account, datasets, jobs, projects, ranking
-from touchstone.web.visiting import Desk, broken, missing, refusal_page
 
 # Everything comes from this origin; no inline script or style runs, whoever managed to write one.
 POLICY: Final = "; ".join(
@@ -86,7 +86,7 @@ class Web:
                 Route("/", _to_home),
                 Route("/app", _to_home),
                 Route("/favicon.ico", _icon),
-                *charting.ROUTES,
+                *chart_script.ROUTES,
                 Mount("/app/static", StaticFiles(directory=STATIC)),
                 *ranking.ROUTES,
                 *datasets.ROUTES,

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from touchstone.client import TouchstoneError
 from touchstone.core.errors import Invalid
-from touchstone.web.session import local
+from touchstone.web.cookies import local
 
 RETURNED: Final = "returned"  # the field that marks a form as come back after signing in
 # The forms that have a page of their own to be shown on again.

@@ -18,7 +18,7 @@ from touchstone.core.attributes import BY_NAME
 from touchstone.core.text import visible
 from touchstone.messages import LOCALES, text
 from touchstone.messages.plurals import is_singular
-from touchstone.web import charting
+from touchstone.web import chart_script
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"
@@ -148,7 +148,7 @@ class Pages:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.globals.update(static=static, address=address, extended=extended, vega=charting.ADDRESS)
+        self._environment.globals.update(static=static, address=address, extended=extended, vega=chart_script.ADDRESS)
         self._speech = {locale: Speech(locale) for locale in LOCALES}
         self._languages: Mapping[str, Environment] = {locale: self._overlay(locale) for locale in LOCALES}
 

@@ -11,10 +11,10 @@ from touchstone.client import TouchstoneError
 from touchstone.client.describing import given
 from touchstone.core.errors import NotFound, Unauthorized
 from touchstone.messages import LOCALES
-from touchstone.web import session
+from touchstone.web import cookies
 from touchstone.web.forms import RETURNED, misfit, returned_form, secret, sent_file, written
+from touchstone.web.page_context import Visit, page
 from touchstone.web.rendering import address
-from touchstone.web.visiting import Visit, page
 
 _MINE: Final = "/app/account"
 _PROFILE: Final = ("pseudo", "given_name", "family_name")
@@ -43,7 +43,7 @@ _PICTURE_LIMIT: Final = 2 * 1024 * 1024
 async def _sign_in(visit: Visit) -> Response:
     if visit.request.method == "GET":
         if visit.signed is not None:
-            return visit.go(session.local(visit.request.query_params.get("next")))
+            return visit.go(cookies.local(visit.request.query_params.get("next")))
         return visit.part("sign_in.html", user=None, **_entrance(visit))
     form = await visit.form()
     email = written(form, "email")
@@ -60,12 +60,12 @@ async def _welcome(visit: Visit, form: FormData) -> Response:
     visit.follow_language(await visit.api.get_me())
     if unsent := returned_form(written(form, "unsent")):
         return visit.part("returned_form.html", user=None, unsent=unsent, returned=RETURNED)
-    return visit.go(session.local(written(form, "next")))
+    return visit.go(cookies.local(written(form, "next")))
 
 
 def _entrance(visit: Visit, form: FormData | None = None, **more: Any) -> dict[str, Any]:
     query = visit.request.query_params
-    onward = session.local(written(form, "next") if form else query.get("next"))
+    onward = cookies.local(written(form, "next") if form else query.get("next"))
     visit.place = address(visit.request.url.path, next=onward, done=query.get("done"))
     return {
         "next": onward,
@@ -82,13 +82,13 @@ def _entrance(visit: Visit, form: FormData | None = None, **more: Any) -> dict[s
 async def _register(visit: Visit) -> Response:
     if visit.request.method == "GET":
         if visit.signed is not None:
-            return visit.go(session.local(visit.request.query_params.get("next")))
+            return visit.go(cookies.local(visit.request.query_params.get("next")))
         return visit.part("register.html", user=None, **_entrance(visit))
     form = await visit.form()
     email, pseudo, password = written(form, "email"), written(form, "pseudo"), secret(form, "password")
     try:
         # Only a language that was chosen is the account's: the browser's may be another one tomorrow.
-        profile = {"pseudo": pseudo or None, "locale": session.chosen_language(visit.request)}
+        profile = {"pseudo": pseudo or None, "locale": cookies.chosen_language(visit.request)}
         await visit.api.register(email, password, **given(**profile))
         await visit.api.login(email, password)
     except TouchstoneError as problem:
@@ -120,19 +120,19 @@ async def _sign_out(visit: Visit) -> Response:
             raise
     visit.sign_out()
     answer = visit.go("/app/sign-in", done="signed_out")
-    answer.delete_cookie(session.RANKING, path=session.HOME)
+    answer.delete_cookie(cookies.RANKING, path=cookies.HOME)
     return answer
 
 
 async def _preferences(visit: Visit) -> Response:
     form = await visit.form()
-    answer = visit.go(session.local(written(form, "next")))
+    answer = visit.go(cookies.local(written(form, "next")))
     language, theme = written(form, "language"), written(form, "theme")
     if language in LOCALES:
-        session.keep_for_a_year(answer, visit.request, session.LANGUAGE, language)
+        cookies.keep_for_a_year(answer, visit.request, cookies.LANGUAGE, language)
         await _remember(visit, language)
-    if theme in session.THEMES:
-        session.keep_for_a_year(answer, visit.request, session.THEME, theme)
+    if theme in cookies.THEMES:
+        cookies.keep_for_a_year(answer, visit.request, cookies.THEME, theme)
     return answer
 
 
@@ -182,7 +182,7 @@ async def _change(visit: Visit) -> Response:
         return visit.go("/app/sign-in", done="password")
     answer = visit.go(_MINE, done=about)
     if about == "profile":
-        session.keep_for_a_year(answer, visit.request, session.LANGUAGE, written(await visit.form(), "locale"))
+        cookies.keep_for_a_year(answer, visit.request, cookies.LANGUAGE, written(await visit.form(), "locale"))
     return answer
 
 
@@ -235,8 +235,8 @@ ROUTES: Final = (
     Route("/app/sign-in", page(_sign_in, everyone=True), methods=_FORM),
     Route("/app/register", page(_register, everyone=True), methods=_FORM),
     Route("/app/reset-password", page(_reset, everyone=True), methods=_FORM),
-    Route("/app/sign-out", page(_sign_out, everyone=True, back=session.HOME), methods=["POST"]),
-    Route("/app/preferences", page(_preferences, everyone=True, back=session.HOME), methods=["POST"]),
+    Route("/app/sign-out", page(_sign_out, everyone=True, back=cookies.HOME), methods=["POST"]),
+    Route("/app/preferences", page(_preferences, everyone=True, back=cookies.HOME), methods=["POST"]),
     Route(_MINE, page(_account)),
     Route("/app/account/picture", page(_picture)),
     Route("/app/account/{about:str}", page(_change, back=_MINE), methods=["POST"]),

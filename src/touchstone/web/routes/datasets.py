@@ -11,10 +11,10 @@ from touchstone.client import Dataset, TouchstoneError
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
 from touchstone.web.forms import listed, misfit, parted, sent_file, whole, written
+from touchstone.web.page_context import Visit, page
 from touchstone.web.routes.ranking import place_of, read_state
-from touchstone.web.views import describing
-from touchstone.web.views import ranking as view
-from touchstone.web.visiting import Visit, page
+from touchstone.web.views import dataset_view
+from touchstone.web.views import rank_table as view
 
 _NEW: Final = "/app/datasets/new"
 _FLAGS: Final = {"true": True, "false": False}
@@ -36,12 +36,12 @@ async def _dataset(visit: Visit) -> Response:
         place=place,
         score=view.score_text(place, view.weighing(weighed), visit.speech),
         cells=view.cells(place, weighed, visit.speech) if place else (),
-        pairs=describing.pairs(dataset),
-        ethics=describing.ethics(dataset),
-        columns=describing.columns(dataset),
-        measured=describing.measured(dataset),
-        unmeasured=describing.unmeasured(dataset),
-        trainable=describing.trainable(dataset),
+        pairs=dataset_view.pairs(dataset),
+        ethics=dataset_view.ethics(dataset),
+        columns=dataset_view.columns(dataset),
+        measured=dataset_view.measured(dataset),
+        unmeasured=dataset_view.unmeasured(dataset),
+        trainable=dataset_view.trainable(dataset),
         projects=await visit.api.list_projects(),
         done=visit.request.query_params.get("done"),
     )

@@ -18,12 +18,12 @@ from touchstone.client.models import Kind
 from touchstone.client.work import follow_job, stream_artifact
 from touchstone.core.errors import IdempotencyConflict, Invalid, NotFound
 from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.web.error_texts import worded
 from touchstone.web.forms import listed, parted, whole, wholes, written
+from touchstone.web.page_context import Visit, page
 from touchstone.web.rendering import address
 from touchstone.web.routes.projects import jobs_of
-from touchstone.web.views import describing, what_if, working
-from touchstone.web.visiting import Visit, page
-from touchstone.web.wording import worded
+from touchstone.web.views import dataset_view, job_view, what_if
 
 _ALL: Final = "/app/jobs"
 _ONE: Final = _ALL + "/{kind:str}/{job_id:str}"
@@ -37,9 +37,9 @@ async def _jobs(visit: Visit) -> Response:
     return await visit.page("jobs.html", jobs=await jobs_of(visit, None), timing=_timing(visit))
 
 
-def _timing(visit: Visit) -> Callable[[Job], working.Timing]:
+def _timing(visit: Visit) -> Callable[[Job], job_view.Timing]:
     """Return what tells how long a job takes, as of now."""
-    return partial(working.timing, speech=visit.speech, now=datetime.now(UTC))
+    return partial(job_view.timing, speech=visit.speech, now=datetime.now(UTC))
 
 
 async def _train(visit: Visit) -> Response:
@@ -62,8 +62,8 @@ async def _train(visit: Visit) -> Response:
         form=given,
         dataset=dataset,
         datasets=[] if dataset else await _trainable(visit),
-        columns=describing.columns(dataset) if dataset else (),
-        target=written(given, "target") or (describing.suggested_target(dataset) if dataset else None),
+        columns=dataset_view.columns(dataset) if dataset else (),
+        target=written(given, "target") or (dataset_view.suggested_target(dataset) if dataset else None),
         suggested=dict((dataset.metadata or {}) if dataset else {}),
         algorithms=ALGORITHM_LABELS,
         metrics=METRIC_LABELS,
@@ -87,12 +87,12 @@ async def _subject(visit: Visit, given: FormData) -> Dataset | None:
     if not (chosen.isascii() and chosen.isdigit()):
         return None
     dataset = await visit.api.get_dataset(int(chosen))
-    return dataset if describing.trainable(dataset) else None
+    return dataset if dataset_view.trainable(dataset) else None
 
 
 async def _trainable(visit: Visit) -> list[Dataset]:
-    found = await visit.api.page_datasets(file_type=list(describing.READABLE), page_size=_READABLE, sort_by="name")
-    return [one for one in found.datasets if describing.trainable(one)]
+    found = await visit.api.page_datasets(file_type=list(dataset_view.READABLE), page_size=_READABLE, sort_by="name")
+    return [one for one in found.datasets if dataset_view.trainable(one)]
 
 
 def _started(visit: Visit, job: Job) -> Response:
@@ -153,7 +153,7 @@ async def _explain(visit: Visit) -> Response:
         training=training,
         dataset=dataset,
         trained=trained,
-        columns=describing.columns(dataset) if dataset else (),
+        columns=dataset_view.columns(dataset) if dataset else (),
         **_prefilled(given, dataset, again=problem is not None),
         methods=METHOD_LABELS,
         projects=await visit.api.list_projects(),
@@ -165,8 +165,8 @@ def _prefilled(given: FormData, dataset: Dataset | None, *, again: bool) -> dict
     """The columns that the form has ticked: those that were sent, else those that the record suggests."""
     if again or dataset is None:
         return {"target": written(given, "target"), "sensitive": listed(given, "sensitive")}
-    sensitive = describing.suggested(dataset, "sensitive_columns") or []
-    return {"target": describing.suggested_target(dataset), "sensitive": sensitive}
+    sensitive = dataset_view.suggested(dataset, "sensitive_columns") or []
+    return {"target": dataset_view.suggested_target(dataset), "sensitive": sensitive}
 
 
 async def _start_explaining(visit: Visit, form: FormData) -> Job:
@@ -228,16 +228,16 @@ async def _common(visit: Visit, job: Job) -> dict[str, Any]:
     return {
         "job": job,
         "dataset": dataset,
-        "phase": working.progress_text(job, visit.speech),
+        "phase": job_view.progress_text(job, visit.speech),
         "timing": _timing(visit)(job),
-        "charts": working.charts(job, visit.speech),
-        "said": working.said,
+        "charts": job_view.charts(job, visit.speech),
+        "said": job_view.said,
     }
 
 
 def _trained(visit: Visit, job: Job) -> dict[str, Any]:
     result = job.result or {}
-    return {"scores": working.scores(result, visit.speech), "groups": working.group_tables(result, visit.speech)}
+    return {"scores": job_view.scores(result, visit.speech), "groups": job_view.group_tables(result, visit.speech)}
 
 
 async def _explained(visit: Visit, job: Job) -> dict[str, Any]:
@@ -249,11 +249,11 @@ async def _explained(visit: Visit, job: Job) -> dict[str, Any]:
     features = await _features(visit, job) if entry else ()
     is_asked = visit.request.method == "POST"
     return {
-        "influences": working.influences(result),
+        "influences": job_view.influences(result),
         "rows": rows,
         "number": number,
         "entry": entry,
-        "contributions": working.contributions(entry) if entry else (),
+        "contributions": job_view.contributions(entry) if entry else (),
         "features": features,
         "what_if": await _what_if(visit, job, entry, features) if is_asked and entry else None,
         "tried": await visit.form() if is_asked else FormData(),
@@ -289,7 +289,7 @@ async def _what_if(
 
 async def _chart(visit: Visit) -> Response:
     name, _, ending = visit.request.path_params["chart"].rpartition(".")
-    spec = working.spec_of(await _found(visit), name, visit.locale)
+    spec = job_view.spec_of(await _found(visit), name, visit.locale)
     if spec is None or ending not in ("json", "svg"):
         raise NotFound
     if ending == "json":

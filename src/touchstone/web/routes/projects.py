@@ -13,12 +13,12 @@ from touchstone.client import Dataset, Job, Project, TouchstoneError
 from touchstone.client.models import Kind
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.web.forms import misfit, wholes, written
-from touchstone.web.state import Misfit, RankState, stored
-from touchstone.web.views import filtering, working
-from touchstone.web.views import ranking as view
-from touchstone.web.views.describing import trainable
-from touchstone.web.views.timeline import timeline
-from touchstone.web.visiting import Visit, page
+from touchstone.web.page_context import Visit, page
+from touchstone.web.rank_state import Misfit, RankState, stored
+from touchstone.web.views import filter_form, job_view
+from touchstone.web.views import rank_table as view
+from touchstone.web.views.dataset_view import trainable
+from touchstone.web.views.project_timeline import timeline
 
 _ALL: Final = "/app/projects"
 _ONE: Final = _ALL + "/{project_id}"  # the address of the page, to fill in
@@ -56,7 +56,7 @@ async def _new(visit: Visit) -> Response:
             await visit.check_sent()
             return visit.go(f"{_ALL}/{await _kept(visit, state, form, chosen)}")
         except Misfit as wrong:
-            problem = misfit(filtering.misfit_said(str(wrong), visit.speech))
+            problem = misfit(filter_form.misfit_said(str(wrong), visit.speech))
         except TouchstoneError as refusal:
             if refusal.status != Invalid.status:
                 raise
@@ -98,7 +98,7 @@ async def _need(visit: Visit, state: RankState) -> dict[str, Any]:
         "state": state,
         "used": (used := view.weighing(weighed)),
         "shares_said": view.shares_said(used, visit.speech),
-        "chips": filtering.chips(state, visit.speech),
+        "chips": filter_form.chips(state, visit.speech),
     }
 
 
@@ -127,7 +127,7 @@ async def _shown(
         chosen=chosen,
         trainable=chosen is not None and trainable(chosen),
         jobs=jobs,
-        timing=partial(working.timing, speech=visit.speech, now=datetime.now(UTC)),
+        timing=partial(job_view.timing, speech=visit.speech, now=datetime.now(UTC)),
         events=timeline(project, jobs),
         form=form,
         done=visit.request.query_params.get("done"),

@@ -15,14 +15,14 @@ from starlette.routing import Route
 from touchstone.client import Dataset, Ranking, TouchstoneError
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.errors import Invalid, NotFound
-from touchstone.web import session
+from touchstone.web import cookies
 from touchstone.web.forms import misfit
-from touchstone.web.state import FILTERS, MAX_PINS, SHOWN, FilterKind, RankState, integer
-from touchstone.web.views import comparing, filtering
-from touchstone.web.views import ranking as view
-from touchstone.web.views.figures import figures, shape
-from touchstone.web.views.shades import LIGHT
-from touchstone.web.visiting import Visit, page
+from touchstone.web.page_context import Visit, page
+from touchstone.web.rank_state import FILTERS, MAX_PINS, SHOWN, FilterKind, RankState, integer
+from touchstone.web.views import comparison, filter_form
+from touchstone.web.views import rank_table as view
+from touchstone.web.views.color_scale import LIGHT
+from touchstone.web.views.live_figures import figures, shape
 
 _NO_FACETS: Final[dict[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
 _PANELS: Final = ("weights", "filters")
@@ -49,7 +49,7 @@ async def _rank(visit: Visit) -> Response:
     if asked and f"?{asked}" != address and not (context["crowded"] and pins == state.pins):
         return visit.go(f"/app/{address}")
     answer = await visit.page("rank.html", ranking_address=f"/app/{address}", **context)
-    session.keep_ranking(answer, visit.request, address)
+    cookies.keep_ranking(answer, visit.request, address)
     return answer
 
 
@@ -72,7 +72,7 @@ async def _live(visit: Visit) -> Response:
         answer = Response(msgspec.json.encode(drawn), media_type="application/json")
     else:
         answer = visit.part("rank_live.html", also=also, **context)
-    session.keep_ranking(answer, visit.request, context["state"].query(was=()))
+    cookies.keep_ranking(answer, visit.request, context["state"].query(was=()))
     answer.headers["x-address"] = f"/app/{context['state'].query(was=())}"
     answer.headers["x-profile"] = context["state"].profile or ""
     return answer
@@ -94,13 +94,13 @@ async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[s
         "breadth": view.BREADTH,
         "fineness": view.fineness(used),
         "profiles": (await visit.criteria())["profiles"],
-        "groups": filtering.groups(state, facets, visit.speech) if with_facets else (),
-        "chips": filtering.chips(state, visit.speech),
+        "groups": filter_form.groups(state, facets, visit.speech) if with_facets else (),
+        "chips": filter_form.chips(state, visit.speech),
         "ranking": ranking,
         "shape": shape(state, used, ranking, visit.speech),
         "announcement": "" if problem else view.announcement(ranking, state, visit.speech),
         "problem": problem,
-        "field_problems": {name: filtering.misfit_said(name, visit.speech) for name in misfits},
+        "field_problems": {name: filter_form.misfit_said(name, visit.speech) for name in misfits},
         "crowded": len(set(visit.request.query_params.getlist("pin"))) > MAX_PINS,
         "spoken": view.spoken,
     }
@@ -109,7 +109,7 @@ async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[s
 async def _found(visit: Visit, state: RankState) -> tuple[Ranking, tuple[str, ...], str | None]:
     """The ranking; or none, the filters that do not fit, and a sentence about them."""
     if misfits := state.misfits:
-        return _nothing(), misfits, " ".join(filtering.misfit_said(name, visit.speech) for name in misfits)
+        return _nothing(), misfits, " ".join(filter_form.misfit_said(name, visit.speech) for name in misfits)
     try:
         return await _score(visit, state), (), None
     except TouchstoneError as refusal:
@@ -144,12 +144,12 @@ async def _values(visit: Visit) -> Response:
         raise NotFound
     state, query = await read_state(visit), visit.request.query_params
     others = state.keeping(other for other in state.filters if other != name)
-    search = filtering.ValueSearch(
+    search = filter_form.ValueSearch(
         name=name,
         text="" if "search_all" in query else query.get("search", "").strip()[:_LONGEST_SEARCH],
         number=integer(query.get("values_page", "")) or 1,
     )
-    values = filtering.value_list(search, state, await _facets_of_fitting(visit, others), visit.speech)
+    values = filter_form.value_list(search, state, await _facets_of_fitting(visit, others), visit.speech)
     return await visit.page("values.html", values=values, state=state, fields=others.change(page=1).pairs)
 
 
@@ -224,7 +224,7 @@ async def _compare(visit: Visit) -> Response:
     state = state.change(pins=tuple(one.id for one in datasets))
     scored = await asyncio.gather(*(place_of(visit, state, one) for one in datasets))
     criteria = view.criteria(await visit.criteria(), state, visit.speech)
-    compared = comparing.compare(datasets, scored, criteria, visit.speech)
+    compared = comparison.compare(datasets, scored, criteria, visit.speech)
     return await visit.page("compare.html", state=state, compared=compared, criteria=criteria, gone=gone)
 
 
@@ -237,7 +237,7 @@ async def _pinned(visit: Visit, dataset_id: int) -> Dataset | None:
         return None
 
 
-async def place_of(visit: Visit, state: RankState, dataset: Dataset) -> comparing.Scored | None:
+async def place_of(visit: Visit, state: RankState, dataset: Dataset) -> comparison.Scored | None:
     """The score of one record under the weights of the state; None without weights.
 
     The API ranks what passes filters: it is asked for the records that are as this one is, page by page until found.

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
+from touchstone.web.rank_state import CHOICES, COMPOSITES, FILTERS, FilterKind, RankState
 from touchstone.web.rendering import Speech
-from touchstone.web.state import CHOICES, COMPOSITES, FILTERS, FilterKind, RankState
 
 MANY: Final = 8  # values of one list shown before the rest is folded away
 MOST: Final = 120  # values folded away; the page of the list has all of them

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from touchstone.client import Ranking, Recommendations, ScoredDataset
 from touchstone.core.text import visible
+from touchstone.web.rank_state import COMPOSITES, SHOWN, RankState
 from touchstone.web.rendering import Speech
-from touchstone.web.state import COMPOSITES, SHOWN, RankState
-from touchstone.web.views.shades import shade
+from touchstone.web.views.color_scale import shade
 
 BREADTH: Final = 50  # percent of the heat map that the criteria share
 # Shares below which a label does not fit lying, a figure stands as well, and the share is not said.

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from touchstone.core.text import visible
+from touchstone.web.rank_state import RankState
 from touchstone.web.rendering import Speech, digest
-from touchstone.web.state import RankState
-from touchstone.web.views.ranking import Criterion, Line, RankingView, announcement, fineness
+from touchstone.web.views.rank_table import Criterion, Line, RankingView, announcement, fineness
 
 Figures: TypeAlias = list[Any]
 

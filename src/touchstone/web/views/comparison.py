@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from touchstone.client import Dataset, ScoredDataset
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.web.rendering import Speech
-from touchstone.web.views.ranking import Cell, Criterion, cells, score_text, weighing
+from touchstone.web.views.rank_table import Cell, Criterion, cells, score_text, weighing
 
 Scored: TypeAlias = ScoredDataset
 

@@ -21,12 +21,12 @@ from touchstone.core.errors import (
     Unauthorized,
 )
 from touchstone.core.settings import Settings
-from touchstone.web import session
+from touchstone.web import cookies
+from touchstone.web.error_texts import field_problems, worded
 from touchstone.web.field_problems import FORM, marked
 from touchstone.web.forms import RETURNED, unsent_form, written
+from touchstone.web.rank_state import Vocabulary
 from touchstone.web.rendering import Pages, Speech, address
-from touchstone.web.state import Vocabulary
-from touchstone.web.wording import field_problems, worded
 
 SIGN_IN: Final = "/app/sign-in"
 SEE_OTHER: Final = 303
@@ -55,9 +55,9 @@ class Visit:
     request: Request
     desk: Desk
     locale: str
-    signed: session.Signed | None
+    signed: cookies.Signed | None
     api: AsyncTouchstone
-    renewed: session.Signed | None = None
+    renewed: cookies.Signed | None = None
     ended: bool = False
     place: str | None = None
     user: User | None = field(default=None)
@@ -66,22 +66,22 @@ class Visit:
     @classmethod
     def begin(cls, request: Request, desk: Desk) -> "Visit":
         """The visit of a request, with a client that calls the API as whoever is signed in."""
-        signed = session.signed_in(request)
-        visit = cls(request, desk, session.language_of(request), signed, desk.client)
+        signed = cookies.signed_in(request)
+        visit = cls(request, desk, cookies.language_of(request), signed, desk.client)
         visit.api = desk.client.with_token(
             (signed.access or None) if signed else None,
             refresh_token=signed.refresh if signed else None,
             locale=visit.locale,
             address=(request.client.host, request.client.port) if request.client else None,
             user_agent=request.headers.get("user-agent", "")[:500] or None,
-            device=session.device_of(request),
+            device=cookies.device_of(request),
             on_tokens=visit.renew,
         )
         return visit
 
     def renew(self, tokens: Tokens) -> None:
         """Keep renewed tokens for the answer's cookies."""
-        self.renewed = session.Signed(tokens.access_token, tokens.refresh_token or "")
+        self.renewed = cookies.Signed(tokens.access_token, tokens.refresh_token or "")
 
     @property
     def speech(self) -> Speech:
@@ -138,13 +138,13 @@ class Visit:
 
         The account of somebody who has chosen none names the language in which it was asked for, which is this visit's.
         """
-        if session.chosen_language(self.request) is None and user.locale != self.locale:
+        if cookies.chosen_language(self.request) is None and user.locale != self.locale:
             self.locale = self.account_language = user.locale
 
     def part(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
         """A template filled for this visitor."""
-        common = {"here": self.here, "path": self.request.url.path, "theme": session.theme_of(self.request)}
-        common["ranking_address"] = session.ranking_of(self.request)
+        common = {"here": self.here, "path": self.request.url.path, "theme": cookies.theme_of(self.request)}
+        common["ranking_address"] = cookies.ranking_of(self.request)
         headers = {}
         problems: Mapping[str, str] = context.get("field_problems") or {}
         if isinstance(problem := context.get("problem"), TouchstoneError):
@@ -171,14 +171,14 @@ class Visit:
     def settle(self, response: Response) -> Response:
         """Write the cookies that have changed."""
         if self.renewed is not None:
-            session.keep(response, self.request, self.renewed, days=self.desk.settings.refresh_token_days)
+            cookies.keep(response, self.request, self.renewed, days=self.desk.settings.refresh_token_days)
         elif self.ended:
-            session.forget(response)
+            cookies.forget(response)
         device = self.api.identity.device
-        if device is not None and device != session.device_of(self.request):
-            session.keep_for_a_year(response, self.request, session.DEVICE, device)
+        if device is not None and device != cookies.device_of(self.request):
+            cookies.keep_for_a_year(response, self.request, cookies.DEVICE, device)
         if self.account_language is not None:
-            session.keep_for_a_year(response, self.request, session.LANGUAGE, self.account_language)
+            cookies.keep_for_a_year(response, self.request, cookies.LANGUAGE, self.account_language)
         # What one person saw must not come out of a shared computer's cache after signing out.
         response.headers.setdefault("cache-control", "no-store")
         return response
@@ -205,7 +205,7 @@ def page(handler: Handler, *, everyone: bool = False, back: str | None = None) -
 
 
 async def _answered(visit: Visit, handler: Handler, everyone: bool) -> Response:
-    if not session.from_our_pages(visit.request):
+    if not cookies.from_our_pages(visit.request):
         raise TouchstoneError(Forbidden.status, "forbidden", visit.speech.text("page_other_site"))
     if visit.signed is None and not everyone:
         return await to_sign_in(visit)
@@ -230,7 +230,7 @@ async def to_sign_in(visit: Visit) -> Response:
             unsent=unsent_form(visit.request, await visit.form()),
         )
     done = "expired" if visit.ended else None
-    return visit.go(SIGN_IN, next=None if visit.here == session.HOME else visit.here, done=done)
+    return visit.go(SIGN_IN, next=None if visit.here == cookies.HOME else visit.here, done=done)
 
 
 async def refused(visit: Visit, problem: TouchstoneError) -> Response:
