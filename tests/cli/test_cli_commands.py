@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.running import PASSWORD, answer, run
 from tests.cli.served import served
-from touchstone.cli.sessions import Saved
+from touchstone.cli.command_context import Saved
 from touchstone.core.settings import Settings
 
 

@@ -10,8 +10,8 @@ import typer
 
 from tests.cli.running import PASSWORD, answer, run
 from tests.cli.served import served
-from touchstone.cli.sessions import Session
-from touchstone.cli.work import follow
+from touchstone.cli.command_context import Session
+from touchstone.cli.job_commands import follow
 from touchstone.client import Touchstone
 
 CSV = "hours,group,passed\n" + "".join(f"{n % 13},{'ab'[n % 2]},{int(n % 13 > 6)}\n" for n in range(80))

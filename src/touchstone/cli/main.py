@@ -8,19 +8,19 @@ from typing import Final
 import typer
 
 ROOMS: Final[Mapping[str, str]] = {
-    "serve": "serving",
-    "login": "sign_in",
-    "logout": "sign_in",
-    "rank": "catalog",
-    "catalog": "catalog",
-    "project": "projects",
-    "train": "work",
-    "explain": "work",
-    "jobs": "work",
-    "user": "accounts",
-    "db": "serving",
-    "openapi": "serving",
-    "bench": "serving",
+    "serve": "server_commands",
+    "login": "sign_in_commands",
+    "logout": "sign_in_commands",
+    "rank": "catalog_commands",
+    "catalog_commands": "catalog_commands",
+    "project": "project_commands",
+    "train": "job_commands",
+    "explain": "job_commands",
+    "jobs": "job_commands",
+    "user": "user_commands",
+    "db": "server_commands",
+    "openapi": "server_commands",
+    "bench": "server_commands",
 }
 
 

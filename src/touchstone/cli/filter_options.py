@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import typer
 
-from touchstone.cli.flags import Flag, Group, pairs
+from touchstone.cli.option_groups import Flag, Group, pairs
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
 
 # The interface's names of the bounds are shorter than the attributes' own.

@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from touchstone.cli.flags import Flag, Group
-from touchstone.cli.printing import plain
+from touchstone.cli.option_groups import Flag, Group
+from touchstone.cli.tables import plain
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.environment import URL_VARIABLE
 

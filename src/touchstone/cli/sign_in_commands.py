@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from touchstone.cli.commands import command
-from touchstone.cli.sessions import Session
+from touchstone.cli.command_context import Session
+from touchstone.cli.command_runner import command
 from touchstone.client import TouchstoneError
 
 

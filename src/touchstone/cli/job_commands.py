@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from touchstone.cli.commands import Exit, command, fail
-from touchstone.cli.flags import PAGE, Flag, Group
-from touchstone.cli.printing import Column, facts, shown, table
-from touchstone.cli.sessions import Session, progress
+from touchstone.cli.command_context import Session, progress
+from touchstone.cli.command_runner import Exit, command, fail
+from touchstone.cli.option_groups import PAGE, Flag, Group
+from touchstone.cli.tables import Column, facts, shown, table
 from touchstone.client import Artifact, Job
 from touchstone.client.models import Kind
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final, TextIO
 
 import typer
 
-from touchstone.cli.commands import Exit, command, fail
-from touchstone.cli.filtering import FILTERS, SORTING, WEIGHTS
-from touchstone.cli.flags import PAGE, Flag, Group
-from touchstone.cli.printing import Column, facts, shown, table
-from touchstone.cli.sessions import Session, progress
+from touchstone.cli.command_context import Session, progress
+from touchstone.cli.command_runner import Exit, command, fail
+from touchstone.cli.filter_options import FILTERS, SORTING, WEIGHTS
+from touchstone.cli.option_groups import PAGE, Flag, Group
+from touchstone.cli.tables import Column, facts, shown, table
 from touchstone.client import CatalogImport, Dataset, ImportResult, ImportStatus, Ranking, Record, ScoredDataset
 from touchstone.client.records import READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES

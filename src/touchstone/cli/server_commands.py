@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from touchstone import compose
-from touchstone.cli.commands import Exit, fail
-from touchstone.cli.local import local_command
-from touchstone.cli.sessions import json_text
+from touchstone.cli.command_context import json_text
+from touchstone.cli.command_runner import Exit, fail
+from touchstone.cli.local_command import local_command
 from touchstone.core.settings import Settings
 from touchstone.http import server
 

@@ -5,8 +5,8 @@ from typing import Final
 
 import typer
 
-from touchstone.cli.commands import Exit, Failures, Function, registered
-from touchstone.cli.flags import Group
+from touchstone.cli.command_runner import Exit, Failures, Function, registered
+from touchstone.cli.option_groups import Group
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import SettingsError
 from touchstone.database.migrations import SchemaError

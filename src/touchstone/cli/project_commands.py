@@ -4,12 +4,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from touchstone.cli.catalog import COMPOSITES, PLACES
-from touchstone.cli.commands import command
-from touchstone.cli.filtering import FILTERS, WEIGHTS
-from touchstone.cli.flags import PAGE
-from touchstone.cli.printing import Column, facts, shown, table
-from touchstone.cli.sessions import Session
+from touchstone.cli.catalog_commands import COMPOSITES, PLACES
+from touchstone.cli.command_context import Session
+from touchstone.cli.command_runner import command
+from touchstone.cli.filter_options import FILTERS, WEIGHTS
+from touchstone.cli.option_groups import PAGE
+from touchstone.cli.tables import Column, facts, shown, table
 from touchstone.client import Project
 
 project = typer.Typer(help="Your projects: a need, its weights, and the choice you made.", no_args_is_help=True)

@@ -8,8 +8,8 @@ from typing import Any, Final
 import typer
 from rich.console import Console
 
-from touchstone.cli.flags import Group, with_groups
-from touchstone.cli.sessions import SESSION, Session
+from touchstone.cli.command_context import SESSION, Session
+from touchstone.cli.option_groups import Group, with_groups
 from touchstone.client import RecordError, TouchstoneError
 
 

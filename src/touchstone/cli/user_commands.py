@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 
 from touchstone import compose
-from touchstone.cli.flags import Flag, Group
-from touchstone.cli.local import local_command
-from touchstone.cli.printing import Column, facts, table
-from touchstone.cli.sessions import json_text
+from touchstone.cli.command_context import json_text
+from touchstone.cli.local_command import local_command
+from touchstone.cli.option_groups import Flag, Group
+from touchstone.cli.tables import Column, facts, table
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
