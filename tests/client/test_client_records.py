@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from touchstone.client import Dataset, RecordError, record_of
 from touchstone.client.fields import DatasetAttributes, DatasetFields
-from touchstone.client.records import COLUMNS, READERS, WRITERS
+from touchstone.client.record_files import COLUMNS, READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES, Kind
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)

@@ -14,7 +14,7 @@ from touchstone.cli.filter_options import FILTERS, SORTING, WEIGHTS
 from touchstone.cli.option_groups import PAGE, Flag, Group
 from touchstone.cli.tables import Column, facts, shown, table
 from touchstone.client import CatalogImport, Dataset, ImportResult, ImportStatus, Ranking, Record, ScoredDataset
-from touchstone.client.records import READERS, WRITERS
+from touchstone.client.record_files import READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES
 
 catalog = typer.Typer(help="The datasets: list, show, add, export and import them.", no_args_is_help=True)

@@ -1,9 +1,9 @@
 """The typed Python client: one description of every call, a synchronous and an asynchronous client over it."""
 
-from touchstone.client.asynchronous import AsyncTouchstone
+from touchstone.client.asgi_transport import InProcess
+from touchstone.client.async_client import AsyncTouchstone
+from touchstone.client.catalog_import import CatalogImport, ImportResult, ImportStatus
 from touchstone.client.errors import TouchstoneError
-from touchstone.client.importing import CatalogImport, ImportResult, ImportStatus
-from touchstone.client.inprocess import InProcess
 from touchstone.client.models import (
     Artifact,
     Dataset,
@@ -24,7 +24,7 @@ from touchstone.client.models import (
     User,
     Weight,
 )
-from touchstone.client.records import (
+from touchstone.client.record_files import (
     Record,
     RecordError,
     record_of,
@@ -33,7 +33,7 @@ from touchstone.client.records import (
     records_to_csv,
     records_to_jsonl,
 )
-from touchstone.client.synchronous import Touchstone
+from touchstone.client.sync_client import Touchstone
 
 __all__ = [
     "Artifact",

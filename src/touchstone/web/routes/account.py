@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import TouchstoneError
-from touchstone.client.describing import given
+from touchstone.client.call import given
 from touchstone.core.errors import NotFound, Unauthorized
 from touchstone.messages import LOCALES
 from touchstone.web import cookies

@@ -14,8 +14,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from touchstone.client import Dataset, Job, TouchstoneError
+from touchstone.client.job_calls import follow_job, stream_artifact
 from touchstone.client.models import Kind
-from touchstone.client.work import follow_job, stream_artifact
 from touchstone.core.errors import IdempotencyConflict, Invalid, NotFound
 from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 from touchstone.web.error_texts import worded

@@ -10,14 +10,10 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 import httpx2
 
-from touchstone.client import accounts, catalog, work
-from touchstone.client.catalog import Order
-from touchstone.client.describing import Call
-from touchstone.client.errors import TouchstoneError
-from touchstone.client.events import EventLog
-from touchstone.client.fields import Filters
-from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
-from touchstone.client.talking import (
+from touchstone.client import account_calls, catalog_calls, job_calls
+from touchstone.client.call import Call
+from touchstone.client.catalog_calls import Order
+from touchstone.client.conversation import (
     Conversation,
     Identity,
     IdentityFields,
@@ -31,6 +27,10 @@ from touchstone.client.talking import (
     request_for,
     waiting,
 )
+from touchstone.client.errors import TouchstoneError
+from touchstone.client.event_stream import EventLog
+from touchstone.client.fields import Filters
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,63 +66,63 @@ class Touchstone:
         self._http = httpx2.Client(transport=transport, **options(base_url, timeout))
         self._renewing = threading.Lock()
 
-    list_datasets = now(catalog.list_datasets)
-    page_datasets = now(catalog.page_datasets)
-    get_dataset = now(catalog.get_dataset)
-    create_dataset = now(catalog.create_dataset)
-    update_dataset = now(catalog.update_dataset)
-    delete_dataset = now(catalog.delete_dataset)
-    search_datasets = now(catalog.search_datasets)
-    score_datasets = now(catalog.score_datasets)
-    get_facets = now(catalog.get_facets)
-    get_criteria = now(catalog.get_criteria)
-    upload_file = now(catalog.upload_file)
-    list_files = now(catalog.list_files)
-    delete_file = now(catalog.delete_file)
+    list_datasets = now(catalog_calls.list_datasets)
+    page_datasets = now(catalog_calls.page_datasets)
+    get_dataset = now(catalog_calls.get_dataset)
+    create_dataset = now(catalog_calls.create_dataset)
+    update_dataset = now(catalog_calls.update_dataset)
+    delete_dataset = now(catalog_calls.delete_dataset)
+    search_datasets = now(catalog_calls.search_datasets)
+    score_datasets = now(catalog_calls.score_datasets)
+    get_facets = now(catalog_calls.get_facets)
+    get_criteria = now(catalog_calls.get_criteria)
+    upload_file = now(catalog_calls.upload_file)
+    list_files = now(catalog_calls.list_files)
+    delete_file = now(catalog_calls.delete_file)
 
-    list_projects = now(catalog.list_projects)
-    page_projects = now(catalog.page_projects)
-    get_project = now(catalog.get_project)
-    create_project = now(catalog.create_project)
-    update_project = now(catalog.update_project)
-    delete_project = now(catalog.delete_project)
-    get_recommendations = now(catalog.get_recommendations)
+    list_projects = now(catalog_calls.list_projects)
+    page_projects = now(catalog_calls.page_projects)
+    get_project = now(catalog_calls.get_project)
+    create_project = now(catalog_calls.create_project)
+    update_project = now(catalog_calls.update_project)
+    delete_project = now(catalog_calls.delete_project)
+    get_recommendations = now(catalog_calls.get_recommendations)
 
-    register = now(accounts.register)
-    reset_password = now(accounts.reset_password)
-    get_me = now(accounts.get_me)
-    update_me = now(accounts.update_me)
-    change_password = now(accounts.change_password)
-    get_picture = now(accounts.get_picture)
-    set_picture = now(accounts.set_picture)
-    delete_picture = now(accounts.delete_picture)
-    list_sessions = now(accounts.list_sessions)
-    delete_session = now(accounts.delete_session)
-    page_users = now(accounts.page_users)
-    update_user = now(accounts.update_user)
-    reset_user = now(accounts.reset_user)
-    get_health = now(accounts.get_health)
+    register = now(account_calls.register)
+    reset_password = now(account_calls.reset_password)
+    get_me = now(account_calls.get_me)
+    update_me = now(account_calls.update_me)
+    change_password = now(account_calls.change_password)
+    get_picture = now(account_calls.get_picture)
+    set_picture = now(account_calls.set_picture)
+    delete_picture = now(account_calls.delete_picture)
+    list_sessions = now(account_calls.list_sessions)
+    delete_session = now(account_calls.delete_session)
+    page_users = now(account_calls.page_users)
+    update_user = now(account_calls.update_user)
+    reset_user = now(account_calls.reset_user)
+    get_health = now(account_calls.get_health)
 
-    train = now(work.train)
-    explain = now(work.explain)
-    get_job = now(work.get_job)
-    page_jobs = now(work.page_jobs)
-    page_project_jobs = now(work.page_project_jobs)
-    cancel_job = now(work.cancel_job)
-    delete_job = now(work.delete_job)
-    get_artifact = now(work.get_artifact)
-    predict = now(work.predict)
+    train = now(job_calls.train)
+    explain = now(job_calls.explain)
+    get_job = now(job_calls.get_job)
+    page_jobs = now(job_calls.page_jobs)
+    page_project_jobs = now(job_calls.page_project_jobs)
+    cancel_job = now(job_calls.cancel_job)
+    delete_job = now(job_calls.delete_job)
+    get_artifact = now(job_calls.get_artifact)
+    predict = now(job_calls.predict)
 
     def login(self, email: str, password: str) -> Tokens:
         """Sign in; the tokens are used, and renewed, by all later calls."""
-        tokens = self.run(accounts.sign_in(email, password, self.identity.device))
+        tokens = self.run(account_calls.sign_in(email, password, self.identity.device))
         self.identity.keep(tokens)
         return tokens
 
     def logout(self) -> None:
         """End the session on the server, and forget its tokens."""
         if self.identity.refresh_token is not None:
-            self.run(accounts.revoke(self.identity.refresh_token))
+            self.run(account_calls.revoke(self.identity.refresh_token))
         self.identity.forget()
 
     def iterate_datasets(
@@ -162,7 +162,7 @@ class Touchstone:
         log = EventLog(after)
         while log.goes_on():
             try:
-                with closing(self.run(work.follow_job(job.kind, job.id, after=log.last_id))) as response:
+                with closing(self.run(job_calls.follow_job(job.kind, job.id, after=log.last_id))) as response:
                     for message in httpx2.EventSource(response):
                         if event := log.take(message):
                             yield event
@@ -172,7 +172,7 @@ class Touchstone:
 
     def download(self, job: Job, name: str, into: BinaryIO) -> int:
         """Write a file that the job made to an open file, piece by piece; returns the number of bytes."""
-        with closing(self.run(work.stream_artifact(job.kind, job.id, name))) as response:
+        with closing(self.run(job_calls.stream_artifact(job.kind, job.id, name))) as response:
             return sum(into.write(chunk) for chunk in response.iter_bytes())
 
     def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
@@ -229,7 +229,7 @@ class Touchstone:
             if self.identity.token != stale:
                 return True
             try:
-                self.identity.keep(self.run(accounts.renew(self.identity.refresh_token or "")))
+                self.identity.keep(self.run(account_calls.renew(self.identity.refresh_token or "")))
             except TouchstoneError:
                 return False
             return True

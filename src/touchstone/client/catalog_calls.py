@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, Final, Literal, Unpack
 from uuid import UUID
 
-from touchstone.client.describing import Call, address, given, if_match, into, nothing, tagged
+from touchstone.client.call import Call, address, given, if_match, into, nothing, tagged
 from touchstone.client.fields import DatasetAttributes, DatasetFields, Filters, ProjectChanges, ProjectFields
 from touchstone.client.models import Dataset, DatasetPage, File, Files, Project, ProjectPage, Ranking, Recommendations
 

@@ -9,14 +9,10 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 import httpx2
 
-from touchstone.client import accounts, catalog, work
-from touchstone.client.catalog import Order
-from touchstone.client.describing import Call
-from touchstone.client.errors import TouchstoneError
-from touchstone.client.events import EventLog
-from touchstone.client.fields import Filters
-from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
-from touchstone.client.talking import (
+from touchstone.client import account_calls, catalog_calls, job_calls
+from touchstone.client.call import Call
+from touchstone.client.catalog_calls import Order
+from touchstone.client.conversation import (
     Conversation,
     Identity,
     IdentityFields,
@@ -30,6 +26,10 @@ from touchstone.client.talking import (
     request_for,
     waiting,
 )
+from touchstone.client.errors import TouchstoneError
+from touchstone.client.event_stream import EventLog
+from touchstone.client.fields import Filters
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,63 +65,63 @@ class AsyncTouchstone:
         self._http = httpx2.AsyncClient(transport=transport, **options(base_url, timeout))
         self._renewing = asyncio.Lock()
 
-    list_datasets = later(catalog.list_datasets)
-    page_datasets = later(catalog.page_datasets)
-    get_dataset = later(catalog.get_dataset)
-    create_dataset = later(catalog.create_dataset)
-    update_dataset = later(catalog.update_dataset)
-    delete_dataset = later(catalog.delete_dataset)
-    search_datasets = later(catalog.search_datasets)
-    score_datasets = later(catalog.score_datasets)
-    get_facets = later(catalog.get_facets)
-    get_criteria = later(catalog.get_criteria)
-    upload_file = later(catalog.upload_file)
-    list_files = later(catalog.list_files)
-    delete_file = later(catalog.delete_file)
+    list_datasets = later(catalog_calls.list_datasets)
+    page_datasets = later(catalog_calls.page_datasets)
+    get_dataset = later(catalog_calls.get_dataset)
+    create_dataset = later(catalog_calls.create_dataset)
+    update_dataset = later(catalog_calls.update_dataset)
+    delete_dataset = later(catalog_calls.delete_dataset)
+    search_datasets = later(catalog_calls.search_datasets)
+    score_datasets = later(catalog_calls.score_datasets)
+    get_facets = later(catalog_calls.get_facets)
+    get_criteria = later(catalog_calls.get_criteria)
+    upload_file = later(catalog_calls.upload_file)
+    list_files = later(catalog_calls.list_files)
+    delete_file = later(catalog_calls.delete_file)
 
-    list_projects = later(catalog.list_projects)
-    page_projects = later(catalog.page_projects)
-    get_project = later(catalog.get_project)
-    create_project = later(catalog.create_project)
-    update_project = later(catalog.update_project)
-    delete_project = later(catalog.delete_project)
-    get_recommendations = later(catalog.get_recommendations)
+    list_projects = later(catalog_calls.list_projects)
+    page_projects = later(catalog_calls.page_projects)
+    get_project = later(catalog_calls.get_project)
+    create_project = later(catalog_calls.create_project)
+    update_project = later(catalog_calls.update_project)
+    delete_project = later(catalog_calls.delete_project)
+    get_recommendations = later(catalog_calls.get_recommendations)
 
-    register = later(accounts.register)
-    reset_password = later(accounts.reset_password)
-    get_me = later(accounts.get_me)
-    update_me = later(accounts.update_me)
-    change_password = later(accounts.change_password)
-    get_picture = later(accounts.get_picture)
-    set_picture = later(accounts.set_picture)
-    delete_picture = later(accounts.delete_picture)
-    list_sessions = later(accounts.list_sessions)
-    delete_session = later(accounts.delete_session)
-    page_users = later(accounts.page_users)
-    update_user = later(accounts.update_user)
-    reset_user = later(accounts.reset_user)
-    get_health = later(accounts.get_health)
+    register = later(account_calls.register)
+    reset_password = later(account_calls.reset_password)
+    get_me = later(account_calls.get_me)
+    update_me = later(account_calls.update_me)
+    change_password = later(account_calls.change_password)
+    get_picture = later(account_calls.get_picture)
+    set_picture = later(account_calls.set_picture)
+    delete_picture = later(account_calls.delete_picture)
+    list_sessions = later(account_calls.list_sessions)
+    delete_session = later(account_calls.delete_session)
+    page_users = later(account_calls.page_users)
+    update_user = later(account_calls.update_user)
+    reset_user = later(account_calls.reset_user)
+    get_health = later(account_calls.get_health)
 
-    train = later(work.train)
-    explain = later(work.explain)
-    get_job = later(work.get_job)
-    page_jobs = later(work.page_jobs)
-    page_project_jobs = later(work.page_project_jobs)
-    cancel_job = later(work.cancel_job)
-    delete_job = later(work.delete_job)
-    get_artifact = later(work.get_artifact)
-    predict = later(work.predict)
+    train = later(job_calls.train)
+    explain = later(job_calls.explain)
+    get_job = later(job_calls.get_job)
+    page_jobs = later(job_calls.page_jobs)
+    page_project_jobs = later(job_calls.page_project_jobs)
+    cancel_job = later(job_calls.cancel_job)
+    delete_job = later(job_calls.delete_job)
+    get_artifact = later(job_calls.get_artifact)
+    predict = later(job_calls.predict)
 
     async def login(self, email: str, password: str) -> Tokens:
         """Sign in; the tokens are used, and renewed, by all later calls."""
-        tokens = await self.run(accounts.sign_in(email, password, self.identity.device))
+        tokens = await self.run(account_calls.sign_in(email, password, self.identity.device))
         self.identity.keep(tokens)
         return tokens
 
     async def logout(self) -> None:
         """End the session on the server, and forget its tokens."""
         if self.identity.refresh_token is not None:
-            await self.run(accounts.revoke(self.identity.refresh_token))
+            await self.run(account_calls.revoke(self.identity.refresh_token))
         self.identity.forget()
 
     async def iterate_datasets(
@@ -162,7 +162,8 @@ class AsyncTouchstone:
         log = EventLog(after)
         while log.goes_on():
             try:
-                async with aclosing(await self.run(work.follow_job(job.kind, job.id, after=log.last_id))) as response:
+                response = await self.run(job_calls.follow_job(job.kind, job.id, after=log.last_id))
+                async with aclosing(response):
                     async for message in httpx2.EventSource(response):
                         if event := log.take(message):
                             yield event
@@ -172,7 +173,7 @@ class AsyncTouchstone:
 
     async def download(self, job: Job, name: str, into: BinaryIO) -> int:
         """Write a file that the job made to an open file, piece by piece; returns the number of bytes."""
-        async with aclosing(await self.run(work.stream_artifact(job.kind, job.id, name))) as response:
+        async with aclosing(await self.run(job_calls.stream_artifact(job.kind, job.id, name))) as response:
             return sum([into.write(chunk) async for chunk in response.aiter_bytes()])
 
     def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
@@ -229,7 +230,7 @@ class AsyncTouchstone:
             if self.identity.token != stale:
                 return True
             try:
-                self.identity.keep(await self.run(accounts.renew(self.identity.refresh_token or "")))
+                self.identity.keep(await self.run(account_calls.renew(self.identity.refresh_token or "")))
             except TouchstoneError:
                 return False
             return True

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from touchstone.client.describing import Call, parameters
+from touchstone.client.call import Call, parameters
 from touchstone.client.errors import refused, retry_after, unreachable
+from touchstone.client.job_calls import get_job
 from touchstone.client.models import Job, Tokens
-from touchstone.client.work import get_job
 
 T = TypeVar("T")
 ATTEMPTS: Final = 3

@@ -7,7 +7,7 @@ from uuid import UUID
 import httpx2
 import msgspec
 
-from touchstone.client.describing import Call, address, into, nothing, raw
+from touchstone.client.call import Call, address, into, nothing, raw
 from touchstone.client.fields import ProfileFields
 from touchstone.client.models import Health, ResetToken, Session, Tokens, User, UserPage
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.models import Dataset
-from touchstone.client.records import Record, record_of
-from touchstone.client.synchronous import Touchstone
+from touchstone.client.record_files import Record, record_of
+from touchstone.client.sync_client import Touchstone
 
 # Members of `metadata` that the service writes: what a file says there is not compared.
 SERVICE_KEYS: Final = frozenset({"measured", "unmeasured"})

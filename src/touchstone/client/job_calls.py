@@ -6,7 +6,7 @@ from uuid import UUID
 
 import httpx2
 
-from touchstone.client.describing import Call, address, given, into, nothing, opened, raw
+from touchstone.client.call import Call, address, given, into, nothing, opened, raw
 from touchstone.client.fields import ExplainOptions, TrainOptions
 from touchstone.client.models import Job, JobPage, Kind, Status
 
