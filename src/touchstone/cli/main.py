@@ -12,7 +12,7 @@ ROOMS: Final[Mapping[str, str]] = {
     "login": "sign_in_commands",
     "logout": "sign_in_commands",
     "rank": "catalog_commands",
-    "catalog_commands": "catalog_commands",
+    "catalog": "catalog_commands",
     "project": "project_commands",
     "train": "job_commands",
     "explain": "job_commands",
