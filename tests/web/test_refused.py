@@ -50,7 +50,7 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     file = {"loc": ["name"], "msg": "*.csv", "type": "file_type"}
     assert worded(problem("invalid_value", "Valeur invalide pour name", file), french).detail == "Fichier\u00a0: *.csv"
     split = problem("invalid_job_request", "Il manque split.time_column")
-    assert worded(split, Speech("en")).detail == "Il manque “Column of the date (for the latest ones)”"
+    assert worded(split, Speech("en")).detail == "Il manque “Date column (for the most recent rows)”"
     assert worded(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
 
 
