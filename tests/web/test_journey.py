@@ -138,7 +138,7 @@ def explain(page: Page) -> None:
     expect(page.locator("#waterfall")).to_contain_text("Row 5")
     page.get_by_role("textbox", name="income").fill("5")
     page.get_by_role("button", name="Ask the model").click()
-    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers no")
+    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
 
 def test_a_project_by_keyboard_alone(person: Callable[..., Page], email: str) -> None:
@@ -216,7 +216,7 @@ def test_a_model_by_keyboard_alone(visit: Visit, loans: str) -> None:
     page.keyboard.press("Control+A")
     page.keyboard.type("5")
     page.keyboard.press("Enter")
-    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers no")
+    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
 
 def follow(page: Page, link: str) -> None:
@@ -242,7 +242,7 @@ def test_a_model_without_scripts(visit: Visit, loans: str) -> None:
     assert drawn(page)
     page.get_by_role("textbox", name="income").fill("5")
     page.get_by_role("button", name="Ask the model").click()
-    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers no")
+    expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
 
 
 def drawn(page: Page) -> bool:
