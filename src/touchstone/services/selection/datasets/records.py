@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from touchstone.core.attributes import ATTRIBUTES, WORDS
+from touchstone.core.attributes import ATTRIBUTES, WORDS, Kind
 from touchstone.ranking.columns.segment import Row, SegmentWriter
 from touchstone.ranking.criteria import COMPOSITES
 
@@ -16,6 +16,7 @@ CACHE_BYTES: Final = 64 * 1024 * 1024
 _SAME: Final = tuple(name for name in Row.__struct_fields__ if name not in (*WORDS, "created_at", "updated_at"))
 _BEFORE: Final = ("description", "file_path", "file_type", "metadata", "visibility")
 _ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES if a.name != "dataset_name")
+_PERCENTAGES: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.PERCENTAGE)
 
 
 class Entry(NamedTuple):
@@ -65,6 +66,8 @@ def record_of(found: Mapping[str, Any], scores: Mapping[str, float]) -> dict[str
         "dataset_name": found["dataset_name"],
         **{name: found[name] for name in _BEFORE},
         **{name: found[name] for name in _ATTRIBUTES},
+        # A whole percentage is written alike, from memory and from the database: the entity tag is a digest of it.
+        **{name: float(found[name]) for name in _PERCENTAGES if found[name] is not None},
         **scores,
         "created_at": found["created_at"],
         "updated_at": found["updated_at"],
