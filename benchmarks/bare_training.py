@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from touchstone.learning.interfaces import DataFile
-from touchstone.learning.requests import TrainOrder
+from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.training import run_training
 
 
@@ -15,7 +15,7 @@ def main() -> None:
     """Train with the defaults on the column `y`, as politely as a job does."""
     os.nice(10)
     with Path(sys.argv[1]).open("rb") as stream, tempfile.TemporaryDirectory() as folder:
-        order = TrainOrder(dataset_id=1, target="y")
+        order = TrainingRequest(dataset_id=1, target="y")
         begun = time.perf_counter()
         run_training(order, DataFile(stream, "csv"), scratch=Path(folder), report=_silent)
         print(time.perf_counter() - begun)

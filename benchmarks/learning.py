@@ -31,7 +31,7 @@ from touchstone.learning.explaining.model_explanation import make_case
 from touchstone.learning.explaining.shapley_values import attribute
 from touchstone.learning.interfaces import DataFile, ModelFile
 from touchstone.learning.model_artifact import load
-from touchstone.learning.requests import ExplainOrder, TrainOrder
+from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.training import run_training
 
@@ -88,7 +88,7 @@ def reached(task: dict[str, Any], folder: Path) -> Line:
     }
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
-        order = msgspec.convert(body, TrainOrder)
+        order = msgspec.convert(body, TrainingRequest)
         result = run_training(order, DataFile(buffer, kind), scratch=Path(scratch), report=unheard).result
     metric = "balanced_accuracy" if task["task"] == "classification" else "r2"
     references = [figures[metric] for figures in task["cv5"].values()]
@@ -131,11 +131,11 @@ def print_explanations(rows: int, columns: int, pairs: int = 2) -> None:
     frame.to_csv(buffer, index=False)
     body = {"dataset_id": 1, "target": "y", "algorithms": ["hist_gradient_boosting"], "budget": {"max_trials": 1}}
     with tempfile.TemporaryDirectory() as scratch:
-        order = msgspec.convert(body, TrainOrder)
+        order = msgspec.convert(body, TrainingRequest)
         kept = run_training(order, DataFile(buffer, "csv"), scratch=Path(scratch), report=unheard).artifacts[0]
         data = kept.path.read_bytes()
     case = make_case(
-        msgspec.convert({"job_id": "bench", "background": {"size": 50}}, ExplainOrder),
+        msgspec.convert({"job_id": "bench", "background": {"size": 50}}, ExplanationRequest),
         read_table(DataFile(buffer, "csv")),
         load(ModelFile(io.BytesIO(data), kept.sha256)),
     )

@@ -15,7 +15,12 @@ import msgspec
 from touchstone.jobs.execution.fork_server import main
 from touchstone.jobs.execution.protocol import Bench, Done, Produced, Task, TaskSet
 from touchstone.learning.errors import LearningError
-from touchstone.learning.requests import ExplainOrder, TrainOrder, check, check_explanation
+from touchstone.learning.requests import (
+    ExplanationRequest,
+    TrainingRequest,
+    check_explanation_request,
+    check_training_request,
+)
 
 
 def noop(bench: Bench) -> Done:
@@ -126,8 +131,8 @@ def preflight_train(bench: Bench) -> Done:
     """Look at a table of plain commas; a first column called `bomb` eats the memory, `crash` the process."""
     columns, rows, facts = look(bench)
     {"bomb": eat_memory, "crash": segfault}.get(columns[0], noop)(bench)
-    order = msgspec.convert(bench.order, TrainOrder)
-    check(order, columns, rows=len(rows))
+    order = msgspec.convert(bench.order, TrainingRequest)
+    check_training_request(order, columns, rows=len(rows))
     if len({row[columns.index(order.target)] for row in rows}) < 2:
         raise LearningError("target_one_class", field="target", name=order.target)
     return Done(result=facts)
@@ -135,7 +140,7 @@ def preflight_train(bench: Bench) -> Done:
 
 def preflight_explain(bench: Bench) -> Done:
     columns, rows, facts = look(bench)
-    check_explanation(msgspec.convert(bench.order, ExplainOrder), columns, rows=len(rows))
+    check_explanation_request(msgspec.convert(bench.order, ExplanationRequest), columns, rows=len(rows))
     return Done(result=facts)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from touchstone.learning.explaining.explanation_run import run_explanation
 from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome
-from touchstone.learning.requests import ExplainOrder, TrainOrder
+from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 from touchstone.learning.training import run_training
 
 
@@ -61,7 +61,7 @@ def raw(text: str | bytes, file_type: str = "csv") -> DataFile:
 
 def train(frame: pd.DataFrame, target: str, folder: Path, **body: Any) -> Outcome:
     """Train with few trials."""
-    order = msgspec.convert({"dataset_id": 1, "target": target, "budget": {"max_trials": 2}, **body}, TrainOrder)
+    order = msgspec.convert({"dataset_id": 1, "target": target, "budget": {"max_trials": 2}, **body}, TrainingRequest)
     return run_training(order, csv(frame), scratch=folder, report=Progress())
 
 
@@ -74,5 +74,5 @@ def model_of(outcome: Outcome) -> ModelFile:
 def explain(frame: pd.DataFrame, model: ModelFile | None, folder: Path, **body: Any) -> Json:
     """Explain a model, or the table alone."""
     subject = {"dataset_id": 1} if model is None else {"job_id": "job"}
-    order = msgspec.convert({**subject, **body}, ExplainOrder)
+    order = msgspec.convert({**subject, **body}, ExplanationRequest)
     return run_explanation(order, csv(frame), model, scratch=folder, report=Progress()).result

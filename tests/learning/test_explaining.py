@@ -21,7 +21,7 @@ from touchstone.learning.explaining.model_explanation import Case, make_case
 from touchstone.learning.explaining.shapley_values import attribute
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.preparation import encoded_sources
-from touchstone.learning.requests import ExplainOrder
+from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.table_reader import read_table
 
 
@@ -40,7 +40,7 @@ def steps(rows: int = 120) -> pd.DataFrame:
 
 
 def case_of(frame: pd.DataFrame, model: ModelFile, **body: Any) -> Case:
-    order = msgspec.convert({"job_id": "job", **body}, ExplainOrder)
+    order = msgspec.convert({"job_id": "job", **body}, ExplanationRequest)
     return make_case(order, read_table(csv(frame)), model_artifact.load(model))
 
 

@@ -15,10 +15,10 @@ from touchstone.learning.requests import (
     ALGORITHMS,
     METHODS,
     METRICS,
-    ExplainOrder,
-    TrainOrder,
-    check,
-    check_explanation,
+    ExplanationRequest,
+    TrainingRequest,
+    check_explanation_request,
+    check_training_request,
     chosen_features,
 )
 from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
@@ -26,12 +26,12 @@ from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METR
 COLUMNS = ["a", "b", "y"]
 
 
-def order(**body: Any) -> TrainOrder:
-    return msgspec.convert({"dataset_id": 1, "target": "y", **body}, TrainOrder)
+def order(**body: Any) -> TrainingRequest:
+    return msgspec.convert({"dataset_id": 1, "target": "y", **body}, TrainingRequest)
 
 
-def asked(**body: Any) -> ExplainOrder:
-    return msgspec.convert(body, ExplainOrder)
+def asked(**body: Any) -> ExplanationRequest:
+    return msgspec.convert(body, ExplanationRequest)
 
 
 @pytest.mark.parametrize(
@@ -90,21 +90,21 @@ def test_values_out_of_bounds_are_refused(body: dict[str, Any]) -> None:
 def test_what_the_columns_contradict_is_refused(body: dict[str, Any], code: str) -> None:
     """Names that the table does not have are refused before the job."""
     with pytest.raises(LearningError) as refused:
-        check(order(**body), COLUMNS, rows=100)
+        check_training_request(order(**body), COLUMNS, rows=100)
     assert refused.value.code == code
 
 
 def test_the_nearest_column_is_named() -> None:
     """A misspelt target is answered with the column that was probably meant."""
     with pytest.raises(LearningError) as refused:
-        check(order(target="incme"), ["income", "age"], rows=100)
+        check_training_request(order(target="incme"), ["income", "age"], rows=100)
     assert refused.value.facts == {"name": "incme", "nearest": "income"}
 
 
 def test_too_few_rows_are_refused() -> None:
     """A table that is too short to be learned from is told so by its number of rows alone."""
     with pytest.raises(LearningError) as refused:
-        check(order(), COLUMNS, rows=3)
+        check_training_request(order(), COLUMNS, rows=3)
     assert refused.value.code == "too_few_rows"
 
 
@@ -143,9 +143,9 @@ def test_explanations_that_make_no_sense_are_refused(body: dict[str, Any], code:
 def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
     """A row after the last, or a class that the model does not know, never starts a job."""
     with pytest.raises(LearningError, match="row_out_of_range"):
-        check_explanation(asked(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
+        check_explanation_request(asked(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
     with pytest.raises(LearningError, match="class_not_found"):
-        check_explanation(asked(job_id="a", target_class="maybe"), COLUMNS, rows=9, classes=["yes", "no"])
+        check_explanation_request(asked(job_id="a", target_class="maybe"), COLUMNS, rows=9, classes=["yes", "no"])
 
 
 @pytest.mark.parametrize(
@@ -160,11 +160,11 @@ def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], op
     """A model of numbers has no class, no odds and no counterfactual; one whose classes are not known yet may."""
     order = asked(job_id="a", **body)
     with pytest.raises(LearningError) as refused:
-        check_explanation(order, COLUMNS, rows=9, classes=())
+        check_explanation_request(order, COLUMNS, rows=9, classes=())
     assert (refused.value.code, refused.value.field) == ("option_without_effect", option.partition("=")[0])
     assert refused.value.facts == {"option": option, "subject": "task=regression"}
-    check_explanation(order, COLUMNS, rows=9)
-    check_explanation(asked(job_id="a"), COLUMNS, rows=9, classes=())
+    check_explanation_request(order, COLUMNS, rows=9)
+    check_explanation_request(asked(job_id="a"), COLUMNS, rows=9, classes=())
 
 
 def test_tables_agree() -> None:

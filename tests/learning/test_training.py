@@ -21,7 +21,7 @@ from touchstone.learning.algorithms import plan, space
 from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.prediction import predict
-from touchstone.learning.requests import TrainOrder
+from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.training import make_study, run_training
 
@@ -96,7 +96,7 @@ def test_the_future_is_predicted_from_the_past() -> None:
     """A time split learns from rows before the moment that it measures from."""
     frame = messy(100).sample(frac=1, random_state=0)
     body = {"dataset_id": 1, "target": "outcome", "split": {"strategy": "time", "time_column": "when"}}
-    study = make_study(msgspec.convert(body, TrainOrder), read_table(csv(frame)))
+    study = make_study(msgspec.convert(body, TrainingRequest), read_table(csv(frame)))
     (part,) = study.parts
     assert study.times is not None
     assert study.times[part.train].max() < study.times[part.test].min()
@@ -158,7 +158,7 @@ def test_declared_is_set_beside_measured(tmp_path: Path) -> None:
     """A declaration that the file contradicts shows, one that it confirms shows too."""
     file = csv(messy())
     declared = {"instances_number": 240, "features_number": 12, "missing_values_percentage": None}
-    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 1}}, TrainOrder)
+    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 1}}, TrainingRequest)
     given = type(file)(file.stream, file.file_type, declared)
     profile = run_training(order, given, scratch=tmp_path, report=Progress()).result["profile"]
     assert [(row["attribute"], row["measured"], row["agrees"]) for row in profile["declared"]] == [
@@ -234,7 +234,7 @@ def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
 
 def test_progress_never_goes_back(tmp_path: Path) -> None:
     """Whoever watches sees the percentage grow through the phases."""
-    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 2}}, TrainOrder)
+    order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 2}}, TrainingRequest)
     progress = Progress()
     run_training(order, csv(messy(120)), scratch=tmp_path, report=progress)
     percents = [percent for percent, _phase, _message in progress.told]
@@ -253,7 +253,7 @@ def test_an_exception_from_the_report_ends_the_work(tmp_path: Path) -> None:
         if phase == "searching":
             raise Cancelled
 
-    order = msgspec.convert({"dataset_id": 1, "target": "outcome"}, TrainOrder)
+    order = msgspec.convert({"dataset_id": 1, "target": "outcome"}, TrainingRequest)
     with pytest.raises(Cancelled):
         run_training(order, csv(messy(120)), scratch=tmp_path, report=report)
 
@@ -389,7 +389,7 @@ def test_a_first_moment_of_most_rows_is_the_past(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"year": [2019] * 85 + [2020] * 15, "x": rng.normal(size=100), "y": rng.normal(size=100)})
     body = {"dataset_id": 1, "target": "y", "split": {"strategy": "time", "time_column": "year", "test_size": 0.2}}
-    (part,) = make_study(msgspec.convert(body, TrainOrder), read_table(csv(frame))).parts
+    (part,) = make_study(msgspec.convert(body, TrainingRequest), read_table(csv(frame))).parts
     assert (len(part.train), len(part.test)) == (85, 15)
 
 

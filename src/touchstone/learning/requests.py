@@ -190,7 +190,7 @@ class Budget(Struct, frozen=True, forbid_unknown_fields=True):
     max_runtime_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 1_800
 
 
-class TrainOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TrainingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of a training request, in the words of the contract."""
 
     dataset_id: int | str
@@ -245,7 +245,7 @@ class Background(Struct, frozen=True, forbid_unknown_fields=True):
     size: Annotated[int, Meta(ge=1, le=1_000)] = 100
 
 
-class ExplainOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of an explanation request: of a training job (`job_id`), or of a dataset alone (`dataset_id`).
 
     `target` and `sensitive_features` serve the explanation of a dataset; a training job brings its own.
@@ -285,7 +285,7 @@ class ExplainOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 # What an explanation may ask for, as the place in the order and whether it is asked, by what alone it can serve.
-_Asked = tuple[str, Callable[[ExplainOrder], bool]]
+_Asked = tuple[str, Callable[[ExplanationRequest], bool]]
 _OF_DATASETS: Final[tuple[_Asked, ...]] = (
     ("method", lambda order: order.method == "data_profile"),
     ("target", lambda order: order.target is not None),
@@ -303,7 +303,7 @@ _OF_MODELS: Final[tuple[_Asked, ...]] = (
 )
 
 
-def _without_effect(asked: Iterable[_Asked], order: ExplainOrder, subject: str = "") -> None:
+def _without_effect(asked: Iterable[_Asked], order: ExplanationRequest, subject: str = "") -> None:
     """Refuse what the subject of an explanation would answer with nothing."""
     subject = subject or ("job_id" if order.job_id is not None else "dataset_id")
     for name, does_ask in asked:
@@ -313,7 +313,7 @@ def _without_effect(asked: Iterable[_Asked], order: ExplainOrder, subject: str =
             raise LearningError("option_without_effect", field=name, option=option, subject=subject)
 
 
-def check(order: TrainOrder, columns: Sequence[str], *, rows: int) -> None:
+def check_training_request(order: TrainingRequest, columns: Sequence[str], *, rows: int) -> None:
     """Refuse a training order that the table's column names or number of rows contradict. Raises `LearningError`."""
     _present(order.target, columns, "target_not_found", "target")
     _all_present(order.features.include, columns, "features.include")
@@ -326,8 +326,8 @@ def check(order: TrainOrder, columns: Sequence[str], *, rows: int) -> None:
     _check_rows(order, rows)
 
 
-def check_explanation(
-    order: ExplainOrder, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] | None = None
+def check_explanation_request(
+    order: ExplanationRequest, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] | None = None
 ) -> None:
     """Refuse an explanation order that the table, or the trained model, contradict.
 
@@ -346,7 +346,7 @@ def check_explanation(
     _all_present(order.sensitive_features, columns, "sensitive_features")
 
 
-def chosen_features(order: TrainOrder, columns: Sequence[str]) -> tuple[str, ...]:
+def chosen_features(order: TrainingRequest, columns: Sequence[str]) -> tuple[str, ...]:
     """The columns to learn from, in the order of the file."""
     wanted = set(order.features.include) or set(columns)
     return tuple(name for name in columns if name in wanted - {*order.features.exclude, order.target})
@@ -373,7 +373,7 @@ def _distinct(names: Sequence[str], field: str) -> None:
             raise LearningError("duplicate_value", field=f"{field}.{position}", name=name)
 
 
-def _target_apart(order: TrainOrder) -> None:
+def _target_apart(order: TrainingRequest) -> None:
     places = (
         ("target_excluded", "features.exclude", order.features.exclude),
         ("target_as_feature", "features.include", order.features.include),
@@ -394,7 +394,7 @@ def _all_present(names: Sequence[str], columns: Sequence[str], field: str) -> No
         _present(name, columns, "column_not_found", f"{field}.{position}")
 
 
-def _check_rows(order: TrainOrder, rows: int) -> None:
+def _check_rows(order: TrainingRequest, rows: int) -> None:
     if rows < MIN_ROWS:
         raise LearningError("too_few_rows", rows=rows, minimum=MIN_ROWS)
     if order.split.strategy is Strategy.KFOLD and rows < 2 * order.split.folds:

@@ -52,8 +52,8 @@ from touchstone.learning.requests import (
     DEFAULT_METRIC,
     METRIC_BY_NAME,
     Strategy,
-    TrainOrder,
-    check,
+    TrainingRequest,
+    check_training_request,
     chosen_features,
 )
 from touchstone.learning.splits import LEAST_LEARNED, Part, inner_parts, outer_parts, positions, read_times
@@ -72,7 +72,7 @@ SEARCH_FROM, SEARCH_TO = 5.0, 85.0  # per cent of the progress
 class Study:
     """An order with everything that it asks about: the table, the target, the features, the rows kept aside."""
 
-    order: TrainOrder
+    order: TrainingRequest
     table: Table
     material: Material
     times: npt.NDArray[Any] | None
@@ -101,7 +101,7 @@ class Findings:
         return np.array([scores[:common] for scores in self.scores])
 
 
-def run_training(order: TrainOrder, file: DataFile, *, scratch: Path, report: Report) -> Outcome:
+def run_training(order: TrainingRequest, file: DataFile, *, scratch: Path, report: Report) -> Outcome:
     """Search, measure and keep a model.
 
     The result holds `model, metrics {holdout|folds, baseline}, leaderboard, group_metrics, profile, charts, warnings,
@@ -118,7 +118,7 @@ def run_training(order: TrainOrder, file: DataFile, *, scratch: Path, report: Re
         return _keep(study, result, _final(study, trials, findings), scratch)
 
 
-def preflight(order: TrainOrder, file: DataFile) -> Json:
+def preflight(order: TrainingRequest, file: DataFile) -> Json:
     """Do what a training does before it learns, so that what it would refuse is refused at once.
 
     Answers `{rows, columns, sha256}` of the table. Raises `LearningError`.
@@ -129,9 +129,9 @@ def preflight(order: TrainOrder, file: DataFile) -> Json:
         return table.facts
 
 
-def make_study(order: TrainOrder, table: Table) -> Study:
+def make_study(order: TrainingRequest, table: Table) -> Study:
     """Check the order against the table, and lay out what is learned from and measured on."""
-    check(order, list(table.columns), rows=len(table.frame))
+    check_training_request(order, list(table.columns), rows=len(table.frame))
     target = read_target(table, order.target, order.task, order.metric)
     metric = order.metric or DEFAULT_METRIC[target.task]
     names = [name for name in chosen_features(order, list(table.columns)) if not _left_out(table, name)]

@@ -12,7 +12,7 @@ from touchstone.learning.evaluation import Measured, measure
 from touchstone.learning.interfaces import Json
 from touchstone.learning.model_search import Material
 from touchstone.learning.number_format import LOCALES, Said, say
-from touchstone.learning.requests import DEFAULT_METRIC, Strategy, TrainOrder
+from touchstone.learning.requests import DEFAULT_METRIC, Strategy, TrainingRequest
 from touchstone.learning.splits import Part
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
@@ -32,7 +32,7 @@ def warning(code: str, **facts: Any) -> Json:
     return {"code": code, "text": say(WARNINGS[code], **facts), "facts": facts}
 
 
-def about_data(table: Table, target: Target, order: TrainOrder) -> Iterator[Json]:
+def about_data(table: Table, target: Target, order: TrainingRequest) -> Iterator[Json]:
     """Warnings about the table and its target."""
     yield from _about_target(target)
     yield from _about_columns([table.columns[name] for name in table.frame.columns], len(table.frame))

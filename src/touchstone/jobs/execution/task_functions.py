@@ -15,18 +15,18 @@ from touchstone.learning.errors import LearningError
 from touchstone.learning.explaining import explanation_run as explaining
 from touchstone.learning.interfaces import DataFile, ModelFile, Outcome
 from touchstone.learning.prediction import predict
-from touchstone.learning.requests import ExplainOrder, TrainOrder
+from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
 
 def train(bench: Bench) -> Done:
-    """Train a model by a `TrainOrder`."""
-    order = msgspec.convert(bench.order, TrainOrder)
+    """Train a model by a `TrainingRequest`."""
+    order = msgspec.convert(bench.order, TrainingRequest)
     return _done(training.run_training(order, _data(bench), scratch=bench.scratch, report=bench.report))
 
 
 def explain(bench: Bench) -> Done:
-    """Explain a model or a dataset by an `ExplainOrder`."""
-    order = msgspec.convert(bench.order, ExplainOrder)
+    """Explain a model or a dataset by an `ExplanationRequest`."""
+    order = msgspec.convert(bench.order, ExplanationRequest)
     return _done(
         explaining.run_explanation(order, _data(bench), _model(bench), scratch=bench.scratch, report=bench.report)
     )
@@ -39,12 +39,12 @@ def predict_rows(bench: Bench) -> Done:
 
 def preflight_train(bench: Bench) -> Done:
     """Do what a training does before it learns, and say what the table holds."""
-    return Done(result=training.preflight(msgspec.convert(bench.order, TrainOrder), _data(bench)))
+    return Done(result=training.preflight(msgspec.convert(bench.order, TrainingRequest), _data(bench)))
 
 
 def preflight_explain(bench: Bench) -> Done:
     """Do what an explanation does before it computes, and say what the table holds."""
-    order = msgspec.convert(bench.order, ExplainOrder)
+    order = msgspec.convert(bench.order, ExplanationRequest)
     return Done(result=explaining.preflight(order, _data(bench), _model(bench)))
 
 

@@ -31,7 +31,13 @@ from touchstone.learning.explaining.permutation_importance import Importance, ra
 from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome, Report, plain
 from touchstone.learning.model_search import quiet
 from touchstone.learning.number_format import Said, say
-from touchstone.learning.requests import ALGORITHM_BY_NAME, METRIC_BY_NAME, ExplainOrder, Scope, check_explanation
+from touchstone.learning.requests import (
+    ALGORITHM_BY_NAME,
+    METRIC_BY_NAME,
+    ExplanationRequest,
+    Scope,
+    check_explanation_request,
+)
 from touchstone.learning.table_reader import Table, read_table
 
 DEPENDENCE_CHARTS: Final = 4
@@ -39,7 +45,7 @@ WATERFALLS: Final = 5
 
 
 def run_explanation(
-    order: ExplainOrder, file: DataFile, model: ModelFile | None, *, scratch: Path, report: Report
+    order: ExplanationRequest, file: DataFile, model: ModelFile | None, *, scratch: Path, report: Report
 ) -> Outcome:
     """Explain a trained model (`model` given) or a dataset alone (`model` is None).
 
@@ -54,7 +60,7 @@ def run_explanation(
         return Outcome(plain(_explain_model(make_case(order, table, model_artifact.load(model)), report)))
 
 
-def preflight(order: ExplainOrder, file: DataFile, model: ModelFile | None) -> Json:
+def preflight(order: ExplanationRequest, file: DataFile, model: ModelFile | None) -> Json:
     """Do what an explanation does before it computes, so that what it would refuse is refused at once.
 
     Answers `{rows, columns, sha256}` of the table. Raises `LearningError`.
@@ -62,14 +68,14 @@ def preflight(order: ExplainOrder, file: DataFile, model: ModelFile | None) -> J
     with threadpool_limits(limits=1), quiet():
         table = read_table(file)
         if model is None:
-            check_explanation(order, list(table.columns), rows=len(table.frame))
+            check_explanation_request(order, list(table.columns), rows=len(table.frame))
         else:
             instances(make_case(order, table, model_artifact.load(model)))
         return table.facts
 
 
-def _explain_table(order: ExplainOrder, table: Table, file: DataFile, report: Report) -> Json:
-    check_explanation(order, list(table.columns), rows=len(table.frame))
+def _explain_table(order: ExplanationRequest, table: Table, file: DataFile, report: Report) -> Json:
+    check_explanation_request(order, list(table.columns), rows=len(table.frame))
     report(20.0, Phase.EXPLAINING, step=0, total_steps=1, message="profiling_data")
     found = table_explanation.portray(order, table, file)
     told = chain(

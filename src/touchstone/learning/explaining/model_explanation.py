@@ -25,7 +25,7 @@ from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attributi
 from touchstone.learning.interfaces import Json, Report
 from touchstone.learning.model_artifact import Kept
 from touchstone.learning.model_search import predict, rows_of
-from touchstone.learning.requests import ExplainOrder, Scope, Strategy, check_explanation
+from touchstone.learning.requests import ExplanationRequest, Scope, Strategy, check_explanation_request
 from touchstone.learning.row_values import frame_of
 from touchstone.learning.splits import outer_parts, read_times
 from touchstone.learning.table_reader import Table
@@ -44,7 +44,7 @@ CLEAR_DIRECTION: Final = 0.6  # rank correlation from which a column is said to 
 class Case:
     """A model with the rows that it is explained by: reference rows, and rows to measure on."""
 
-    order: ExplainOrder
+    order: ExplanationRequest
     table: Table = field(repr=False)
     subject: Subject = field(repr=False)
     background: pd.DataFrame = field(repr=False)
@@ -85,11 +85,11 @@ class Local:
     attributions: list[Attribution]
 
 
-def make_case(order: ExplainOrder, table: Table, kept: Kept) -> Case:
+def make_case(order: ExplanationRequest, table: Table, kept: Kept) -> Case:
     """Lay out the rows as the training did. Raises `data_changed` when the file is no longer the one learned from."""
     if table.sha256 != kept.record["sha256"]:
         raise LearningError("data_changed", field="job_id")
-    check_explanation(order, list(table.columns), rows=len(table.frame), classes=kept.classes)
+    check_explanation_request(order, list(table.columns), rows=len(table.frame), classes=kept.classes)
     target = read_target(table, kept.record["target"], kept.task, kept.record["metric"])
     frame = rows_of(table.frame, target, [column.name for column in kept.columns])
     times = read_times(table, target, kept.split.time_column)
@@ -264,6 +264,6 @@ def text_of(cell: Any) -> str:
     return MISSING if cell is pd.NaT else str(cell)
 
 
-def wants(order: ExplainOrder, methods: Sequence[str]) -> bool:
+def wants(order: ExplanationRequest, methods: Sequence[str]) -> bool:
     """Whether the global answer is to hold what one of these methods finds."""
     return order.asks_for(Scope.GLOBAL, *methods)

@@ -14,7 +14,7 @@ from touchstone.learning.charts import table_charts
 from touchstone.learning.column_types import Kind
 from touchstone.learning.explaining.associations import comparable, matrix_of
 from touchstone.learning.interfaces import DataFile, Json
-from touchstone.learning.requests import ExplainOrder
+from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.table_profile import histogram, profile_table
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats
@@ -38,7 +38,7 @@ class Portrait:
     target: Json | None
 
 
-def portray(order: ExplainOrder, table: Table, file: DataFile) -> Portrait:
+def portray(order: ExplanationRequest, table: Table, file: DataFile) -> Portrait:
     """Look at a table: every measurable column (at most 40; the target and the sensitive ones always)."""
     wanted = [name for name in (order.target, *order.sensitive_features) if name is not None]
     names = _looked_at(table, wanted)
@@ -87,7 +87,7 @@ def _looked_at(table: Table, wanted: Sequence[str]) -> list[str]:
     return [*first, *(name for name in usable if name not in first)][:MOST_COLUMNS]
 
 
-def _role(order: ExplainOrder, name: str) -> str:
+def _role(order: ExplanationRequest, name: str) -> str:
     if name == order.target:
         return "target"
     return "sensitive" if name in order.sensitive_features else "column"

@@ -11,7 +11,7 @@ from touchstone.jobs.runtime import Jobs
 from touchstone.jobs.start import Starting, digest_of, ordered
 from touchstone.jobs.store import Json, NewJob
 from touchstone.jobs.trained_models import model_of
-from touchstone.learning.requests import ExplainOrder
+from touchstone.learning.requests import ExplanationRequest
 from touchstone.services.explanation.schemas import ExplainWanted
 
 
@@ -26,7 +26,7 @@ async def start_explanation(
             TooManyJobs.
     """
     request = _request(wanted)
-    order = ordered(request, ExplainOrder)
+    order = ordered(request, ExplanationRequest)
     new = NewJob(
         kind=EXPLAIN, owner=caller.id, request=request, digest=digest_of(request), idempotency_key=key, name=wanted.name
     )
@@ -43,7 +43,7 @@ async def start_explanation(
     return job_id
 
 
-async def _modelled(jobs: Jobs, order: ExplainOrder, caller: Caller) -> tuple[Json, Json]:
+async def _modelled(jobs: Jobs, order: ExplanationRequest, caller: Caller) -> tuple[Json, Json]:
     """What an explanation takes over from the training whose model it explains, and where that model is."""
     if order.job_id is None:
         return {"dataset_id": order.dataset_id}, {}

@@ -10,7 +10,7 @@ from touchstone.jobs.kinds import TRAIN
 from touchstone.jobs.runtime import Jobs
 from touchstone.jobs.start import Starting, digest_of, ordered
 from touchstone.jobs.store import NewJob
-from touchstone.learning.requests import TrainOrder
+from touchstone.learning.requests import TrainingRequest
 from touchstone.services.training.schemas import TrainWanted
 
 
@@ -24,7 +24,7 @@ async def start_training(
         IdempotencyConflict, DatasetNotFound, DataFileUnreadable, ProjectNotFound, TooManyJobs.
     """
     request = wanted.model_dump(mode="json")
-    ordered(request, TrainOrder)
+    ordered(request, TrainingRequest)
     new = NewJob(
         kind=TRAIN, owner=caller.id, request=request, digest=digest_of(request), idempotency_key=key, name=wanted.name
     )
