@@ -53,6 +53,9 @@ UNSENT_BYTES: Final = 128 * 1024
 # The kernel ends a connection whose client does not acknowledge anything for so long, even when it is closed for us.
 UNACKNOWLEDGED_SECONDS: Final = 10
 BACKLOG: Final = 2048
+# libuv takes one connection from a listener in each iteration of the loop: a crowd of them would make others wait for
+# as many iterations. So it gets the same listener several times.
+ACCEPTED_AT_ONCE: Final = 16
 _ABORTING: Final = frozenset({"unread", "unsent", "too_many_slow"})
 Refuse = Callable[[Any], Response | None]  # the answer to a request that is refused before the application is called
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
@@ -301,7 +304,7 @@ async def serve(
     async with opening as app:
         config = configured(app, drain_seconds=settings.drain_seconds, limits=ConnectionLimits.of(settings))
         server = _Server(config, lambda: ready(address(listener)))
-        await server.serve(sockets=[listener])
+        await server.serve(sockets=[listener, *(listener.dup() for _ in range(ACCEPTED_AT_ONCE - 1))])
 
 
 def configured(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
