@@ -25,7 +25,7 @@ from starlette.types import Receive, Scope, Send
 from benchmarks.catalogs import rows
 from touchstone.core.settings import Settings
 from touchstone.http import server
-from touchstone.http.app import Json
+from touchstone.http.responses import JsonResponse
 from touchstone.ranking.catalog.view import Catalog, Layout, View
 from touchstone.ranking.columns.segment import Row
 from touchstone.ranking.index.snapshot_file import load, save
@@ -55,7 +55,7 @@ async def one_shot(ranking: Ranking) -> Response:
     items = ranking.items(ranking.ranked.positions, ranking.ranked.scores, 1)
     start = time.perf_counter()
     body = msgspec.json.encode(items)
-    return Json(body, headers={"X-Encoding": str(time.perf_counter() - start)})
+    return JsonResponse(body, headers={"X-Encoding": str(time.perf_counter() - start)})
 
 
 WAYS = {"streamed": streamed, "one-shot": one_shot}

@@ -23,10 +23,10 @@ from touchstone.database.engine import Database, is_damaged, sqlite_path
 from touchstone.database.migrations import current, head, is_older, prepare, upgrade
 from touchstone.http import server
 from touchstone.http.admission import InSamePlace
-from touchstone.http.app import refusal
-from touchstone.http.installation import Identified, Identity, check_same_installation, installation_id
+from touchstone.http.error_responses import error_response
+from touchstone.http.installation import InstallationMiddleware, PartIdentity, check_same_installation, installation_id
 from touchstone.http.middleware import Edge, client_address
-from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
+from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.runtime import Jobs
 from touchstone.services.explanation.app import Explanation
@@ -76,7 +76,7 @@ class Front:
 
     def refusal(self, problem: ServiceError, scope: Scope) -> ASGIApp:
         """What is refused before either is asked: in the pages a page, elsewhere the API's answer."""
-        return (self.pages.refusal if _is_page(scope) else refusal)(problem, scope)
+        return (self.pages.refusal if _is_page(scope) else error_response)(problem, scope)
 
     def caller(self, scope: Scope) -> Hashable:
         """Return whose request this is: a user who was recognised a moment ago, else an address."""
@@ -116,7 +116,7 @@ async def gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
         database = await _database(settings, stack)
         upstreams = {name: _upstream(name, settings, stack) for name in BACKENDS}
         for upstream in upstreams.values():
-            if isinstance(upstream, Remote):
+            if isinstance(upstream, RemoteBackend):
                 await check_same_installation(upstream, _tokens(settings), settings.data_dir)
         with start_problems(settings):
             opened = await _opened(stack, Gateway.open(settings, database, _tokens(settings), upstreams))
@@ -139,8 +139,8 @@ async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         database = await _database(settings, stack)
         with start_problems(settings):
             opened = await _opened(stack, _open_backend(name, settings, database, stack))
-        identity = Identity(name, installation_id(settings.data_dir), settings.internal_key is not None)
-        app = Identified(opened.app, _tokens(settings), identity)
+        identity = PartIdentity(name, installation_id(settings.data_dir), settings.internal_key is not None)
+        app = InstallationMiddleware(opened.app, _tokens(settings), identity)
         yield Edge(app, _behind_gateway(settings), large_bodies=LARGE_BODIES, caller_of=forwarded_caller)
 
 
@@ -227,14 +227,14 @@ async def openapi(settings: Settings) -> dict[str, Any]:
 
 async def _everything(settings: Settings, database: Database, stack: AsyncExitStack) -> Gateway:
     selection = await _opened(stack, Selection.open(settings, database, None))
-    to_selection = InProcess(selection.app)
+    to_selection = InProcessBackend(selection.app)
     room = await _opened(stack, Jobs.open(settings, database, KINDS))
     training = await _opened(stack, Training.open(settings, database, None, to_selection, room=room))
     explanation = await _opened(stack, Explanation.open(settings, database, None, to_selection, room=room))
     upstreams: dict[str, Upstream] = {
         "selection": to_selection,
-        "training": InProcess(training.app),
-        "explanation": InProcess(explanation.app),
+        "training": InProcessBackend(training.app),
+        "explanation": InProcessBackend(explanation.app),
     }
     return await _opened(stack, Gateway.open(settings, database, None, upstreams))
 
@@ -245,7 +245,7 @@ async def _open_backend(name: str, settings: Settings, database: Database, stack
         return await Selection.open(settings, database, tokens)
     kind = Training if name == "training" else Explanation
     selection = _upstream("selection", settings, stack)
-    if isinstance(selection, Remote):
+    if isinstance(selection, RemoteBackend):
         await check_same_installation(selection, tokens, settings.data_dir)
     return await kind.open(settings, database, tokens, selection)
 
@@ -330,8 +330,8 @@ async def _upgrade_embedded(settings: Settings, database: Database) -> None:
 def _upstream(name: str, settings: Settings, stack: AsyncExitStack) -> Upstream:
     url: str | None = getattr(settings, f"{name}_url")
     if url is None:
-        return Absent(name)
-    remote = Remote(name, url, timeout=settings.upstream_timeout_seconds)
+        return AbsentBackend(name)
+    remote = RemoteBackend(name, url, timeout=settings.upstream_timeout_seconds)
     stack.push_async_callback(remote.close)
     return remote
 

@@ -11,9 +11,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message
 
 from touchstone.core.errors import DatasetNotFound
-from touchstone.http.app import Json, Shortcut, make_app, router
+from touchstone.http.app import create_app
+from touchstone.http.responses import JsonResponse
+from touchstone.http.routing import FastPathMiddleware, strict_router
 
-things = router(prefix="/things")
+things = strict_router(prefix="/things")
 
 
 @things.post("/bare")
@@ -22,17 +24,17 @@ async def bare(request: Request) -> Response:
         raise DatasetNotFound
     if request.query_params.get("fail") == "http":
         raise HTTPException(404)
-    return Json({"title": request.app.title, "body": (await request.body()).decode()})
+    return JsonResponse({"title": request.app.title, "body": (await request.body()).decode()})
 
 
 @things.get("/bare/{name}")
 async def named(request: Request) -> Response:
-    return Json(request.path_params["name"])
+    return JsonResponse(request.path_params["name"])
 
 
 @things.get("/solved")
 async def solved(number: int) -> Response:
-    return Json(number)
+    return JsonResponse(number)
 
 
 def client(app: ASGIApp) -> httpx2.AsyncClient:
@@ -41,12 +43,12 @@ def client(app: ASGIApp) -> httpx2.AsyncClient:
 
 @pytest.fixture
 def app() -> FastAPI:
-    return make_app("things", things)
+    return create_app("things", things)
 
 
 def test_only_bare_handlers_at_fixed_addresses_are_called_at_once(app: FastAPI) -> None:
     """What has values in its path, or parameters to solve, needs the application."""
-    assert Shortcut(app, app, things).handlers == {("POST", "/things/bare"): bare}
+    assert FastPathMiddleware(app, app, things).handlers == {("POST", "/things/bare"): bare}
 
 
 async def test_a_body_may_come_in_pieces(app: FastAPI) -> None:
@@ -56,7 +58,7 @@ async def test_a_body_may_come_in_pieces(app: FastAPI) -> None:
         for piece in (b"one ", b"", b"two"):
             yield piece
 
-    async with client(Shortcut(app, app, things)) as http:
+    async with client(FastPathMiddleware(app, app, things)) as http:
         assert (await http.post("/things/bare", content=pieces())).json()["body"] == "one two"
 
 
@@ -71,7 +73,7 @@ async def test_a_client_that_goes_away_before_its_body_is_whole_is_not_answered(
 
     scope = {"type": "http", "method": "POST", "path": "/things/bare", "headers": [], "query_string": b""}
     with pytest.raises(ClientDisconnect):
-        await Shortcut(app, app, things)(scope, receive, send)
+        await FastPathMiddleware(app, app, things)(scope, receive, send)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ async def test_a_client_that_goes_away_before_its_body_is_whole_is_not_answered(
 )
 async def test_the_answer_is_the_applications(app: FastAPI, method: str, target: str) -> None:
     """Status, headers and body are the same with and without the shortcut, refusals included."""
-    async with client(app) as long, client(Shortcut(app, app, things)) as short:
+    async with client(app) as long, client(FastPathMiddleware(app, app, things)) as short:
         expected = await long.request(method, target, content=b"body")
         found = await short.request(method, target, content=b"body")
     assert (found.status_code, found.headers, found.content) == (

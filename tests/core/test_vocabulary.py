@@ -12,9 +12,9 @@ import pytest
 import touchstone
 from touchstone import compose
 from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
-from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, strict_uuid, user_id_of
+from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, parse_uuid, read_user_id
 from touchstone.core.text import fold
-from touchstone.http.json_body import Wire
+from touchstone.http.request_models import RequestModel
 from touchstone.messages import LOCALES, MESSAGES, locale_of, validation_text
 from touchstone.messages.validation import VALIDATION
 
@@ -78,7 +78,7 @@ def nodes(schema: object) -> Iterator[Mapping[str, Any]]:
             yield from nodes(item)
 
 
-def wires(kind: type[Wire] = Wire) -> Iterator[type[Wire]]:
+def wires(kind: type[RequestModel] = RequestModel) -> Iterator[type[RequestModel]]:
     """Every model of what callers send."""
     for model in kind.__subclasses__():
         yield model
@@ -151,17 +151,17 @@ def test_folding_forgets_case_and_marks(text: str, folded: str) -> None:
 )
 def test_only_one_spelling_is_a_user_id(spelling: str) -> None:
     """Whatever else a UUID parser takes is refused."""
-    assert strict_uuid(spelling) is None
+    assert parse_uuid(spelling) is None
     with pytest.raises(InvalidUserId):
-        user_id_of([(b"x-user-id", spelling.encode())])
+        read_user_id([(b"x-user-id", spelling.encode())])
 
 
 def test_a_repeated_user_id_is_refused() -> None:
     """Two headers are two claims, even when they agree."""
-    assert user_id_of([]) is None
-    assert user_id_of([(b"x-user-id", ID.upper().encode())]) == UUID(ID)
+    assert read_user_id([]) is None
+    assert read_user_id([(b"x-user-id", ID.upper().encode())]) == UUID(ID)
     with pytest.raises(InvalidUserId):
-        user_id_of([(b"x-user-id", ID.encode())] * 2)
+        read_user_id([(b"x-user-id", ID.encode())] * 2)
 
 
 def test_an_internal_token_proves_the_caller() -> None:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.http.upstream import InProcess, Upstream
+from touchstone.http.upstream import InProcessBackend, Upstream
 from touchstone.services.gateway import accounts
 from touchstone.services.gateway.app import Gateway
 
@@ -138,7 +138,7 @@ def recorders() -> dict[str, Recorder]:
 
 def in_process(backends: Mapping[str, Recorder]) -> dict[str, Upstream]:
     """The recorders as backends in this process."""
-    return {name: InProcess(backend) for name, backend in backends.items()}
+    return {name: InProcessBackend(backend) for name, backend in backends.items()}
 
 
 async def _body(receive: Receive) -> bytes:

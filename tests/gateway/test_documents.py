@@ -6,7 +6,7 @@ from typing import Any
 from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.http.upstream import Remote, Upstream
+from touchstone.http.upstream import RemoteBackend, Upstream
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.route_table import PUBLIC_ROUTES
 
@@ -118,7 +118,7 @@ async def test_every_route_of_the_gateway_itself_is_described(standing: Standing
 
 async def test_a_backend_that_is_down_is_left_out(settings: Settings, database: Database) -> None:
     """The document of the rest is served while a backend is away."""
-    nobody = Remote("training", "http://127.0.0.1:1", timeout=2)
+    nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
     backends = recorders()
     upstreams: dict[str, Upstream] = {**in_process(backends), "training": nobody}
     backends["selection"].document = SELECTION

@@ -13,7 +13,7 @@ from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER
-from touchstone.http.upstream import Absent, InProcess, Remote, Upstream
+from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.services.gateway import accounts
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.route_matcher import MISSING, Matcher, filled, public_addresses
@@ -40,7 +40,7 @@ async def apart(settings: Settings, database: Database) -> AsyncIterator[Standin
     async with AsyncExitStack() as stack:
         upstreams: dict[str, Upstream] = {}
         for name, backend in backends.items():
-            remote = Remote(name, await stack.enter_async_context(listening(backend)), timeout=5)
+            remote = RemoteBackend(name, await stack.enter_async_context(listening(backend)), timeout=5)
             stack.push_async_callback(remote.close)
             upstreams[name] = remote
         gateway = await Gateway.open(settings, database, tokens, upstreams)
@@ -300,9 +300,9 @@ async def test_a_hostile_value_stays_a_value_over_the_hop(apart: Standing) -> No
 
 async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: Database) -> None:
     """An absent backend and a closed port answer 503 with Retry-After; readiness lists the second alone, as down."""
-    nobody = Remote("training", "http://127.0.0.1:1", timeout=2)
-    upstreams: dict[str, Upstream] = {"selection": InProcess(Recorder("selection")), "training": nobody}
-    gateway = await Gateway.open(settings, database, None, {**upstreams, "explanation": Absent("explanation")})
+    nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
+    upstreams: dict[str, Upstream] = {"selection": InProcessBackend(Recorder("selection")), "training": nobody}
+    gateway = await Gateway.open(settings, database, None, {**upstreams, "explanation": AbsentBackend("explanation")})
     standing = Standing(gateway, settings, database, {})
     async with await standing.user() as ada:
         for path in ("/api/v1/ml/train", "/api/v1/xai/explain"):

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from touchstone.core.settings import MIB, Settings
 from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER
-from touchstone.http.internal_client import Asking
+from touchstone.http.internal_client import InternalClient
 from touchstone.jobs.execution.local import ProcessExecutor
 from touchstone.jobs.kinds import KINDS
 from touchstone.jobs.runtime import Jobs
@@ -53,7 +53,7 @@ class Backends:
     """The two applications, one room for both, and clients that say who they are."""
 
     def __init__(self, room: Jobs, selection: Selection) -> None:
-        asking = Asking(selection, None)
+        asking = InternalClient(selection, None)
         self.room = room
         self.selection = selection
         self.training = Training(room, asking, None, owns_room=False)

@@ -8,7 +8,7 @@ from typing import Final
 LARGEST_SHARE: Final = 16
 
 
-class Reserve:
+class DiskReserve:
     """A file beside an SQLite database that takes up space, and is removed when the disk is full.
 
     While it is missing only essential writes are accepted, in every process on this database. It is made again, and

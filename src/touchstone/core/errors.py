@@ -10,7 +10,7 @@ _WHOLES: Final = {"query": "whole_query", "path": "whole_path"}
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FieldError:
     """One thing that is wrong with a request.
 
     Attributes:
@@ -281,7 +281,7 @@ class Invalid(ServiceError):
 
     status, code = 422, "validation_error"
 
-    def __init__(self, *faults: Fault, **facts: Any) -> None:
+    def __init__(self, *faults: FieldError, **facts: Any) -> None:
         super().__init__(**facts)
         self.faults = faults
 
@@ -325,7 +325,7 @@ class ConflictingValues(Invalid):
     code = "conflicting_values"
 
     def __init__(self, *loc: str | int, name: str, other: str) -> None:
-        super().__init__(Fault(loc, self.code, {"name": name, "other": other}), name=name, other=other)
+        super().__init__(FieldError(loc, self.code, {"name": name, "other": other}), name=name, other=other)
 
 
 class ChosenDatasetNotFound(Invalid):

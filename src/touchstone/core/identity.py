@@ -38,12 +38,12 @@ class Caller:
     is_admin: bool = False
 
 
-def strict_uuid(value: str) -> UUID | None:
+def parse_uuid(value: str) -> UUID | None:
     """The UUID written as 8-4-4-4-12 hexadecimal digits in either case, or None for every other spelling."""
     return UUID(value) if UUID_TEXT.fullmatch(value) else None
 
 
-def user_id_of(headers: Headers) -> UUID | None:
+def read_user_id(headers: Headers) -> UUID | None:
     """The value of `X-User-ID`: None when there is none.
 
     Raises:
@@ -52,7 +52,7 @@ def user_id_of(headers: Headers) -> UUID | None:
     values = [value for name, value in headers if name == USER_ID_HEADER]
     if not values:
         return None
-    found = strict_uuid(values[0].decode("latin-1")) if len(values) == 1 else None
+    found = parse_uuid(values[0].decode("latin-1")) if len(values) == 1 else None
     if found is None:
         raise InvalidUserId
     return found
@@ -94,7 +94,7 @@ class InternalTokens:
             _CLAIMS.validate(token.claims)
         except (JoseError, ValueError) as problem:
             raise InvalidInternalToken from problem
-        subject = strict_uuid(str(token.claims.get("sub", "")))
+        subject = parse_uuid(str(token.claims.get("sub", "")))
         return (
             None
             if subject is None

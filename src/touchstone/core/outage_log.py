@@ -1,4 +1,4 @@
-"""Trouble that lasts, in the log: a line when it begins, a reminder now and then, a line when it is over."""
+"""OutageLog that lasts, in the log: a line when it begins, a reminder now and then, a line when it is over."""
 
 from time import monotonic
 from typing import Final
@@ -9,10 +9,10 @@ REMIND_SECONDS: Final = 30.0
 log = structlog.get_logger("touchstone.database")
 
 
-class Trouble:
+class OutageLog:
     """One kind of trouble with something, told apart from its many occurrences.
 
-    `begins` and `ends` are the events that are logged. Trouble that comes back soon after its end is the same one.
+    `begins` and `ends` are the events that are logged. OutageLog that comes back soon after its end is the same one.
     """
 
     def __init__(self, begins: str, ends: str) -> None:

@@ -10,7 +10,7 @@ _CONTROLS: Final = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if 
 _VISIBLE: Final = str.maketrans(dict.fromkeys((*_TURNING, *_CONTROLS), "\N{REPLACEMENT CHARACTER}"))
 
 
-def visible(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Return the text for showing: each character that would turn a line around or control a device is made visible."""
     return text.translate(_VISIBLE)
 

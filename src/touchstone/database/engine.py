@@ -19,9 +19,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, Operation
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from touchstone.core.disk_reserve import Reserve
+from touchstone.core.disk_reserve import DiskReserve
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
-from touchstone.core.outage_log import Trouble
+from touchstone.core.outage_log import OutageLog
 
 BUSY_TIMEOUT_MS: Final = 10_000
 POOL_SIZE: Final = 10
@@ -116,14 +116,14 @@ class Database:
             # Tried here, at once: the asynchronous driver leaves a thread behind when its first opening fails.
             with _translated(), contextlib.closing(sqlite3.connect(self.path)):
                 pass
-        self._reserve: Reserve | None = None
+        self._reserve: DiskReserve | None = None
         if self.path is not None and reserve_bytes:
-            self._reserve = Reserve(self.path, reserve_bytes)
+            self._reserve = DiskReserve(self.path, reserve_bytes)
             self._reserve.restore()
             self._reserve.release_if_short()  # opening the database takes some space as well
-        self._away = Trouble("database away", "database back")
-        self._busy = Trouble("database busy", "database no longer busy")
-        self._full = Trouble("disk full", "disk no longer full")
+        self._away = OutageLog("database away", "database back")
+        self._busy = OutageLog("database busy", "database no longer busy")
+        self._full = OutageLog("disk full", "disk no longer full")
         self._reading = _engine(parsed, POOL_SIZE, immediate=False)
         # SQLite allows one writer: a pool of one makes writers wait in line instead of failing with SQLITE_BUSY.
         self._writing = _engine(parsed, 1, immediate=True) if self.is_sqlite else self._reading

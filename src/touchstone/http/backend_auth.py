@@ -6,15 +6,15 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone.core.errors import InvalidUserId, ServiceError
-from touchstone.core.identity import Caller, InternalTokens, user_id_of
-from touchstone.http.app import refusal
+from touchstone.core.identity import Caller, InternalTokens, read_user_id
+from touchstone.http.error_responses import error_response
 
 # Only code in this process can put a key into a scope: what stands there was put there by our own gateway.
 CALLER: Final = "touchstone.caller"
 _OPEN: Final = ("/docs", "/openapi.json", "/health/")
 
 
-class Guard:
+class BackendAuthMiddleware:
     """The first layer of a backend: finds the caller, and with a key lets nobody but the gateway pass."""
 
     def __init__(self, app: ASGIApp, tokens: InternalTokens | None) -> None:
@@ -27,13 +27,13 @@ class Guard:
             try:
                 scope = {**scope, CALLER: self._caller(scope)}
             except ServiceError as problem:
-                return refusal(problem, scope)(scope, receive, send)
+                return error_response(problem, scope)(scope, receive, send)
         return self.app(scope, receive, send)
 
     def _caller(self, scope: Scope) -> Caller | None:
         if self.tokens is not None:
             return self.tokens.verify(scope["headers"])
-        user_id = user_id_of(scope["headers"])
+        user_id = read_user_id(scope["headers"])
         return None if user_id is None else Caller(user_id)
 
 
@@ -43,7 +43,7 @@ def caller_of(scope: Scope) -> Caller | None:
     return found
 
 
-def required_caller(scope: Scope) -> Caller:
+def require_caller(scope: Scope) -> Caller:
     """The caller.
 
     Raises:

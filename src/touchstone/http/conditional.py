@@ -6,30 +6,33 @@ from typing import Final
 
 from starlette.requests import Request
 
-_TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
-_VERSION: Final = re.compile(r'"([0-9]{1,9})"')
+_ENTITY_TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
+_VERSION_TAG: Final = re.compile(r'"([0-9]{1,9})"')
 
 
-def if_match(request: Request) -> frozenset[str] | None:
-    """The entity tags that a write depends on; None when it depends on nothing but that the thing is there.
+def parse_if_match(request: Request) -> frozenset[str] | None:
+    """Return the entity tags in `If-Match`, or None if the write does not depend on a version.
 
-    A weak tag is among them but equals no strong one, and neither does anything malformed: the answer is then 412.
+    A weak tag is included but never equals a strong one, and malformed tags are dropped: both lead to status 412.
     """
     values = request.headers.getlist("if-match")
     if not values or values == ["*"]:
         return None
-    return frozenset(tag for value in values for tag in _TAG.findall(value))
+    return frozenset(tag for value in values for tag in _ENTITY_TAG.findall(value))
 
 
-def versions_of(tags: Collection[str] | None) -> frozenset[int] | None:
-    """The version numbers that are named by entity tags; None for any."""
+def parse_version_tags(tags: Collection[str] | None) -> frozenset[int] | None:
+    """Return the version numbers in these entity tags, or None (any version) if there are no tags."""
     if tags is None:
         return None
-    return frozenset(int(found[1]) for tag in tags if (found := _VERSION.fullmatch(tag)))
+    matches = [_VERSION_TAG.fullmatch(tag) for tag in tags]
+    return frozenset(int(match[1]) for match in matches if match)
 
 
-def is_unchanged(request: Request, etag: str) -> bool:
-    """Whether the reader has this version already (weak comparison)."""
+def is_not_modified(request: Request, etag: str) -> bool:
+    """Return whether `If-None-Match` contains this entity tag (weak comparison), so that 304 is the answer."""
     values = request.headers.getlist("if-none-match")
-    known = {tag.removeprefix("W/") for value in values for tag in _TAG.findall(value)}
-    return etag in known or values == ["*"]
+    if values == ["*"]:
+        return True
+    known_tags = {tag.removeprefix("W/") for value in values for tag in _ENTITY_TAG.findall(value)}
+    return etag in known_tags

@@ -13,9 +13,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from touchstone.core.errors import ServiceError
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import SettingsError
-from touchstone.http.app import Json, refusal
-from touchstone.http.internal_client import Asking
-from touchstone.http.upstream import Remote
+from touchstone.http.error_responses import error_response
+from touchstone.http.internal_client import InternalClient
+from touchstone.http.responses import JsonResponse
+from touchstone.http.upstream import RemoteBackend
 
 PATH: Final = "/installation"
 ID_FILE: Final = "installation.id"
@@ -23,7 +24,7 @@ ANSWER_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.start")
 
 
-class Identity(msgspec.Struct, frozen=True):
+class PartIdentity(msgspec.Struct, frozen=True):
     """What a part says of itself to the others: its name, its data folder's id, and whether it demands a key."""
 
     part: str
@@ -31,10 +32,10 @@ class Identity(msgspec.Struct, frozen=True):
     has_key: bool
 
 
-class Identified:
+class InstallationMiddleware:
     """A backend that also says, to whoever holds its key, which installation it belongs to."""
 
-    def __init__(self, app: ASGIApp, tokens: InternalTokens | None, identity: Identity) -> None:
+    def __init__(self, app: ASGIApp, tokens: InternalTokens | None, identity: PartIdentity) -> None:
         self.app = app
         self._tokens = tokens
         self._identity = identity
@@ -48,9 +49,9 @@ class Identified:
             if self._tokens is not None:
                 self._tokens.verify(scope["headers"])
         except ServiceError as problem:
-            await refusal(problem, scope)(scope, receive, send)
+            await error_response(problem, scope)(scope, receive, send)
         else:
-            await Json(self._identity)(scope, receive, send)
+            await JsonResponse(self._identity)(scope, receive, send)
 
 
 def installation_id(data_dir: Path) -> str:
@@ -68,7 +69,7 @@ def installation_id(data_dir: Path) -> str:
     return path.read_text().strip()
 
 
-async def check_same_installation(upstream: Remote, tokens: InternalTokens | None, data_dir: Path) -> None:
+async def check_same_installation(upstream: RemoteBackend, tokens: InternalTokens | None, data_dir: Path) -> None:
     """Compare this part with a backend that it depends on; one that does not answer yet is not waited for.
 
     Raises:
@@ -76,14 +77,14 @@ async def check_same_installation(upstream: Remote, tokens: InternalTokens | Non
     """
     variable, where = f"TOUCHSTONE_{upstream.name.upper()}_URL", f"{upstream.name} at {upstream.url}"
     try:
-        answer = await asyncio.wait_for(Asking(upstream, tokens).get(PATH, None), ANSWER_SECONDS)
+        answer = await asyncio.wait_for(InternalClient(upstream, tokens).get(PATH, None), ANSWER_SECONDS)
     except (ServiceError, TimeoutError):
         log.warning("backend not reachable yet", backend=upstream.name, url=upstream.url)
         return
     if answer.status == 401:
         raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {where} has another key; give the same one to every part.")
     try:
-        identity = msgspec.convert(answer.value, Identity)
+        identity = msgspec.convert(answer.value, PartIdentity)
     except msgspec.ValidationError:
         raise SettingsError(f"{variable}: what answers at {upstream.url} is not the {upstream.name} part.") from None
 

@@ -16,7 +16,7 @@ _HTTP: Final = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class InternalResponse:
     """What another part answered: its status and its JSON value (None when the body is empty)."""
 
     status: int
@@ -39,14 +39,14 @@ def _naming(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
     return (*named, (USER_EMAIL_HEADER, quote(caller.email, safe="@+!#$&'*/=?^`{|}~").encode()))
 
 
-class Asking:
+class InternalClient:
     """Asks one backend as a given caller."""
 
     def __init__(self, upstream: Upstream, tokens: InternalTokens | None) -> None:
         self.upstream = upstream
         self.tokens = tokens
 
-    async def get(self, path: str, caller: Caller | None, *, query: str = "", locale: str = "fr") -> Answer:
+    async def get(self, path: str, caller: Caller | None, *, query: str = "", locale: str = "fr") -> InternalResponse:
         """GET `path` (already a path of the backend; values in it have been validated).
 
         Raises:
@@ -67,7 +67,7 @@ class Asking:
         }
         collected = _Collected()
         await self.upstream(scope, _empty_body, collected.send)
-        return Answer(collected.status, msgspec.json.decode(collected.body) if collected.body else None)
+        return InternalResponse(collected.status, msgspec.json.decode(collected.body) if collected.body else None)
 
 
 class _Collected:

@@ -28,7 +28,7 @@ from touchstone.core.errors import (
 from touchstone.core.metrics import REQUESTS, SECONDS
 from touchstone.core.settings import Settings
 from touchstone.http.admission import Admission, Place
-from touchstone.http.app import refusal
+from touchstone.http.error_responses import error_response
 from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots, resumed
 from touchstone.http.request_costs import Costs, Kind, kind_of
 
@@ -66,7 +66,7 @@ class Edge:
         settings: Settings,
         *,
         large_bodies: Collection[str] = (),
-        refusing: Refusing = refusal,
+        refusing: Refusing = error_response,
         caller_of: CallerOf = client_address,
     ) -> None:
         self.app = app

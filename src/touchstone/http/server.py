@@ -24,7 +24,6 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from touchstone.core.errors import BadRequest, Overloaded, ServiceError
 from touchstone.core.metrics import CLOSED, REGISTRY
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.http.app import Json
 from touchstone.http.connection_limits import (
     SLOW_BYTES,
     ConnectionLimits,
@@ -34,7 +33,8 @@ from touchstone.http.connection_limits import (
     refuse_new_connections,
     waiting_connections,
 )
-from touchstone.http.shutdown import STOPPING
+from touchstone.http.responses import JsonResponse
+from touchstone.http.shutdown import STOP_EVENT_KEY
 from touchstone.messages import DEFAULT_LOCALE
 
 # Longer than our client side keeps an idle connection (15 s), so a hop never picks one that is being closed.
@@ -70,7 +70,7 @@ def _answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | m
 
 def _last_answer(problem: ServiceError) -> bytes:
     """Return a whole answer that refuses a connection and ends it."""
-    response = Json(problem.body(DEFAULT_LOCALE), problem.status, {**problem.headers, "Connection": "close"})
+    response = JsonResponse(problem.body(DEFAULT_LOCALE), problem.status, {**problem.headers, "Connection": "close"})
     return _answer(problem.status, response.raw_headers, response.body)
 
 
@@ -213,7 +213,7 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     @property
     def _is_stopping(self) -> bool:
-        stopping: asyncio.Event | None = self.app_state.get(STOPPING)
+        stopping: asyncio.Event | None = self.app_state.get(STOP_EVENT_KEY)
         return stopping is not None and stopping.is_set()
 
     def _look_at_itself(self) -> None:
@@ -335,7 +335,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then tell."""
-        self.lifespan.state[STOPPING] = self._stopping
+        self.lifespan.state[STOP_EVENT_KEY] = self._stopping
         await super().startup(sockets)
         self._ready()
 

@@ -1,6 +1,6 @@
-"""How whoever answers for long learns that the server stops: an event in the state of each request's scope.
+"""The server's stop event, which handlers of long responses watch so that they end when the server stops.
 
-The state is that of the ASGI lifespan protocol, section "Lifespan State".
+The server puts it into the state of each request's scope (ASGI lifespan protocol, section "Lifespan State").
 """
 
 import asyncio
@@ -8,10 +8,10 @@ from typing import Final
 
 from starlette.types import Scope
 
-STOPPING: Final = "stopping"
+STOP_EVENT_KEY: Final = "stopping"
 
 
-def stopping(scope: Scope) -> asyncio.Event | None:
-    """Set when the server that took this request stops; None where no server of ours did."""
-    found: asyncio.Event | None = scope.get("state", {}).get(STOPPING)
-    return found
+def stop_event(scope: Scope) -> asyncio.Event | None:
+    """Return the event that is set when the server stops, or None if another server handles the request."""
+    event: asyncio.Event | None = scope.get("state", {}).get(STOP_EVENT_KEY)
+    return event

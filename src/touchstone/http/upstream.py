@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
 from touchstone.core.errors import BackendUnavailable, UpstreamTimeout
-from touchstone.http.shutdown import stopping
+from touchstone.http.shutdown import stop_event
 
 CONNECT_SECONDS: Final = 2.0
 # Shorter than the backend's 75 s: a connection that the backend is about to close is never picked up.
@@ -32,7 +32,7 @@ class Upstream(Protocol):
         """Return when the backend is ready; raise when it is not."""
 
 
-class InProcess:
+class InProcessBackend:
     """The backend's own app: same receive, same send, nothing copied."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -46,7 +46,7 @@ class InProcess:
         """Always there; its resources are asked by the part that opened them."""
 
 
-class Absent:
+class AbsentBackend:
     """A backend that is not part of this installation."""
 
     def __init__(self, name: str) -> None:
@@ -60,7 +60,7 @@ class Absent:
         """Nothing to wait for: an absent backend does not make the rest unready."""
 
 
-class Remote:
+class RemoteBackend:
     """A backend in another process, over HTTP, streamed both ways."""
 
     def __init__(self, name: str, url: str, *, timeout: float) -> None:
@@ -116,7 +116,7 @@ class Remote:
                 raise from_client.problem from None
             raise BackendUnavailable(backend=self.name) from problem
         async with answer:
-            await _stream_back(answer, from_client, send, stopping(scope))
+            await _stream_back(answer, from_client, send, stop_event(scope))
 
     async def ping(self) -> None:
         """Ask the backend whether it is ready; raises when it is not."""

@@ -7,9 +7,11 @@ from fastapi import APIRouter
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.http.app import Methods, Resource, Slashes, make_app
-from touchstone.http.backend_auth import Guard
-from touchstone.http.internal_client import Asking
+from touchstone.http.app import create_app
+from touchstone.http.backend_auth import BackendAuthMiddleware
+from touchstone.http.health import Resource
+from touchstone.http.internal_client import InternalClient
+from touchstone.http.routing import AllowedMethodsMiddleware, TrailingSlashMiddleware
 from touchstone.http.upstream import Upstream
 from touchstone.jobs.routes import Desk, jobs
 from touchstone.jobs.runtime import Jobs
@@ -24,12 +26,16 @@ class JobBackend:
     address: ClassVar[str]
     routes: ClassVar[APIRouter]
 
-    def __init__(self, room: Jobs, selection: Asking, tokens: InternalTokens | None, *, owns_room: bool) -> None:
+    def __init__(
+        self, room: Jobs, selection: InternalClient, tokens: InternalTokens | None, *, owns_room: bool
+    ) -> None:
         self.resources = (Resource("database", room.database.ping),)
-        application = make_app(self.name, self.routes, jobs, resources=self.resources)
+        application = create_app(self.name, self.routes, jobs, resources=self.resources)
         application.state.desk = Desk(room, self.kind, self.address)
         application.state.starting = Starting(room, selection)
-        self.app = Guard(Slashes(Methods(application, self.routes, jobs), frozenset()), tokens)
+        self.app = BackendAuthMiddleware(
+            TrailingSlashMiddleware(AllowedMethodsMiddleware(application, self.routes, jobs), frozenset()), tokens
+        )
         self._room = room if owns_room else None
 
     @classmethod
@@ -44,7 +50,7 @@ class JobBackend:
     ) -> Self:
         """Open the backend with a room of its own, or with one that it shares with others in this process."""
         used = room or await Jobs.open(settings, database, (cls.kind,))
-        return cls(used, Asking(selection, tokens), tokens, owns_room=room is None)
+        return cls(used, InternalClient(selection, tokens), tokens, owns_room=room is None)
 
     async def close(self) -> None:
         """Close its own room. The database belongs to who opened it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from touchstone import demo
-from touchstone.core.errors import DataFileUnreadable, Fault, ModelGone
+from touchstone.core.errors import DataFileUnreadable, FieldError, ModelGone
 from touchstone.core.settings import Settings
 from touchstone.datafiles import safe_open
 from touchstone.jobs.artifact_store import Shelf
@@ -32,7 +32,7 @@ class Inputs:
         try:
             return safe_open.open_data_file(path, self._roots, prefixes=self._prefixes)
         except safe_open.DataFileUnreadable as problem:
-            raise DataFileUnreadable(Fault(("body", "dataset_id"), "no_table")) from problem
+            raise DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table")) from problem
 
     @contextlib.contextmanager
     def opened(self, source: Mapping[str, Any]) -> Iterator[dict[str, BinaryIO]]:

@@ -10,10 +10,12 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from touchstone.core.errors import ArtifactNotFound, Fault, InvalidValue
-from touchstone.http.app import BINARY, OCTETS, Json, caller_locale, router
-from touchstone.http.backend_auth import required_caller
-from touchstone.http.shutdown import stopping
+from touchstone.core.errors import ArtifactNotFound, FieldError, InvalidValue
+from touchstone.http.backend_auth import require_caller
+from touchstone.http.error_responses import request_locale
+from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM, JsonResponse
+from touchstone.http.routing import strict_router
+from touchstone.http.shutdown import stop_event
 from touchstone.jobs import store
 from touchstone.jobs.event_stream import HEADERS, last_event_id, stream
 from touchstone.jobs.job_view import shown
@@ -25,8 +27,8 @@ from touchstone.jobs.store import Filter, Row
 from touchstone.learning.interfaces import MEDIA_TYPES
 
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
-_ANSWERED: Final = BINARY | {
-    media.partition(";")[0]: BINARY[OCTETS] for media in (*MEDIA_TYPES.values(), *PICTURES.values())
+_ANSWERED: Final = BINARY_CONTENT | {
+    media.partition(";")[0]: BINARY_CONTENT[OCTET_STREAM] for media in (*MEDIA_TYPES.values(), *PICTURES.values())
 }
 
 
@@ -41,7 +43,7 @@ class Desk:
 
 async def signed_in(request: Request) -> None:
     """Refuse whoever does not say who they are. Raises InvalidUserId."""
-    required_caller(request.scope)
+    require_caller(request.scope)
 
 
 def desk_of(request: Request) -> Desk:
@@ -50,7 +52,7 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
-jobs = router(prefix="/jobs", tags=["jobs"], dependencies=[Depends(signed_in)])
+jobs = strict_router(prefix="/jobs", tags=["jobs"], dependencies=[Depends(signed_in)])
 
 
 @jobs.get(
@@ -106,8 +108,8 @@ async def follow_job(request: Request, job_id: str) -> Response:
         news = await store.events_after(rows, found["id"], last)
     if found["status"] in FINAL and not news:
         return Response(status_code=204)
-    stop = stopping(request.scope) or room.closing
-    events = stream(room.database, found["id"], last, locale=caller_locale(request.scope), stop=stop)
+    stop = stop_event(request.scope) or room.closing
+    events = stream(room.database, found["id"], last, locale=request_locale(request.scope), stop=stop)
     return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
 
@@ -139,26 +141,26 @@ async def listed(request: Request, kinds: tuple[str, ...], query: JobQuery, proj
         InvalidValue: a parameter is given twice.
     """
     _check_each_once(request.query_params)
-    owner, database = required_caller(request.scope).id, desk_of(request).jobs.database
+    owner, database = require_caller(request.scope).id, desk_of(request).jobs.database
     wanted = Filter(owner=owner, kinds=kinds, status=query.status, project_id=project_id)
     skip, limit = query.window
     async with database.reading() as rows:
         total = await store.counted(rows, wanted)
         found = await store.listed(rows, wanted, skip=skip, limit=limit)
         files = await store.artifacts(rows, [row["id"] for row in found])
-    locale = caller_locale(request.scope)
+    locale = request_locale(request.scope)
     items: Any = [shown(row, files[row["id"]], locale) for row in found]
     if query.in_pages:
         numbers = {"page": query.page or 1, "page_size": limit, "total_pages": -(-total // limit)}
         items = {"jobs": items, "total_count": total, **numbers}
-    return Json(items, headers={"X-Total-Count": str(total)})
+    return JsonResponse(items, headers={"X-Total-Count": str(total)})
 
 
 def _check_each_once(given: QueryParams) -> None:
     for name in given:
         if len(given.getlist(name)) > 1:
             count = len(given.getlist(name))
-            raise InvalidValue(Fault(("query", name), "given_twice", {"count": count}))
+            raise InvalidValue(FieldError(("query", name), "given_twice", {"count": count}))
 
 
 async def answer(
@@ -167,9 +169,9 @@ async def answer(
     """The answer that shows one job."""
     async with desk_of(request).jobs.database.reading() as rows:
         files = (await store.artifacts(rows, [found["id"]]))[found["id"]]
-    body = shown(found, files, caller_locale(request.scope))
+    body = shown(found, files, request_locale(request.scope))
     # A job moves on by itself: nothing on the way may keep this answer.
-    return Json(body, status_code=status_code, headers={"Cache-Control": "no-store"} | (headers or {}))
+    return JsonResponse(body, status_code=status_code, headers={"Cache-Control": "no-store"} | (headers or {}))
 
 
 async def accepted(request: Request, job_id: UUID) -> Response:
@@ -182,7 +184,7 @@ async def accepted(request: Request, job_id: UUID) -> Response:
 
 async def _own(request: Request, job_id: str) -> Row:
     """One of the caller's jobs of this backend. Raises JobNotFound."""
-    desk, caller = desk_of(request), required_caller(request.scope)
+    desk, caller = desk_of(request), require_caller(request.scope)
     async with desk.jobs.database.reading() as rows:
         return await store.owned(rows, job_id, caller.id, (desk.kind,))
 
@@ -193,7 +195,7 @@ async def _picture(request: Request, found: Row, name: str) -> Response:
     charts = (found["result"] or {}).get("charts") or {}
     if found["status"] != JobState.SUCCEEDED or form not in PICTURES or chart not in charts:
         raise ArtifactNotFound
-    order = {"spec": charts[chart]["spec"][caller_locale(request.scope)], "format": form}
+    order = {"spec": charts[chart]["spec"][request_locale(request.scope)], "format": form}
     picture = await desk_of(request).jobs.errands.run(DRAW, order, source={}, files={})
     headers = {"Cache-Control": "private, max-age=86400", "Vary": "Accept-Language"}
     return Response(base64.b64decode(picture), media_type=PICTURES[form], headers=headers)

@@ -16,12 +16,12 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.errors import ConflictingValues
-from touchstone.http.json_body import Name, Wire, clean
+from touchstone.http.request_models import Name, RequestModel, require_clean_text
 from touchstone.jobs.states import JobState
 from touchstone.learning.requests import MAX_NAMES
 
 Seed = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
-ColumnName = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(clean)]
+ColumnName = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(require_clean_text)]
 ColumnNames = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_NAMES)]
 SensitiveColumns = Annotated[tuple[ColumnName, ...], Field(max_length=20)]
 
@@ -48,7 +48,7 @@ Cell = Annotated[
     Annotated[bool, Field(strict=True)]
     | Annotated[int, Field(strict=True, ge=-(2**63), le=2**63 - 1)]
     | Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_finite)]
-    | Annotated[str, Field(max_length=10_000), AfterValidator(clean)]
+    | Annotated[str, Field(max_length=10_000), AfterValidator(require_clean_text)]
     | None,
     Field(union_mode="left_to_right"),
     _one_error("cell", "a text, a finite number, true, false or null is expected"),
@@ -68,12 +68,12 @@ ForeignKey = Annotated[
     Field(
         min_length=1, max_length=255, description="A UUID; a malformed one is answered like one that does not exist."
     ),
-    AfterValidator(clean),
+    AfterValidator(require_clean_text),
 ]
 Label = Annotated[Name, Field(description="A name of one's own for the job.")]
 
 
-class JobQuery(Wire):
+class JobQuery(RequestModel):
     """How jobs are listed: `page` or `page_size` asks for the page form, else `skip` and `limit` for a bare array."""
 
     status: JobState | None = None

@@ -13,15 +13,15 @@ from starlette.requests import Request
 from touchstone.core.errors import (
     DataFileUnreadable,
     DatasetNotFound,
-    Fault,
+    FieldError,
     InvalidJobRequest,
     InvalidUserId,
     InvalidValue,
     ProjectNotFound,
     Unavailable,
 )
-from touchstone.core.identity import Caller, strict_uuid
-from touchstone.http.internal_client import Asking
+from touchstone.core.identity import Caller, parse_uuid
+from touchstone.http.internal_client import InternalClient
 from touchstone.jobs.kinds import PREFLIGHT
 from touchstone.jobs.runtime import Jobs
 from touchstone.jobs.store import Json, NewJob
@@ -35,7 +35,7 @@ T = TypeVar("T")
 class Starting:
     """Asks the selection backend on the caller's behalf, and looks into files."""
 
-    def __init__(self, jobs: Jobs, selection: Asking) -> None:
+    def __init__(self, jobs: Jobs, selection: InternalClient) -> None:
         self._jobs = jobs
         self._selection = selection
 
@@ -49,7 +49,7 @@ class Starting:
             DataFileUnreadable: its file cannot be opened.
             InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
         """
-        refusals = {404: DatasetNotFound, 422: DataFileUnreadable(Fault(("body", "dataset_id"), "no_table"))}
+        refusals = {404: DatasetNotFound, 422: DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table"))}
         found = await self._asked(f"/datasets/{dataset_id}/source", caller, refusals)
         declared = {name: found["record"].get(name) for name in DECLARED}
         source = {name: found[name] for name in ("file_path", "file_type")} | {"declared": declared} | model
@@ -68,7 +68,7 @@ class Starting:
         """
         if project_id is None:
             return None
-        if (known := strict_uuid(project_id)) is None:
+        if (known := parse_uuid(project_id)) is None:
             raise ProjectNotFound
         await self._asked(f"/projects/{known}", caller, {404: ProjectNotFound})
         return known
@@ -96,7 +96,7 @@ def idempotency_key(request: Request) -> str | None:
     if not given:
         return None
     if len(given) != 1 or not _KEY.fullmatch(given[0]):
-        raise InvalidValue(Fault(("header", "Idempotency-Key"), "idempotency_key"))
+        raise InvalidValue(FieldError(("header", "Idempotency-Key"), "idempotency_key"))
     return given[0]
 
 

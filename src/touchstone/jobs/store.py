@@ -14,7 +14,7 @@ from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
 
 from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound, TooManyJobs
-from touchstone.core.identity import strict_uuid
+from touchstone.core.identity import parse_uuid
 from touchstone.core.metrics import JOBS
 from touchstone.database.engine import Database, Reader, Writer, skip_locked
 from touchstone.database.tables import job_artifacts, job_events, jobs
@@ -316,7 +316,7 @@ async def owned(rows: Reader, job_id: str, owner: UUID, kinds: Sequence[str]) ->
     Raises:
         JobNotFound: there is none, it is someone else's, or the id is malformed.
     """
-    known = strict_uuid(job_id)
+    known = parse_uuid(job_id)
     query = sa.select(jobs).where(jobs.c.id == known, jobs.c.owner == owner, jobs.c.kind.in_(kinds))
     found = None if known is None else await rows.first(query)
     if found is None:

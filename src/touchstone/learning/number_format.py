@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from touchstone.core.text import visible
+from touchstone.core.text import replace_control_characters
 from touchstone.messages.narratives import Text
 from touchstone.messages.plurals import agreeing
 
@@ -34,7 +34,7 @@ def signed(number: float) -> Said:
 
 def spelled(cell: Any) -> Said:
     """A cell with the digits that it has in its table, and each language's signs where it is a number."""
-    text = visible(str(cell))
+    text = replace_control_characters(str(cell))
     if not _NUMBER.fullmatch(text):
         return dict.fromkeys(LOCALES, text)
     english = text.replace("-", _MINUS)
@@ -48,7 +48,7 @@ def written(fact: Any, locale: str) -> str:
     if isinstance(fact, list | tuple):
         return ", ".join(written(part, locale) for part in fact)
     if isinstance(fact, bool) or not isinstance(fact, int | float):
-        return visible(str(fact))
+        return replace_control_characters(str(fact))
     text = f"{fact:,}" if isinstance(fact, int) else _figures(fact)
     text = text.replace("-", _MINUS, 1) if fact < 0 else text
     return text.replace(",", _THIN_SPACE).replace(".", ",") if locale == "fr" else text

@@ -15,7 +15,7 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from touchstone.core.attributes import BY_NAME
-from touchstone.core.text import visible
+from touchstone.core.text import replace_control_characters
 from touchstone.messages import LOCALES, text
 from touchstone.messages.plurals import is_singular
 from touchstone.web import chart_script
@@ -186,7 +186,7 @@ class Pages:
 
 def _harmless(page: str) -> str:
     """Return the page with characters that would turn a line around made visible, but for what a form sends back."""
-    if visible(page) == page:
+    if replace_control_characters(page) == page:
         return page
     parts = _SENT_BACK.split(page)
-    return "".join(part if place % 2 else visible(part) for place, part in enumerate(parts))
+    return "".join(part if place % 2 else replace_control_characters(part) for place, part in enumerate(parts))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.colours import CLASSES, SHADES_LIGHT
-from touchstone.core.text import visible
+from touchstone.core.text import replace_control_characters
 from touchstone.learning.interfaces import Json
 from touchstone.learning.number_format import LOCALES, say
 from touchstone.messages.narratives import AXES, CHARTS, Text
@@ -80,7 +80,7 @@ def nominal(field: str, title: str | None, **more: Any) -> Json:
 
 def shortened(text: object) -> str:
     """A name short enough for a chart."""
-    words = visible(str(text))
+    words = replace_control_characters(str(text))
     return words if len(words) <= LONGEST_LABEL else words[: LONGEST_LABEL - 1] + "…"
 
 

@@ -4,27 +4,27 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from touchstone.http.json_body import Wire
+from touchstone.http.request_models import RequestModel
 from touchstone.jobs.schemas import Cell, CellRow, ColumnName, DatasetKey, ForeignKey, Label, Seed, SensitiveColumns
 from touchstone.learning.requests import MAX_INSTANCES, METHOD_BY_NAME
 
 RowNumber = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
 
 
-class InstancesWanted(Wire):
+class InstancesWanted(RequestModel):
     """The rows to explain: by their number in the data file, from 0, or by value."""
 
     rows: Annotated[tuple[RowNumber, ...], Field(max_length=MAX_INSTANCES)] = ()
     values: Annotated[tuple[CellRow, ...], Field(max_length=MAX_INSTANCES)] = ()
 
 
-class BackgroundWanted(Wire):
+class BackgroundWanted(RequestModel):
     """The sample of rows that stands for an average case."""
 
     size: Annotated[int, Field(strict=True, ge=1, le=1_000)] = 100
 
 
-class ExplainWanted(Wire):
+class ExplainWanted(RequestModel):
     """An explanation of a training job's model (`job_id`), or of a dataset alone (`dataset_id`)."""
 
     job_id: ForeignKey | None = None

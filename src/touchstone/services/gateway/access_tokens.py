@@ -15,7 +15,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 
 from touchstone.core.errors import Unauthorized
-from touchstone.core.identity import Headers, strict_uuid
+from touchstone.core.identity import Headers, parse_uuid
 from touchstone.core.settings import MINIMUM_KEY_BYTES, Settings, SettingsError
 
 KEY_FILE: Final = "signing.key"
@@ -149,7 +149,7 @@ def _read_key(path: Path) -> bytes:
 
 
 def _subject(value: str) -> UUID:
-    found = strict_uuid(value)
+    found = parse_uuid(value)
     if found is None:
         raise ValueError("not a user")
     return found

@@ -102,7 +102,7 @@ async def change_profile(
     Raises:
         UserNotFound: there is no such user.
     """
-    if given := change.given():
+    if given := change.provided_fields():
         async with database.writing() as rows:
             await store.update_user(rows, user_id, given)
     return await read_user(database, user_id, locale=locale)

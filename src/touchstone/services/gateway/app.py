@@ -15,8 +15,10 @@ from touchstone.core.errors import Unauthorized
 from touchstone.core.identity import Headers, InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.http.app import Json, Resource, make_app
-from touchstone.http.upstream import Absent, Upstream
+from touchstone.http.app import create_app
+from touchstone.http.health import Resource
+from touchstone.http.responses import JsonResponse
+from touchstone.http.upstream import AbsentBackend, Upstream
 from touchstone.services.gateway.access_tokens import AccessTokens, derived_key, signing_key
 from touchstone.services.gateway.context import Desk
 from touchstone.services.gateway.device_cookies import DeviceCookies
@@ -55,9 +57,9 @@ class Gateway:
         access = AccessTokens(key, settings.access_token_seconds)
         identities = Identities(database, access)
         # What is no part of the installation is neither "ok" nor "down": it is not listed.
-        there = {name: upstream for name, upstream in upstreams.items() if not isinstance(upstream, Absent)}
+        there = {name: upstream for name, upstream in upstreams.items() if not isinstance(upstream, AbsentBackend)}
         resources = (Resource("database", database.ping), *(Resource(n, u.ping) for n, u in there.items()))
-        own = make_app("gateway", *ROUTERS, resources=resources)
+        own = create_app("gateway", *ROUTERS, resources=resources)
         own.state.desk = Desk(
             settings,
             database,
@@ -96,7 +98,7 @@ def _documents(document: PublicDocument) -> APIRouter:
 
     @documents.get("/openapi/public.json", include_in_schema=False)
     async def public() -> Response:
-        return Json(await document.current())
+        return JsonResponse(await document.current())
 
     return documents
 

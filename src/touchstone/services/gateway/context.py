@@ -11,7 +11,7 @@ from starlette.types import Scope
 from touchstone.core.errors import AdministratorsOnly
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.http.app import caller_locale
+from touchstone.http.error_responses import request_locale
 from touchstone.services.gateway.access_tokens import AccessTokens
 from touchstone.services.gateway.device_cookies import DeviceCookies
 from touchstone.services.gateway.identities import IDENTITY, Identities, Identity
@@ -75,7 +75,7 @@ class Context:
     @property
     def locale(self) -> str:
         """The language that the request prefers."""
-        return caller_locale(self.scope)
+        return request_locale(self.scope)
 
     def administrator(self) -> Identity:
         """Who is signed in, as an administrator.

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from touchstone.core.errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMedia
+from touchstone.core.errors import BadRequest, FieldError, Invalid, TooLarge, UnsupportedMedia
 from touchstone.http.json_body import parse_json
 from touchstone.services.gateway.schemas import Login, LoginForm, validated
 
@@ -62,6 +62,6 @@ def _fields(body: bytes) -> dict[str, str]:
     if len(fields) < len(pairs):
         twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
         raise Invalid(
-            Fault(("body", twice[:80]), "given_twice", {"count": len([1 for name, _ in pairs if name == twice])})
+            FieldError(("body", twice[:80]), "given_twice", {"count": len([1 for name, _ in pairs if name == twice])})
         )
     return fields

@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import MethodNotAllowed, NotFound, ServiceError
 from touchstone.core.identity import Headers, InternalTokens
-from touchstone.http.app import refusal
 from touchstone.http.backend_auth import CALLER
+from touchstone.http.error_responses import error_response
 from touchstone.http.internal_client import identity_headers
 from touchstone.http.upstream import PATH_SAFE, Upstream
 from touchstone.services.gateway.identities import IDENTITY, Identities, Identity
@@ -77,7 +77,7 @@ class Gate:
             answerer = self._own if route.backend is None else self._upstreams[route.backend]
             await answerer(rebuilt, receive, self._locating(send, route) if route.is_making else send)
         except ServiceError as problem:
-            await refusal(problem, scope)(scope, receive, send)
+            await error_response(problem, scope)(scope, receive, send)
 
     def _locating(self, send: Send, route: PublicRoute) -> Send:
         """A `send` that gives what was made its public address."""

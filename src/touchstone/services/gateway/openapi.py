@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from touchstone.core.errors import ServiceError
 from touchstone.core.identity import InternalTokens
-from touchstone.http.internal_client import Asking
+from touchstone.http.internal_client import InternalClient
 from touchstone.http.upstream import Upstream
 from touchstone.services.gateway.route_table import BACKENDS, PublicRoute
 
@@ -35,7 +35,7 @@ class PublicDocument:
     ) -> None:
         self._routes = tuple(route for route in routes if route.is_documented)
         self._own = own
-        self._asking = {name: Asking(upstream, tokens) for name, upstream in upstreams.items()}
+        self._asking = {name: InternalClient(upstream, tokens) for name, upstream in upstreams.items()}
         self._kept: Document = {}
         self._good_until = 0.0
         self._turn = asyncio.Lock()

@@ -15,8 +15,9 @@ from touchstone.core.errors import (
     SessionNotFound,
     UserNotFound,
 )
-from touchstone.core.identity import strict_uuid
-from touchstone.http.app import BINARY, OCTETS, router
+from touchstone.core.identity import parse_uuid
+from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
+from touchstone.http.routing import strict_router
 from touchstone.services.gateway import accounts, device_cookies, profile_pictures, sessions, store
 from touchstone.services.gateway.context import Context, Ctx
 from touchstone.services.gateway.form_bodies import LOGIN_BODY, limited_body, login_of
@@ -41,11 +42,11 @@ _PICTURE_BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "description": "The file itself: PNG, JPEG or WebP.",
         "required": True,
-        "content": BINARY,
+        "content": BINARY_CONTENT,
     }
 }
 _PICTURE_ANSWER: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"content": BINARY | {profile_pictures.MEDIA_TYPE: BINARY[OCTETS]}},
+    200: {"content": BINARY_CONTENT | {profile_pictures.MEDIA_TYPE: BINARY_CONTENT[OCTET_STREAM]}},
     304: {"description": "Unchanged since the version in `If-None-Match`."},
 }
 T = TypeVar("T")
@@ -55,10 +56,10 @@ async def _administrator(ctx: Ctx) -> None:
     ctx.administrator()
 
 
-auth = router(prefix=f"{API}/auth", tags=["auth"])
-me = router(prefix=f"{API}/users/me", tags=["users"])
+auth = strict_router(prefix=f"{API}/auth", tags=["auth"])
+me = strict_router(prefix=f"{API}/users/me", tags=["users"])
 # A dependency is solved before a body or a query is looked at: others learn nothing of what would fit.
-admin = router(prefix=f"{API}/admin/users", tags=["admin"], dependencies=[Depends(_administrator)])
+admin = strict_router(prefix=f"{API}/admin/users", tags=["admin"], dependencies=[Depends(_administrator)])
 
 
 @auth.post("/register", status_code=201, summary="Make an account")
@@ -192,7 +193,7 @@ async def read_sessions(ctx: Ctx) -> list[SessionView]:
 @me.delete("/sessions/{session_id}", status_code=204, summary="Sign out elsewhere")
 async def end_session(session_id: str, ctx: Ctx) -> None:
     """The session's access tokens end at once."""
-    known = strict_uuid(session_id)
+    known = parse_uuid(session_id)
     async with ctx.database.writing(essential=True) as rows:
         if known is None or not await sessions.revoke(rows, ctx.me.caller.id, known):
             raise SessionNotFound
@@ -229,7 +230,7 @@ async def _known_device(ctx: Context, cookie: str | None, email: str) -> str | N
 
 
 def _addressed(user_id: str) -> UUID:
-    known = strict_uuid(user_id)
+    known = parse_uuid(user_id)
     if known is None:
         raise UserNotFound
     return known

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from touchstone.http.json_body import SHORT_TEXT, Flag, Name, Wire, clean
+from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text
 from touchstone.messages import DEFAULT_LOCALE
 from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
 from touchstone.services.gateway.route_table import API
@@ -20,7 +20,7 @@ PICTURE_PATH: Final = f"{API}/users/me/picture"
 _LABEL: Final = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _EMAIL: Final = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LABEL})*")
 Locale = Literal["fr", "en"]
-W = TypeVar("W", bound=Wire)
+W = TypeVar("W", bound=RequestModel)
 
 
 def _address(value: str) -> str:
@@ -42,10 +42,10 @@ Email = Annotated[
     str,
     BeforeValidator(_trimmed),
     Field(max_length=SHORT_TEXT, json_schema_extra={"format": "email"}),
-    AfterValidator(clean),
+    AfterValidator(require_clean_text),
     AfterValidator(_address),
 ]
-Password = Annotated[str, Field(max_length=MAX_LENGTH), AfterValidator(clean)]
+Password = Annotated[str, Field(max_length=MAX_LENGTH), AfterValidator(require_clean_text)]
 NewPassword = Annotated[
     str,
     Field(
@@ -54,12 +54,12 @@ NewPassword = Annotated[
         # Refused as a weak password, with a sentence of its own, and not as an invalid value.
         json_schema_extra={"minLength": MIN_LENGTH, "maxLength": MAX_LENGTH},
     ),
-    AfterValidator(clean),
+    AfterValidator(require_clean_text),
 ]
-Token = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(clean)]
+Token = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_clean_text)]
 
 
-class Registration(Wire):
+class Registration(RequestModel):
     """A new account."""
 
     email: Email
@@ -70,10 +70,10 @@ class Registration(Wire):
     locale: Locale | None = None
 
 
-class Login(Wire):
+class Login(RequestModel):
     """A sign-in: `username` is the e-mail address, in any case."""
 
-    username: Annotated[str, Field(max_length=MAX_LENGTH), AfterValidator(clean)]
+    username: Annotated[str, Field(max_length=MAX_LENGTH), AfterValidator(require_clean_text)]
     password: Password
 
 
@@ -83,27 +83,27 @@ class LoginForm(Login):
     ignored: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
 
 
-class RefreshToken(Wire):
+class RefreshToken(RequestModel):
     """A refresh token."""
 
     refresh_token: Token
 
 
-class PasswordReset(Wire):
+class PasswordReset(RequestModel):
     """A new password, and the token that allows it."""
 
     token: Token
     password: NewPassword
 
 
-class PasswordChange(Wire):
+class PasswordChange(RequestModel):
     """A new password, and the one it replaces."""
 
     current_password: Password
     new_password: NewPassword
 
 
-class ProfileChange(Wire):
+class ProfileChange(RequestModel):
     """The fields of one's profile to change; null clears one."""
 
     pseudo: Name | None = None
@@ -112,7 +112,7 @@ class ProfileChange(Wire):
     locale: Locale = Field("fr", description="Preferred language.", json_schema_extra=_without_default)
 
 
-class UserChange(Wire):
+class UserChange(RequestModel):
     """What an administrator changes of a user."""
 
     is_active: Flag = Field(description="Without it nobody signs in as this user, and whoever is signed in is out.")
@@ -166,7 +166,7 @@ class UserView(BaseModel):
         return cls.model_validate({**user, "locale": spoken, "picture": picture, "oauth_accounts": own})
 
 
-class UserQuery(Wire):
+class UserQuery(RequestModel):
     """Which page of the users is asked for."""
 
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1

@@ -7,8 +7,10 @@ from typing import Final, Self
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.http.app import Methods, Resource, Shortcut, Slashes, make_app
-from touchstone.http.backend_auth import Guard
+from touchstone.http.app import create_app
+from touchstone.http.backend_auth import BackendAuthMiddleware
+from touchstone.http.health import Resource
+from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
 from touchstone.services.selection import store
 from touchstone.services.selection.datasets.answer_cache import RememberedAnswers
 from touchstone.services.selection.datasets.editor import Recording
@@ -34,11 +36,11 @@ class Selection:
         self.parts = parts
         self.resources = (Resource("database", database.ping),)
         routers = (datasets, files, projects)
-        application = make_app(NAME, *routers, resources=self.resources)
+        application = create_app(NAME, *routers, resources=self.resources)
         application.state.parts = parts
         describe_bodies(application)
-        known = Slashes(Methods(application, *routers), SLASHED)
-        self.app = Guard(Shortcut(known, application, *routers), tokens)
+        known = TrailingSlashMiddleware(AllowedMethodsMiddleware(application, *routers), SLASHED)
+        self.app = BackendAuthMiddleware(FastPathMiddleware(known, application, *routers), tokens)
         self._following = asyncio.ensure_future(parts.catalog.follow())
 
     @classmethod

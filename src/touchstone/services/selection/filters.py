@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
-from touchstone.core.errors import Fault, Invalid
+from touchstone.core.errors import FieldError, Invalid
 from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
 from touchstone.services.selection.parameters import Form, Parameter, Parameters, Value, Values, merge
 
@@ -116,7 +116,7 @@ def filters_of(given: object, where: str) -> Values:
         Invalid: it is not an object, or something in it is not a filter.
     """
     if not isinstance(given, dict):
-        raise Invalid(Fault(("body", where), "dict_type"))
+        raise Invalid(FieldError(("body", where), "dict_type"))
     return FILTER_PARAMETERS.from_json(given)
 
 

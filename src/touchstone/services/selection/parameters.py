@@ -12,8 +12,9 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from touchstone.core.attributes import INT53_MAX
-from touchstone.core.errors import ConflictingValues, Fault, Invalid, InvalidValue
-from touchstone.http.json_body import clean, unknown, unknown_value
+from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidValue
+from touchstone.http.request_models import require_clean_text
+from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
 
 Value: TypeAlias = int | float | bool | str | tuple[str, ...]
 Values: TypeAlias = dict[str, Value]
@@ -95,7 +96,7 @@ class Parameter:
         if isinstance(value, str):
             value = self._text(name, where, value)
             if self.form is Form.CHOICE and value not in self.choices:
-                raise unknown_value(value, self.choices, where, name)
+                raise unknown_value_error(value, self.choices, where, name)
         elif value is None or not self._in_bounds(value):
             raise self._out_of_bounds(name, where, value)
         return value
@@ -122,7 +123,7 @@ class Parameter:
 
     def _text(self, name: str, where: str, value: str) -> str:
         try:
-            clean(value)
+            require_clean_text(value)
         except ValueError as problem:
             raise self._misfit(name, where, "unclean_text") from problem
         if len(value) > MAX_TEXT:
@@ -130,7 +131,7 @@ class Parameter:
         return value
 
     def _misfit(self, name: str, where: str, kind: str, **facts: Any) -> InvalidValue:
-        return InvalidValue(Fault((where, name), kind, facts))
+        return InvalidValue(FieldError((where, name), kind, facts))
 
     def about(self, name: str) -> dict[str, Any]:
         """Return what the documents say about it under one of its names: an alias is accepted, but deprecated."""
@@ -176,7 +177,7 @@ class Parameters:
         for name in given:
             row = self.by_name.get(name)
             if row is None:
-                raise unknown(name, self.by_name, where, name[:80])
+                raise unknown_name_error(name, self.by_name, where, name[:80])
             value = read(row, name)
             if value is not None:
                 merge(found, row.name, value, names=(name, names.setdefault(row.name, name)))
@@ -222,7 +223,7 @@ def parse_query(raw: bytes) -> dict[str, list[str]]:
         Invalid: it is very long, or not UTF-8 after decoding.
     """
     if len(raw) > MAX_QUERY_BYTES:
-        raise Invalid(Fault(("query",), "query_too_long", {"maximum": MAX_QUERY_BYTES}))
+        raise Invalid(FieldError(("query",), "query_too_long", {"maximum": MAX_QUERY_BYTES}))
     found: dict[str, list[str]] = {}
     for pair in raw.split(b"&") if raw else ():
         name, _, value = pair.partition(b"=")
@@ -235,7 +236,7 @@ def _decoded(raw: bytes) -> str:
     try:
         return unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError as problem:
-        raise Invalid(Fault(("query",), "not_utf8")) from problem
+        raise Invalid(FieldError(("query",), "not_utf8")) from problem
 
 
 def _integer_text(text: str) -> int | None:

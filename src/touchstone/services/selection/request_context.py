@@ -12,9 +12,10 @@ from starlette.requests import Request
 
 from touchstone.core.attributes import INT32_MAX
 from touchstone.core.errors import DatasetNotFound
-from touchstone.core.identity import strict_uuid
-from touchstone.http.backend_auth import caller_of, required_caller
-from touchstone.http.json_body import Wire, parse_json, parse_json_naming_numbers
+from touchstone.core.identity import parse_uuid
+from touchstone.http.backend_auth import caller_of, require_caller
+from touchstone.http.json_body import parse_json, parse_json_allowing_infinity
+from touchstone.http.request_models import RequestModel
 from touchstone.services.selection.datasets.answer_cache import RememberedAnswers
 from touchstone.services.selection.datasets.editor import Recording
 from touchstone.services.selection.datasets.records import Entry
@@ -62,7 +63,7 @@ def owner_of(request: Request) -> UUID:
     Raises:
         InvalidUserId: nobody is known.
     """
-    return required_caller(request.scope).id
+    return require_caller(request.scope).id
 
 
 def query_values(request: Request, parameters: Parameters) -> Values:
@@ -72,10 +73,10 @@ def query_values(request: Request, parameters: Parameters) -> Values:
 
 async def json_body(request: Request) -> Any:
     """The body as a JSON value, its numbers not yet known to be finite. Raises what `parse_json` raises."""
-    return parse_json_naming_numbers(await request.body())
+    return parse_json_allowing_infinity(await request.body())
 
 
-async def body_of(request: Request, model: type[Wire]) -> Mapping[str, Any]:
+async def body_of(request: Request, model: type[RequestModel]) -> Mapping[str, Any]:
     """The fields that the body gives, validated.
 
     Raises:
@@ -84,14 +85,14 @@ async def body_of(request: Request, model: type[Wire]) -> Mapping[str, Any]:
     return _fitting(parse_json(await request.body()), model)
 
 
-async def weighted_body_of(request: Request, model: type[Wire]) -> Mapping[str, Any]:
+async def weighted_body_of(request: Request, model: type[RequestModel]) -> Mapping[str, Any]:
     """As `body_of`, for a body with weights and criteria, whose readers name a number that is not finite."""
     return _fitting(await json_body(request), model)
 
 
-def _fitting(value: Any, model: type[Wire]) -> Mapping[str, Any]:
+def _fitting(value: Any, model: type[RequestModel]) -> Mapping[str, Any]:
     try:
-        return model.model_validate(value).given()
+        return model.model_validate(value).provided_fields()
     except ValidationError as problem:
         errors = [{**error, "loc": ("body", *error["loc"])} for error in problem.errors(include_input=False)]
         raise RequestValidationError(errors) from None
@@ -107,7 +108,7 @@ async def visible_entry(request: Request, key: str) -> Entry:
     if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
         row_id: int | None = int(key)
     else:
-        uuid = strict_uuid(key)
+        uuid = parse_uuid(key)
         row_id = await catalog.id_of(uuid, viewer) if uuid else None
     found = await catalog.entries([row_id], viewer) if row_id else []
     if not found:

@@ -10,7 +10,17 @@ from pydantic import AfterValidator, BaseModel, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, INT53_MAX, Attribute, Kind
-from touchstone.http.json_body import Flag, Name, Percentage, RowId, ShortText, Text, Whole, Wire, clean
+from touchstone.http.request_models import (
+    Flag,
+    Name,
+    Percentage,
+    RequestModel,
+    RowId,
+    ShortText,
+    Text,
+    WholeFloatAsInt,
+    require_clean_text,
+)
 
 T = TypeVar("T")
 Visibility = Literal["public", "private"]
@@ -20,7 +30,7 @@ MAX_JSON_BYTES: Final = 64 * 1024  # of `metadata` as a caller writes it, and of
 SERVICE_KEYS: Final = ("measured", "unmeasured")  # members of `metadata` that no caller writes
 Word = Annotated[Name, Field(max_length=200)]
 Words = Annotated[list[Word], Field(max_length=MAX_WORDS)]
-FilePath = Annotated[str, Field(max_length=4096), AfterValidator(clean)]
+FilePath = Annotated[str, Field(max_length=4096), AfterValidator(require_clean_text)]
 # Short forms of the ethical attributes, as the scoring criteria are called (interface, section 2.7).
 SHORT_TAGS: Final[Mapping[str, str]] = {
     "anonymization": "anonymization_applied",
@@ -43,10 +53,10 @@ def _shallow_and_clean(value: T) -> T:
 
 def _children(item: Any) -> list[Any]:
     if isinstance(item, str):
-        clean(item)
+        require_clean_text(item)
     if isinstance(item, dict):
         for key in item:
-            clean(key)
+            require_clean_text(key)
         return list(item.values())
     return item if isinstance(item, list) else []
 
@@ -79,7 +89,7 @@ def _not_in_the_future(year: int) -> int:
 Year = Annotated[
     int,
     Field(strict=True, json_schema_extra={"minimum": BY_NAME["year"].minimum}),
-    Whole,
+    WholeFloatAsInt,
     AfterValidator(_not_in_the_future),
 ]
 
@@ -89,7 +99,7 @@ def _type_of(attribute: Attribute) -> Any:
     if attribute.name == "year":
         return Year
     if attribute.kind is Kind.INTEGER:
-        return Annotated[int, Field(strict=True, ge=attribute.minimum, le=attribute.maximum), Whole]
+        return Annotated[int, Field(strict=True, ge=attribute.minimum, le=attribute.maximum), WholeFloatAsInt]
     return {Kind.TEXT: Text, Kind.WORDS: Words, Kind.PERCENTAGE: Percentage, Kind.FLAG: Flag}[attribute.kind]
 
 
@@ -98,7 +108,7 @@ def _optional_attributes() -> dict[str, Any]:
     return fields | {"dataset_name": (Name, Field(None, description="Same as `name`."))}
 
 
-class _DatasetChange(Wire):
+class _DatasetChange(RequestModel):
     name: Name = Field(None, description="Name, 1 to 255 characters.", validate_default=False)  # type: ignore[assignment]
     description: Text = Field(None)  # type: ignore[assignment]
     file_path: FilePath = Field(None, description="Path of the data file.")  # type: ignore[assignment]
@@ -116,17 +126,17 @@ class _DatasetWanted(_DatasetChange):
     file_type: ShortText = Field(description="For example csv or parquet.")
 
 
-DatasetWanted: type[Wire] = create_model("DatasetCreate", __base__=_DatasetWanted, **_optional_attributes())
+DatasetWanted: type[RequestModel] = create_model("DatasetCreate", __base__=_DatasetWanted, **_optional_attributes())
 DatasetWanted.__doc__ = "A record to put into the catalog (interface, section 2.2, with the attributes of 2.4)."
-DatasetChange: type[Wire] = create_model("DatasetChange", __base__=_DatasetChange, **_optional_attributes())
+DatasetChange: type[RequestModel] = create_model("DatasetChange", __base__=_DatasetChange, **_optional_attributes())
 DatasetChange.__doc__ = "What to change of a record; null clears what is optional."
 
 
-class SearchCriteria(Wire):
+class SearchCriteria(RequestModel):
     """What to search for; all three are optional and joined by AND (interface, section 2.3)."""
 
     name_contains: Text | None = None
-    min_rows: Annotated[int, Field(strict=True, ge=-INT53_MAX, le=INT53_MAX), Whole] | None = None
+    min_rows: Annotated[int, Field(strict=True, ge=-INT53_MAX, le=INT53_MAX), WholeFloatAsInt] | None = None
     ethical_tags: Annotated[list[ShortText], Field(max_length=MAX_WORDS)] | None = None
 
 
@@ -137,7 +147,7 @@ class WeightView(BaseModel):
     weight: float
 
 
-class _ProjectFields(Wire):
+class _ProjectFields(RequestModel):
     # The service's own fields are taken and dropped: a client may send back what it has read.
     ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "created_at", "updated_at"})
     description: Text | None = None

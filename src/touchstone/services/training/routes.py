@@ -6,8 +6,9 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.http.app import Json, router
-from touchstone.http.backend_auth import required_caller
+from touchstone.http.backend_auth import require_caller
+from touchstone.http.responses import JsonResponse
+from touchstone.http.routing import strict_router
 from touchstone.jobs import store
 from touchstone.jobs.job_inputs import MODEL
 from touchstone.jobs.kinds import KINDS, PREDICT, TRAIN
@@ -18,7 +19,7 @@ from touchstone.jobs.trained_models import model_of
 from touchstone.services.training.schemas import PredictionsView, PredictWanted, TrainWanted
 from touchstone.services.training.starting import start_training
 
-training = router(tags=["training"], dependencies=[Depends(signed_in)])
+training = strict_router(tags=["training"], dependencies=[Depends(signed_in)])
 
 
 @training.post(
@@ -31,7 +32,7 @@ training = router(tags=["training"], dependencies=[Depends(signed_in)])
 )
 async def train(request: Request, wanted: TrainWanted) -> Response:
     """Everything that can be checked is checked before the answer; an `Idempotency-Key` never starts two."""
-    jobs, caller = desk_of(request).jobs, required_caller(request.scope)
+    jobs, caller = desk_of(request).jobs, require_caller(request.scope)
     job_id = await start_training(jobs, starting_of(request), wanted, caller=caller, key=idempotency_key(request))
     return await accepted(request, job_id)
 
@@ -39,12 +40,12 @@ async def train(request: Request, wanted: TrainWanted) -> Response:
 @training.post("/jobs/{job_id}/predict", summary="Predict rows with a trained model", response_model=PredictionsView)
 async def predict(request: Request, job_id: str, wanted: PredictWanted) -> Response:
     """Up to 1000 rows, each as {column: value}."""
-    jobs, caller = desk_of(request).jobs, required_caller(request.scope)
+    jobs, caller = desk_of(request).jobs, require_caller(request.scope)
     async with jobs.database.reading() as rows:
         source = await model_of(rows, await store.owned(rows, job_id, caller.id, (TRAIN,)))
     with jobs.inputs.opened({"model_path": source["model_path"]}) as files:
         order = {"rows": wanted.model_dump(mode="json")["rows"]}
-        return Json(await jobs.errands.run(PREDICT, order, source=source, files={MODEL: files[MODEL]}))
+        return JsonResponse(await jobs.errands.run(PREDICT, order, source=source, files={MODEL: files[MODEL]}))
 
 
 @training.get(
@@ -55,5 +56,5 @@ async def predict(request: Request, job_id: str, wanted: PredictWanted) -> Respo
 )
 async def list_project_jobs(request: Request, project_id: str, query: Annotated[JobQuery, Query()]) -> Response:
     """Trainings and explanations that were started in one of one's projects, newest first."""
-    project = await starting_of(request).project(project_id, required_caller(request.scope))
+    project = await starting_of(request).project(project_id, require_caller(request.scope))
     return await listed(request, KINDS, query, project)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from touchstone.http.json_body import Wire
+from touchstone.http.request_models import RequestModel
 from touchstone.jobs.schemas import (
     Cell,
     CellRow,
@@ -23,14 +23,14 @@ AlgorithmName = Annotated[ColumnName, Field(max_length=100, json_schema_extra={"
 MetricName = Annotated[ColumnName, Field(max_length=100, json_schema_extra={"enum": [*METRIC_BY_NAME]})]
 
 
-class FeaturesWanted(Wire):
+class FeaturesWanted(RequestModel):
     """Which columns may be learned from: `include` (empty: all) less `exclude` less the target."""
 
     include: ColumnNames = ()
     exclude: ColumnNames = ()
 
 
-class SplitWanted(Wire):
+class SplitWanted(RequestModel):
     """How quality is measured."""
 
     strategy: Literal["holdout", "kfold", "time"] = "holdout"
@@ -39,14 +39,14 @@ class SplitWanted(Wire):
     time_column: ColumnName | None = None
 
 
-class BudgetWanted(Wire):
+class BudgetWanted(RequestModel):
     """How much may be tried: trials decide, seconds are only a safety stop."""
 
     max_trials: Annotated[int, Field(strict=True, ge=1, le=200)] = 8
     max_runtime_seconds: Annotated[int, Field(strict=True, ge=1, le=86_400)] = 1_800
 
 
-class TrainWanted(Wire):
+class TrainWanted(RequestModel):
     """A training: predict the column `target` of a dataset from its other columns."""
 
     dataset_id: DatasetKey
@@ -63,7 +63,7 @@ class TrainWanted(Wire):
     name: Label | None = None
 
 
-class PredictWanted(Wire):
+class PredictWanted(RequestModel):
     """Rows to predict, each as {column: value}; a column that is left out counts as missing."""
 
     rows: Annotated[list[CellRow], Field(max_length=MAX_INSTANCES)]

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from touchstone.core.text import visible
+from touchstone.core.text import replace_control_characters
 from touchstone.web.rank_state import RankState
 from touchstone.web.rendering import Speech, digest
 from touchstone.web.views.rank_table import Criterion, Line, RankingView, announcement, fineness
@@ -43,9 +43,9 @@ def _line(line: Line, cells: Callable[[Line, Speech], Figures], speech: Speech) 
     return {
         "id": dataset.id,
         "rank": line.rank,
-        "name": visible(dataset.dataset_name),
-        "pin": speech.text("pin_one", name=visible(dataset.dataset_name)),
-        "keep": speech.text("keep_one", name=visible(dataset.dataset_name)),
+        "name": replace_control_characters(dataset.dataset_name),
+        "pin": speech.text("pin_one", name=replace_control_characters(dataset.dataset_name)),
+        "keep": speech.text("keep_one", name=replace_control_characters(dataset.dataset_name)),
         "pinned": line.pinned,
         "moved": line.moved,
         "score": line.score,

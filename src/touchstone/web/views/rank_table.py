@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import Any, Final
 
 from touchstone.client import Ranking, Recommendations, ScoredDataset
-from touchstone.core.text import visible
+from touchstone.core.text import replace_control_characters
 from touchstone.web.rank_state import COMPOSITES, SHOWN, RankState
 from touchstone.web.rendering import Speech
 from touchstone.web.views.color_scale import shade
@@ -255,7 +255,9 @@ def announcement(ranking: RankingView, state: RankState, speech: Speech) -> str:
     if not ranking.lines:
         return speech.text("rank_empty")
     first = ranking.lines[0]
-    return speech.counted("announcement", ranking.total, name=visible(first.dataset.dataset_name), score=first.score)
+    return speech.counted(
+        "announcement", ranking.total, name=replace_control_characters(first.dataset.dataset_name), score=first.score
+    )
 
 
 def _moved(before: int | None, place: int, speech: Speech) -> Moved:

@@ -10,7 +10,7 @@ from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.errors import (
     ConflictingValues,
     DatasetNotFound,
-    Fault,
+    FieldError,
     Forbidden,
     InvalidValue,
     PreconditionFailed,
@@ -123,7 +123,7 @@ def _accessible(found: Found | None, caller: Caller | None, etags: Collection[st
 def _check_visibility(declared: Mapping[str, Any], owner: UUID | None) -> None:
     # A private record without an owner would be seen by nobody, ever.
     if declared.get("visibility") == "private" and owner is None:
-        raise InvalidValue(Fault(("body", "visibility"), "no_owner"))
+        raise InvalidValue(FieldError(("body", "visibility"), "no_owner"))
 
 
 def _named(wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from touchstone.core.metrics import RANKINGS
-from touchstone.http.app import Json
+from touchstone.http.responses import JsonResponse
 from touchstone.ranking.catalog.view import Ranked, View
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
 from touchstone.ranking.reasons.points import points, unknowns
@@ -139,5 +139,5 @@ async def sent(ranking: Ranking, before: bytes, after: bytes, headers: Mapping[s
     """The encoded answer, streamed when it is long."""
     stream = _stream(ranking, before, after)
     if len(ranking.ranked.positions) > SHORT:
-        return StreamingResponse(stream, media_type=Json.media_type, headers=headers)
-    return Json(b"".join([piece async for piece in stream]), headers=dict(headers))
+        return StreamingResponse(stream, media_type=JsonResponse.media_type, headers=headers)
+    return JsonResponse(b"".join([piece async for piece in stream]), headers=dict(headers))

@@ -7,10 +7,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from touchstone.http.app import BINARY, OCTETS, Json, router
 from touchstone.http.backend_auth import caller_of
-from touchstone.http.conditional import if_match, is_unchanged
-from touchstone.http.json_body import unknown_value
+from touchstone.http.conditional import is_not_modified, parse_if_match
+from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM, JsonResponse
+from touchstone.http.routing import strict_router
+from touchstone.http.unknown_names import unknown_value_error
 from touchstone.services.selection.datasets.editor import check_author
 from touchstone.services.selection.datasets.facets_view import criteria_shown, facets_shown
 from touchstone.services.selection.datasets.listing import CHUNK, listed, page_body, search_query, searched, stream
@@ -46,16 +47,20 @@ from touchstone.services.selection.schemas import (
     SourceView,
 )
 
-datasets = router(prefix="/datasets", tags=["datasets"])
-files = router(prefix="/files", tags=["files"])
+datasets = strict_router(prefix="/datasets", tags=["datasets"])
+files = strict_router(prefix="/files", tags=["files"])
 _CRITERIA: Final = msgspec.json.encode(criteria_shown())
 _UPLOAD_BODY: Final[dict[str, Any]] = {
     "required": True,
     "content": {
         "multipart/form-data": {
-            "schema": {"type": "object", "properties": {"file": BINARY[OCTETS]["schema"]}, "required": ["file"]}
+            "schema": {
+                "type": "object",
+                "properties": {"file": BINARY_CONTENT[OCTET_STREAM]["schema"]},
+                "required": ["file"],
+            }
         },
-        **BINARY,
+        **BINARY_CONTENT,
     },
 }
 
@@ -76,7 +81,7 @@ async def list_datasets(request: Request) -> Response:
     values, viewer, catalog = query_values(request, LIST_PARAMETERS), viewer_of(request), parts_of(request).catalog
     window = window_of(values)
     found = await listed(catalog, values, window, viewer)
-    return Json(await page_body(catalog, found, window, viewer), headers=_counted(found.total_count))
+    return JsonResponse(await page_body(catalog, found, window, viewer), headers=_counted(found.total_count))
 
 
 @datasets.post(
@@ -112,9 +117,11 @@ async def search_datasets(request: Request) -> Response:
     )
     ids = await searched(catalog, query)
     if len(ids) > CHUNK:
-        return StreamingResponse(stream(catalog, ids, viewer), media_type=Json.media_type, headers=_counted(len(ids)))
+        return StreamingResponse(
+            stream(catalog, ids, viewer), media_type=JsonResponse.media_type, headers=_counted(len(ids))
+        )
     bodies = b",".join(await catalog.bodies(ids, viewer, PageRoom()))
-    return Json(b"[" + bodies + b"]", headers=_counted(len(ids)))
+    return JsonResponse(b"[" + bodies + b"]", headers=_counted(len(ids)))
 
 
 @datasets.post(
@@ -145,13 +152,13 @@ async def score_datasets(request: Request) -> Response:
 async def get_facets(request: Request) -> Response:
     """Values with their counts, flags, and ranges of numbers, over the records that match."""
     query = query_of(query_values(request, FILTER_PARAMETERS), viewer_of(request))
-    return Json(facets_shown(await parts_of(request).catalog.ask(lambda view: view.facets(query))))
+    return JsonResponse(facets_shown(await parts_of(request).catalog.ask(lambda view: view.facets(query))))
 
 
 @datasets.get("/criteria", summary="The scoring criteria", response_model=dict[str, Any])
 async def get_criteria() -> Response:
     """The twelve criteria with their formulas, the named profiles, the sort keys and the attributes."""
-    return Json(_CRITERIA)
+    return JsonResponse(_CRITERIA)
 
 
 @datasets.get(
@@ -164,7 +171,7 @@ async def get_criteria() -> Response:
 async def get_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     """One record, by either of its ids."""
     entry = await visible_entry(request, dataset_id)
-    unchanged = is_unchanged(request, entry.etag)
+    unchanged = is_not_modified(request, entry.etag)
     return Response(status_code=304, headers={"ETag": entry.etag}) if unchanged else _record(entry)
 
 
@@ -179,7 +186,7 @@ async def change_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     """For who created the record and for administrators; null clears an optional field."""
     entry, caller = await visible_entry(request, dataset_id), caller_of(request.scope)
     check_author(entry.owner, caller)  # who may not is told so, whatever the body
-    wanted, etags = await body_of(request, DatasetChange), if_match(request)
+    wanted, etags = await body_of(request, DatasetChange), parse_if_match(request)
     return _record(await parts_of(request).recording.change(entry.id, wanted, caller, etags=etags))
 
 
@@ -193,7 +200,7 @@ async def delete_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     """For who created the record and for administrators."""
     entry, caller = await visible_entry(request, dataset_id), caller_of(request.scope)
     check_author(entry.owner, caller)  # before the catalog is locked for a write
-    await parts_of(request).recording.remove(entry.id, caller, etags=if_match(request))
+    await parts_of(request).recording.remove(entry.id, caller, etags=parse_if_match(request))
     return Response(status_code=204)
 
 
@@ -204,13 +211,13 @@ async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
     record = msgspec.json.decode(entry.body)
     file = await parts.data_files.open(record["file_path"], entry.owner)
     await asyncio.to_thread(file.close)
-    return Json(_source(record))
+    return JsonResponse(_source(record))
 
 
 @files.get("", summary="List one's uploads", response_model=FilesView)
 async def list_files(request: Request) -> Response:
     """Newest first, with the bytes that they take and may take together."""
-    return Json(await parts_of(request).uploading.listed(owner_of(request)))
+    return JsonResponse(await parts_of(request).uploading.listed(owner_of(request)))
 
 
 @files.delete("/{file_id}", status_code=204, summary="Delete an upload")
@@ -230,7 +237,7 @@ async def delete_file(request: Request, file_id: str) -> Response:
 async def upload_file(request: Request) -> Response:
     """A form with one file, or the file itself with `?name=`; the answer's `file_path` is what a record names."""
     owner = owner_of(request)
-    return Json(await parts_of(request).uploading.keep(request, owner), status_code=201)
+    return JsonResponse(await parts_of(request).uploading.keep(request, owner), status_code=201)
 
 
 def _counted(total: int) -> dict[str, str]:
@@ -241,13 +248,13 @@ def _record(entry: Entry, *, status: int = 200, location: bool = False) -> Respo
     headers = {"ETag": entry.etag}
     if location:
         headers["Location"] = f"/datasets/{entry.id}"
-    return Json(entry.body, status_code=status, headers=headers)
+    return JsonResponse(entry.body, status_code=status, headers=headers)
 
 
 def _attributes(tags: Any) -> list[str]:
     for index, tag in enumerate(tags):
         if tag not in TAGS:
-            raise unknown_value(tag, TAGS, "body", "ethical_tags", index)
+            raise unknown_value_error(tag, TAGS, "body", "ethical_tags", index)
     return [TAGS[tag] for tag in tags]
 
 

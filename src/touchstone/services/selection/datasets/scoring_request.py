@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from touchstone.core.attributes import INT53_MAX
-from touchstone.core.errors import ConflictingValues, Fault, Invalid, InvalidWeights
-from touchstone.http.json_body import unknown, unknown_value
+from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidWeights
+from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.weighted_score import terms
@@ -66,10 +66,10 @@ def scoring_of(body: object) -> Scoring:
         Invalid and its kinds: what of it does not fit.
     """
     if not isinstance(body, dict):
-        raise Invalid(Fault(("body",), "dict_type"))
+        raise Invalid(FieldError(("body",), "dict_type"))
     for key in body:
         if key not in SCORE_KEYS:
-            raise unknown(key, SCORE_KEYS, "body", key[:80])
+            raise unknown_name_error(key, SCORE_KEYS, "body", key[:80])
     one, other = (filters_of(body.get(name, {}), name) for name in ("filters", "criteria"))
     weights, profile = _weighting(body)
     return Scoring(joined(one, other, names=("filters", "criteria")), weights, profile)
@@ -82,7 +82,7 @@ def _weighting(body: Mapping[str, Any]) -> tuple[Mapping[str, float], str | None
         return weights, None
     name = DEFAULT_PROFILE if name is None else name
     if not isinstance(name, str) or name not in PROFILES:
-        raise unknown_value(str(name), PROFILES, "body", "profile")
+        raise unknown_value_error(str(name), PROFILES, "body", "profile")
     profile = PROFILES[name].weights
     if weights and dict(weights) != dict(profile):
         raise ConflictingValues("body", "weights", name="weights", other="profile")
@@ -98,7 +98,7 @@ def weights_of(given: object) -> dict[str, float]:
     if given is None:
         return {}
     if not isinstance(given, list):
-        raise Invalid(Fault(("body", "weights"), "list_type"))
+        raise Invalid(FieldError(("body", "weights"), "list_type"))
     found: dict[str, float] = {}
     for index, one in enumerate(given):
         name, weight = _weight(one, index)
@@ -112,13 +112,13 @@ def weights_of(given: object) -> dict[str, float]:
 
 def _weight(given: object, index: int) -> tuple[str, float]:
     if not isinstance(given, dict) or not {"criterion_name", "weight"} <= set(given):
-        raise Invalid(Fault(("body", "weights", index), "weight_expected"))
+        raise Invalid(FieldError(("body", "weights", index), "weight_expected"))
     for key in given:
         if key not in WEIGHT_KEYS:
-            raise unknown(key, WEIGHT_KEYS, "body", "weights", index, key[:80])
+            raise unknown_name_error(key, WEIGHT_KEYS, "body", "weights", index, key[:80])
     name = given["criterion_name"]
     if not isinstance(name, str) or name not in CRITERION_NAMES:
-        raise unknown_value(str(name), CRITERION_NAMES, "body", "weights", index, "criterion_name")
+        raise unknown_value_error(str(name), CRITERION_NAMES, "body", "weights", index, "criterion_name")
     return name, _finite(given["weight"], name, index)
 
 
@@ -137,4 +137,4 @@ def _finite(given: object, name: str, index: int) -> float:
 
 
 def _refused(reason: str, name: str, index: int) -> InvalidWeights:
-    return InvalidWeights(Fault(("body", "weights", index), reason), name=name)
+    return InvalidWeights(FieldError(("body", "weights", index), reason), name=name)

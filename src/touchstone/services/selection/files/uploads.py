@@ -18,14 +18,14 @@ from starlette.requests import Request
 
 from touchstone.core.errors import (
     BadRequest,
-    Fault,
+    FieldError,
     InvalidValue,
     QuotaExceeded,
     ServiceError,
     TooLarge,
     UploadNotFound,
 )
-from touchstone.core.identity import strict_uuid
+from touchstone.core.identity import parse_uuid
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database, refusal_of
 from touchstone.database.versions import bump
@@ -103,7 +103,7 @@ class Uploading:
         Raises:
             UploadNotFound: the owner has none with this id.
         """
-        known = strict_uuid(file_id)
+        known = parse_uuid(file_id)
         async with self._database.writing(essential=True) as rows:
             found = await store.delete_file(rows, known, owner) if known else None
             if found is None:
@@ -153,7 +153,7 @@ def file_type_of(name: str) -> str:
     _, dot, ending = name.lower().rpartition(".")
     if not dot or ending not in FILE_TYPES:
         endings = ", ".join(f".{known}" for known in FILE_TYPES)
-        raise InvalidValue(Fault(("query", "name"), "file_type", {"endings": endings}))
+        raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": endings}))
     return ending
 
 

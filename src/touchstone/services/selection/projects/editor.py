@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from touchstone.core.errors import ChosenDatasetNotFound, PreconditionFailed, ProjectNotFound, ProjectQuotaExceeded
-from touchstone.core.identity import strict_uuid
+from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
 from touchstone.services.selection import store
 from touchstone.services.selection.datasets.scoring_request import Scoring, Weight, scoring_of, weights_of
@@ -69,7 +69,7 @@ class Projects:
         Raises:
             ProjectNotFound: malformed, missing or somebody else's, which are one answer.
         """
-        wanted = strict_uuid(project_id)
+        wanted = parse_uuid(project_id)
         if wanted is None:
             raise ProjectNotFound
         async with self._database.reading() as rows:

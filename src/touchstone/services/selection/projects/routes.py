@@ -4,8 +4,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from touchstone.http.app import Json, router
-from touchstone.http.conditional import if_match, is_unchanged, versions_of
+from touchstone.http.conditional import is_not_modified, parse_if_match, parse_version_tags
+from touchstone.http.responses import JsonResponse
+from touchstone.http.routing import strict_router
 from touchstone.services.selection.datasets.ranked_response import facts, ranked, sent
 from touchstone.services.selection.datasets.scoring_request import RECOMMENDATION_PARAMETERS
 from touchstone.services.selection.datasets.sort_and_page import PAGE_PARAMETERS, window_of
@@ -21,7 +22,7 @@ from touchstone.services.selection.schemas import (
 )
 from touchstone.services.selection.store import Found
 
-projects = router(prefix="/projects", tags=["projects"])
+projects = strict_router(prefix="/projects", tags=["projects"])
 
 
 @projects.get(
@@ -36,7 +37,7 @@ async def list_projects(request: Request) -> Response:
     owner, window = owner_of(request), window_of(query_values(request, PAGE_PARAMETERS))
     found, total = await parts_of(request).projects.page(owner, window)
     body = found if window.page is None else {"projects": found, **window.numbers(total)}
-    return Json(body, headers={"X-Total-Count": str(total)})
+    return JsonResponse(body, headers={"X-Total-Count": str(total)})
 
 
 @projects.post(
@@ -64,7 +65,7 @@ async def create_project(request: Request) -> Response:
 async def get_project(request: Request, project_id: ProjectKey) -> Response:
     """One of the caller's projects."""
     found = await _own(request, project_id)
-    if is_unchanged(request, etag_of(found)):
+    if is_not_modified(request, etag_of(found)):
         return Response(status_code=304, headers={"ETag": etag_of(found)})
     return _project(found)
 
@@ -79,7 +80,7 @@ async def get_project(request: Request, project_id: ProjectKey) -> Response:
 async def change_project(request: Request, project_id: ProjectKey) -> Response:
     """Replaces what it is given: a field left out stays, null clears."""
     found = await _own(request, project_id)
-    wanted, versions = await weighted_body_of(request, ProjectChange), versions_of(if_match(request))
+    wanted, versions = await weighted_body_of(request, ProjectChange), parse_version_tags(parse_if_match(request))
     return _project(await parts_of(request).projects.change(found, wanted, versions=versions))
 
 
@@ -91,7 +92,7 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
 )
 async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     """One of the caller's projects."""
-    found, versions = await _own(request, project_id), versions_of(if_match(request))
+    found, versions = await _own(request, project_id), parse_version_tags(parse_if_match(request))
     await parts_of(request).projects.remove(found["id"], found["user_id"], versions=versions)
     return Response(status_code=204)
 
@@ -124,4 +125,4 @@ def _project(found: Found, *, status: int = 200, location: bool = False) -> Resp
     headers = {"ETag": etag_of(found)}
     if location:
         headers["Location"] = f"/projects/{found['id']}"
-    return Json(shown(found), status_code=status, headers=headers)
+    return JsonResponse(shown(found), status_code=status, headers=headers)

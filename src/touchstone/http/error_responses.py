@@ -1,0 +1,91 @@
+"""Error responses: the exception handlers of every application, and the language of the answer."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from touchstone.core.errors import (
+    BadRequest,
+    FieldError,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    ServiceError,
+    UnknownName,
+)
+from touchstone.http.responses import JsonResponse
+from touchstone.messages import locale_of
+
+
+class Problem(BaseModel):
+    """The body of every error response."""
+
+    detail: str = Field(description="One sentence, French by default, English with `Accept-Language: en`.")
+    code: str = Field(description="Stable key of the refusal.")
+    errors: list[dict[str, Any]] = Field(default_factory=list, description="Where and why: `loc`, `msg`, `type`.")
+
+
+# Added to the OpenAPI description of every operation.
+ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    "4XX": {"model": Problem, "description": "Refused; the sentence says why."},
+    "5XX": {"model": Problem, "description": "Not possible now."},
+}
+
+
+def request_locale(scope: Scope) -> str:
+    """Return the language that the request's `Accept-Language` header prefers."""
+    for name, value in scope["headers"]:
+        if name == b"accept-language":
+            return locale_of(value.decode("latin-1"))
+    return locale_of(None)
+
+
+def error_response(error: ServiceError, scope: Scope) -> Response:
+    """Return the response that reports an error in the caller's language."""
+    return JsonResponse(error.body(request_locale(scope)), status_code=error.status, headers=error.headers)
+
+
+async def _handle_service_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ServiceError)
+    return error_response(error, request.scope)
+
+
+async def _handle_validation_error(request: Request, error: Exception) -> Response:
+    """Report the errors of pydantic without the input, which may hold a password and need not be valid text."""
+    assert isinstance(error, RequestValidationError)
+    field_errors = [
+        FieldError(tuple(detail["loc"]), detail["type"], detail.get("ctx") or {}, detail["msg"])
+        for detail in error.errors()
+    ]
+
+    error_class = UnknownName if field_errors[0].kind == "unknown_name" else Invalid
+    return error_response(error_class(*field_errors), request.scope)
+
+
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
+    """Report an exception of Starlette's own router as one of ours."""
+    assert isinstance(error, HTTPException)
+    error_classes: dict[int, type[ServiceError]] = {404: NotFound, 405: MethodNotAllowed}
+    error_class = error_classes.get(error.status_code, BadRequest)
+    return error_response(error_class(headers=dict(error.headers or {})), request.scope)
+
+
+EXCEPTION_HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {
+    ServiceError: _handle_service_error,
+    RequestValidationError: _handle_validation_error,
+    HTTPException: _handle_http_exception,
+}
+
+
+async def handle_exception(request: Request, error: Exception) -> Response:
+    """Return the response of the exception handler that is registered for this error or a base class of it."""
+    for error_class, handler in EXCEPTION_HANDLERS.items():
+        if isinstance(error, error_class):
+            return await handler(request, error)
+    raise error

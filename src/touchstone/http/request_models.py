@@ -1,0 +1,79 @@
+"""Pydantic field types and the base class of request bodies: bounded numbers, clean text, no unknown fields."""
+
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
+from pydantic_core import PydanticCustomError
+
+from touchstone.core.attributes import INT32_MAX, INT53_MAX
+from touchstone.http.unknown_names import suggestion_facts
+
+LONG_TEXT: Final = 100_000
+SHORT_TEXT: Final = 255
+
+
+def require_clean_text(value: str) -> str:
+    """Return a text that every database and terminal can hold.
+
+    Raises:
+        ValueError: the text contains a NUL character or a lone surrogate.
+    """
+    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise PydanticCustomError("unclean_text", "NUL characters and lone surrogates are not text")
+    return value
+
+
+def _strip_text(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+def _convert_whole_float(value: Any) -> Any:
+    """Return 3.0 as 3, because both are integers in JSON (JSON Schema 2020-12, section 4.2.3)."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WholeFloatAsInt: Final = BeforeValidator(_convert_whole_float)
+Text = Annotated[str, Field(max_length=LONG_TEXT), AfterValidator(require_clean_text)]
+ShortText = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_clean_text)]
+# The length limits stand next to `str`, because behind a validator pydantic's messages would count items, not
+# characters.
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=SHORT_TEXT),
+    BeforeValidator(_strip_text),
+    AfterValidator(require_clean_text),
+]
+Flag = StrictBool
+Count = Annotated[int, Field(strict=True, ge=0, le=INT53_MAX), WholeFloatAsInt]
+SmallCount = Annotated[int, Field(strict=True, ge=0, le=INT32_MAX), WholeFloatAsInt]
+RowId = Annotated[int, Field(strict=True, ge=1, le=INT32_MAX), WholeFloatAsInt]
+Percentage = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e300, le=1e300)]
+
+
+class RequestModel(BaseModel):
+    """A JSON object in a request, in which an unknown key is an error that suggests the nearest known key.
+
+    `ignored` lists keys that are accepted and dropped because the contract requires it.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    ignored: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+
+        known = set(cls.model_fields)
+        for key in value:
+            if key not in known and key not in cls.ignored:
+                facts = suggestion_facts(str(key), known)
+                raise PydanticCustomError("unknown_name", "{name} is unknown; known: {known}", facts)
+
+        return {key: item for key, item in value.items() if key not in cls.ignored}
+
+    def provided_fields(self) -> dict[str, Any]:
+        """Return the fields that the client sent, with their values."""
+        return self.model_dump(exclude_unset=True)
