@@ -26,9 +26,10 @@ from benchmarks.catalogs import rows
 from touchstone.core.settings import Settings
 from touchstone.http import server
 from touchstone.http.responses import JsonResponse
-from touchstone.ranking.catalog.view import Catalog, Layout, View
-from touchstone.ranking.columns.segment import Row
-from touchstone.ranking.index.snapshot_file import load, save
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.index.snapshot_file import load_index, save_index
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.selection.datasets.ranked_response import Ranking, sent
 from touchstone.services.selection.datasets.records import row_of
@@ -37,7 +38,7 @@ BLOCK = 10_000
 MEMORY_GOAL, TIME_GOAL = 0.1, 1.0
 
 
-def records(count: int) -> Iterator[Row]:
+def records(count: int) -> Iterator[CatalogRow]:
     """`count` different records, made in blocks."""
     numbers = itertools.count(1)
     for seed in range(-(-count // BLOCK)):
@@ -77,7 +78,7 @@ class Ranked:
 
 def serve(snapshot: Path, way: str) -> None:
     """Serve one way until told to stop; the first line says where."""
-    view = Catalog.over(load(snapshot)[0]).view
+    view = Catalog.from_index(load_index(snapshot)[0]).view
     settings = Settings.load({"TOUCHSTONE_PORT": "0", "TOUCHSTONE_METRICS_PORT": "0"})
     opening = nullcontext(Ranked(view, way))
     server.run(server.serve(opening, settings, ready=lambda address: print(address, flush=True)))
@@ -184,7 +185,7 @@ def main() -> None:
         snapshot = Path(folder) / "index"
         catalog = Catalog.build(records(wanted.items), Layout(index_from=1))
         assert catalog.index
-        save(snapshot, catalog.index, 1)
+        save_index(snapshot, catalog.index, 1)
         del catalog
         compare(snapshot, wanted.items, wanted.rounds)
 

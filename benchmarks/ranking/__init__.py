@@ -21,12 +21,13 @@ from benchmarks.ranking.engines import ENGINES, Ask, table
 from benchmarks.ranking.generating import segment
 from benchmarks.ranking.plotting import plot
 from benchmarks.ranking.workloads import EVERYTHING, SIX, THREE, WORKLOADS, Workload
-from touchstone.ranking.catalog.view import Catalog, View
-from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.catalog.catalog import Catalog
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES, Ints
 from touchstone.ranking.index.arrays import Index
 from touchstone.ranking.index.builder import build
-from touchstone.ranking.index.snapshot_file import load, save
+from touchstone.ranking.index.snapshot_file import load_index, save_index
 from touchstone.ranking.query.predicates import Contains
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -68,7 +69,7 @@ def median_ms(action: Callable[[], Any], repeats: int = REPEATS) -> float:
 def answer(view: View, asked: Workload) -> Ints:
     """The ids that the index answers with."""
     if asked.weights is None:
-        found = view.ordered(asked.query, asked.sort, descending=True, skip=0, limit=asked.limit)
+        found = view.sort(asked.query, asked.sort, descending=True, skip=0, limit=asked.limit)
         return view.ids(found.positions)
     return view.ids(view.rank(asked.query, asked.weights, skip=0, limit=asked.limit).positions)
 
@@ -96,11 +97,11 @@ def made(size: int, folder: Path) -> tuple[Catalog, Any, dict[str, float]]:
     facts = {"built in s": time.perf_counter() - start}
     del records
     facts["bytes a record"] = sum(array.nbytes for array in index.arrays.values()) / size
-    save(folder / "index", index, 1)
+    save_index(folder / "index", index, 1)
     start = time.perf_counter()
-    load(folder / "index")
+    load_index(folder / "index")
     facts["opened from snapshot in s"] = time.perf_counter() - start
-    catalog = Catalog.over(index)
+    catalog = Catalog.from_index(index)
     start = time.perf_counter()
     answer(catalog.view, WORKLOADS[0])
     facts["first question in s"] = time.perf_counter() - start
@@ -131,10 +132,12 @@ def once_ms(view: View, asked: Workload) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def _fresh(id_: int, rng: np.random.Generator) -> Row:
+def _fresh(id_: int, rng: np.random.Generator) -> CatalogRow:
     flags = dict.fromkeys(("transparency", "informed_consent"), bool(rng.random() < 0.5))
     year, citations = int(rng.integers(1990, 2025)), int(rng.integers(0, 50))
-    return Row(id=id_, dataset_id=UUID(int=id_), dataset_name=f"Fresh {id_}", year=year, citations=citations, **flags)
+    return CatalogRow(
+        id=id_, dataset_id=UUID(int=id_), dataset_name=f"Fresh {id_}", year=year, citations=citations, **flags
+    )
 
 
 def floors(data: Any) -> dict[str, float]:

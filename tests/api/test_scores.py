@@ -13,19 +13,19 @@ from tests.serving import running
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.settings import Settings
 from touchstone.core.text import fold
-from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import PROFILES
 
 Record = dict[str, Any]
 
 
-def row_of(record: Record) -> Row:
+def row_of(record: Record) -> CatalogRow:
     """The record as the row-by-row formulas take it."""
     facts = {a.name: record[a.name] for a in ATTRIBUTES}
     facts |= {name: facts[name] and tuple(facts[name]) for name in ("domain", "task")}
     rest = {name: record[name] for name in ("id", "visibility", "description", "file_path", "file_type")}
-    return Row(**facts, **rest, dataset_id=UUID(record["dataset_id"]), owner=None, created_at=0, updated_at=0)
+    return CatalogRow(**facts, **rest, dataset_id=UUID(record["dataset_id"]), owner=None, created_at=0, updated_at=0)
 
 
 def at_least(record: Record, name: str, low: float) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.text import fold
-from touchstone.ranking.columns.segment import Row
-from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Range, Visible
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Range, Visible
 
 COMPOSITES = ("ethical_score", "technical_score", "popularity_score")
 
@@ -15,11 +15,11 @@ def clamp(value: float) -> float:
     return max(0.0, min(1.0, value))
 
 
-def ethical_score(row: Row) -> float:
+def ethical_score(row: CatalogRow) -> float:
     return sum(getattr(row, name) is True for name in ETHICAL) / 10
 
 
-def documentation_part(row: Row) -> float:
+def documentation_part(row: CatalogRow) -> float:
     part = 0.0
     if row.metadata_provided_with_dataset:
         part += 0.15
@@ -28,7 +28,7 @@ def documentation_part(row: Row) -> float:
     return part
 
 
-def quality_part(row: Row) -> float:
+def quality_part(row: CatalogRow) -> float:
     part = 0.0
     if row.missing_values_percentage is not None:
         part += max(0.0, 0.2 * (100 - row.missing_values_percentage) / 100)
@@ -39,7 +39,7 @@ def quality_part(row: Row) -> float:
     return part
 
 
-def size_part(row: Row) -> float:
+def size_part(row: CatalogRow) -> float:
     part = 0.0
     if row.instances_number is not None and row.instances_number > 0:
         part += 0.15 * clamp((math.log10(row.instances_number) - 2) / 3)
@@ -54,29 +54,29 @@ def size_part(row: Row) -> float:
     return part
 
 
-def technical_score(row: Row) -> float:
+def technical_score(row: CatalogRow) -> float:
     return min(1.0, documentation_part(row) + quality_part(row) + size_part(row))
 
 
-def popularity_score(row: Row) -> float:
+def popularity_score(row: CatalogRow) -> float:
     if row.citations is None or row.citations <= 0:
         return 0.0
     return clamp(math.log10(row.citations) / 3)
 
 
-def data_quality(row: Row) -> float:
+def data_quality(row: CatalogRow) -> float:
     if row.missing_values_percentage is not None:
         return (100 - row.missing_values_percentage) / 100
     return {None: 0.0, False: 1.0, True: 0.5}[row.has_missing_values]
 
 
-def instances_count(row: Row) -> float:
+def instances_count(row: CatalogRow) -> float:
     if row.instances_number is None or row.instances_number <= 0:
         return 0.0
     return clamp(math.log10(row.instances_number) / 5)
 
 
-def novelty(row: Row) -> float:
+def novelty(row: CatalogRow) -> float:
     return 0.0 if row.year is None else clamp((row.year - 2000) / 24)
 
 
@@ -98,7 +98,7 @@ CRITERIA = {
 }
 
 
-def score(row: Row, weights: Mapping[str, float]) -> float:
+def score(row: CatalogRow, weights: Mapping[str, float]) -> float:
     added = total = 0.0
     for name, criterion in CRITERIA.items():
         added += weights.get(name, 0.0) * criterion(row)
@@ -106,7 +106,7 @@ def score(row: Row, weights: Mapping[str, float]) -> float:
     return added / total
 
 
-def matches(row: Row, predicate: Predicate) -> bool:
+def matches(row: CatalogRow, predicate: Predicate) -> bool:
     match predicate:
         case Range(column, low, high):
             composite = column in COMPOSITES
@@ -115,7 +115,7 @@ def matches(row: Row, predicate: Predicate) -> bool:
             return (
                 value is not None and (low is None or value >= low - slack) and (high is None or value <= high + slack)
             )
-        case Flag(column, value):
+        case FlagEquals(column, value):
             return getattr(row, column) is value
         case AnyWord(column, words):
             return bool({fold(word) for word in words} & {fold(word) for word in getattr(row, column) or ()})
@@ -127,24 +127,26 @@ def matches(row: Row, predicate: Predicate) -> bool:
             return row.visibility == "public" or (viewer is not None and row.owner == viewer)
 
 
-def matching(rows: Iterable[Row], query: tuple[Predicate, ...]) -> list[Row]:
+def matching(rows: Iterable[CatalogRow], query: tuple[Predicate, ...]) -> list[CatalogRow]:
     return [row for row in rows if all(matches(row, predicate) for predicate in query)]
 
 
-def rank(rows: Iterable[Row], query: tuple[Predicate, ...], weights: Mapping[str, float]) -> list[tuple[int, float]]:
+def rank(
+    rows: Iterable[CatalogRow], query: tuple[Predicate, ...], weights: Mapping[str, float]
+) -> list[tuple[int, float]]:
     """(id, score) by score decreasing, then folded name, then id."""
     found = [(-score(row, weights), fold(row.dataset_name), row.id) for row in matching(rows, query)]
     return [(id_, -negated) for negated, _, id_ in sorted(found)]
 
 
-def sort_value(row: Row, key: str) -> object:
+def sort_value(row: CatalogRow, key: str) -> object:
     if key in COMPOSITES:
         return CRITERIA[key](row)
     value = getattr(row, {"name": "dataset_name", "num_citations": "citations"}.get(key, key))
     return fold(value) if isinstance(value, str) else value
 
 
-def ordered(rows: Iterable[Row], query: tuple[Predicate, ...], key: str, descending: bool) -> list[int]:
+def ordered(rows: Iterable[CatalogRow], query: tuple[Predicate, ...], key: str, descending: bool) -> list[int]:
     """Ids by a sort key, ties by id ascending in both orders, records without the value last."""
     found = sorted(matching(rows, query), key=lambda row: row.id)
     known = [row for row in found if sort_value(row, key) is not None]

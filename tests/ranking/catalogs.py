@@ -4,9 +4,10 @@ from random import Random
 from uuid import UUID
 
 from touchstone.core.attributes import FLAGS
-from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Query, Range, Visible
 from touchstone.ranking.query.sort_order import SORT_KEYS
 
 NAMES = ("Iris", "iris", "ÎRIS", "Adult", "adult census", "Straße", "STRASSE", "ﬁn", "z%_", "Ωmega", "a", "", "x" * 40)
@@ -18,7 +19,7 @@ def _maybe(random: Random, value: object, share: float = 0.25) -> object:
     return None if random.random() < share else value
 
 
-def row(random: Random, id_: int) -> Row:
+def row(random: Random, id_: int) -> CatalogRow:
     """One record; values come from small sets, so that ties and equal spellings are common."""
     facts: dict[str, object] = {flag: random.choice((None, True, False)) for flag in FLAGS}
     facts |= {
@@ -38,7 +39,7 @@ def row(random: Random, id_: int) -> Row:
         "created_at": random.randrange(3),
         "updated_at": 1_700_000_000_000_000 + random.randrange(5),
     }
-    return Row(id=id_, dataset_id=UUID(int=random.getrandbits(128)), dataset_name=random.choice(NAMES), **facts)
+    return CatalogRow(id=id_, dataset_id=UUID(int=random.getrandbits(128)), dataset_name=random.choice(NAMES), **facts)
 
 
 def _range(random: Random) -> Range:
@@ -67,7 +68,7 @@ def predicate(random: Random) -> Predicate:
         (
             _range(random),
             _range(random),
-            Flag(random.choice(FLAGS), random.random() < 0.5),
+            FlagEquals(random.choice(FLAGS), random.random() < 0.5),
             AnyWord(random.choice(("domain", "task")), words),
             Contains(
                 random.choice(("dataset_name", "objective", "description")), random.choice(("i", "RIS", "ss", "%", ""))
@@ -95,3 +96,9 @@ def weights(random: Random) -> dict[str, float]:
 def sort_key(random: Random) -> str:
     """Any sort key."""
     return random.choice(tuple(SORT_KEYS))
+
+
+def position_of(view: View, id_: int) -> int | None:
+    """Return where a view holds the record with an id, or None if it holds no such record."""
+    window = view.sort((Range("id", id_, id_),), "id", descending=False, skip=0, limit=None)
+    return int(window.positions[0]) if window.total_count else None

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tests.ranking.by_hand import rank
-from tests.ranking.catalogs import row, weights
+from tests.ranking.catalogs import position_of, row, weights
 from tests.ranking.test_ranking_view import made
-from touchstone.ranking.catalog.view import Catalog
-from touchstone.ranking.reasons.points import lifts, points, stability
+from touchstone.ranking.catalog.catalog import Catalog
+from touchstone.ranking.reasons.points import lifts, score_points, stability
 
 
 def test_points_add_up_to_the_score() -> None:
@@ -21,7 +21,7 @@ def test_points_add_up_to_the_score() -> None:
         weighting = weights(random)
         ranked = catalog.view.rank((), weighting, skip=0, limit=15)
         for scores, score in zip(catalog.view.criterion_scores(ranked.positions), ranked.scores.tolist(), strict=True):
-            parts = points(scores, weighting)
+            parts = score_points(scores, weighting)
             assert math.fsum(part.points for part in parts) == pytest.approx(score, rel=3e-16, abs=1e-300)
             assert sum(part.share for part in parts) == pytest.approx(1)
             assert all(part.points >= 0 for part in parts)
@@ -33,7 +33,7 @@ def test_a_lift_says_the_score_and_rank_that_the_fact_would_bring() -> None:
     rows = [row(random, id_) for id_ in range(1, 60)]
     weighting = {"ethical_score": 0.5, "informed_consent": 0.2, "technical_score": 0.3}
     catalog = Catalog.build(rows)
-    position = catalog.view.position(30)
+    position = position_of(catalog.view, 30)
     assert position is not None
     [subject] = [record for record in rows if record.id == 30]
     found = lifts(catalog.view, (), weighting, position)

@@ -9,16 +9,16 @@ import pytest
 
 from tests.ranking.by_hand import score
 from tests.ranking.catalogs import row
-from touchstone.ranking.catalog.view import Catalog, Layout
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.catalog.indexed_part import weighing_of
 from touchstone.ranking.columns.bitmaps import leaf_counts, pack
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.arrays import Index
-from touchstone.ranking.index.indexed_part import weighing_of
 from touchstone.ranking.kernels import leaf_kernels, search_kernels
 from touchstone.ranking.kernels.leaf_kernels import SLACK, Asked
 from touchstone.ranking.kernels.search_kernels import Agenda, Best, Graded, Keyed, Repairs, Search
 from touchstone.ranking.kernels.two_threads import LONG, taken
-from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, Query, Range
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, Query, Range
 from touchstone.ranking.query.sort_order import stable_order
 
 SIZE = 700
@@ -27,7 +27,7 @@ QUERIES: tuple[Query, ...] = (
     (),
     (Range("year", 2000, 2012.5), Range("citations", high=100), Range("features_number", 1, 150)),
     (Range("instances_number", low=120), Range("missing_values_percentage", high=20), Contains("dataset_name", "ris")),
-    (AnyWord("domain", ("health", "vision", "finance")), Flag("is_split", value=False)),
+    (AnyWord("domain", ("health", "vision", "finance")), FlagEquals("is_split", value=False)),
     (AnyWord("domain", ("health", "vision")), Range("technical_score", 0.2, 0.6), Range("ethical_score", high=0.7)),
 )
 

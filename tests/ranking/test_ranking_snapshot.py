@@ -7,8 +7,8 @@ import pytest
 
 from tests.ranking.catalogs import row
 from tests.ranking.test_ranking_twin import check_answers
-from touchstone.ranking.catalog.view import Catalog, Layout
-from touchstone.ranking.index.snapshot_file import SnapshotError, load, save
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.index.snapshot_file import SnapshotError, load_index, save_index
 
 LAYOUT = Layout(index_from=1, leaf_words=1)
 
@@ -18,16 +18,16 @@ def snapshot(tmp_path: Path) -> Path:
     """A snapshot of 300 records at version 42."""
     catalog = Catalog.build((row(Random(id_), id_) for id_ in range(1, 301)), LAYOUT)
     assert catalog.index is not None
-    save(tmp_path / "index", catalog.index, 42)
+    save_index(tmp_path / "index", catalog.index, 42)
     return tmp_path / "index"
 
 
 def test_a_catalog_over_a_snapshot_answers_as_the_one_it_was_made_of(snapshot: Path) -> None:
     """Rows that changed since are applied on top, and every answer is that of the formulas."""
-    index, version = load(snapshot)
+    index, version = load_index(snapshot)
     assert version == 42
     rows = {id_: row(Random(id_), id_) for id_ in range(1, 301)}
-    catalog = Catalog.over(index, LAYOUT)
+    catalog = Catalog.from_index(index, LAYOUT)
     changed = [row(Random(id_ + 1000), id_) for id_ in range(290, 310)]
     catalog.apply(upserts=changed, deleted=[1, 2])
     rows = {id_: one for id_, one in (rows | {one.id: one for one in changed}).items() if id_ > 2}
@@ -42,16 +42,16 @@ def test_a_damaged_snapshot_is_noticed(snapshot: Path, at: int) -> None:
     data[at] ^= 0x40
     snapshot.write_bytes(data)
     with pytest.raises(SnapshotError):
-        load(snapshot)
+        load_index(snapshot)
 
 
 def test_a_snapshot_that_is_cut_short_or_missing_is_refused(snapshot: Path) -> None:
     """A crash while writing leaves the old file; a file cut short by other means is not taken for whole."""
     snapshot.write_bytes(snapshot.read_bytes()[:-4096])
     with pytest.raises(SnapshotError):
-        load(snapshot)
+        load_index(snapshot)
     with pytest.raises(SnapshotError):
-        load(snapshot.with_name("none"))
+        load_index(snapshot.with_name("none"))
 
 
 def test_nothing_is_left_aside_when_a_snapshot_is_written(snapshot: Path) -> None:

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.ranking.by_hand import CRITERIA, matching, ordered, rank
-from tests.ranking.catalogs import query, row, sort_key, weights
-from touchstone.ranking.catalog.view import Catalog, Layout
-from touchstone.ranking.columns.segment import Row
-from touchstone.ranking.index.indexed_part import Plans
+from tests.ranking.catalogs import position_of, query, row, sort_key, weights
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.catalog.indexed_part import PlanThresholds
+from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.kernels import two_threads
 
 CASES = int(os.environ.get("RANKING_CASES", "150"))
@@ -24,10 +24,10 @@ LAYOUTS = {
     "flat": Layout(index_from=10**9),
     "leaves of 64": Layout(index_from=1, leaf_words=1),
     "leaves of 1024": Layout(index_from=40),
-    # Plans that only large catalogs come to, for every size: best leaf first, the full order, walks along an order.
-    "best first": Layout(index_from=1, leaf_words=1, plans=Plans(few=0)),
-    "best first, shallow": Layout(index_from=1, leaf_words=2, plans=Plans(few=3, deep=4)),
-    "full order": Layout(index_from=1, leaf_words=1, plans=Plans(few=0, deep=0)),
+    # The plans of large catalogs, at every size: best leaf first, the full order, walks along an order.
+    "best first": Layout(index_from=1, leaf_words=1, plans=PlanThresholds(gather_up_to=0)),
+    "best first, shallow": Layout(index_from=1, leaf_words=2, plans=PlanThresholds(gather_up_to=3, best_first_up_to=4)),
+    "full order": Layout(index_from=1, leaf_words=1, plans=PlanThresholds(gather_up_to=0, best_first_up_to=0)),
 }
 SMALL = (st.integers(0, 12), st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
 SIZES = st.one_of(*SMALL * 5, st.integers(400, 5_000))
@@ -42,7 +42,7 @@ def halves() -> Iterator[None]:
         yield
 
 
-def check_answers(catalog: Catalog, rows: dict[int, Row], random: Random) -> None:
+def check_answers(catalog: Catalog, rows: dict[int, CatalogRow], random: Random) -> None:
     """One random question of each kind answers as the twin does: ids, order and float64 scores, bit for bit."""
     view, asked = catalog.view, query(random)
     skip, limit = random.choice(((0, None), (0, 3), (0, 20), (2, 5), (7, None), (1000, 1)))
@@ -54,24 +54,24 @@ def check_answers(catalog: Catalog, rows: dict[int, Row], random: Random) -> Non
     assert answer == expected[skip:end]
     assert found.total_count == view.count(asked) == len(expected)
     key, descending = sort_key(random), random.random() < 0.5
-    listed = view.ordered(asked, key, descending=descending, skip=skip, limit=limit)
+    listed = view.sort(asked, key, descending=descending, skip=skip, limit=limit)
     assert view.ids(listed.positions).tolist() == ordered(rows.values(), asked, key, descending)[skip:end]
     assert listed.total_count == len(expected)
 
 
-def check_records(catalog: Catalog, rows: dict[int, Row], random: Random) -> None:
+def check_records(catalog: Catalog, rows: dict[int, CatalogRow], random: Random) -> None:
     """Every live record is found by id and by UUID, with the criteria of the formulas; others are not found."""
     view, asked = catalog.view, query(random)
     assert view.size == len(rows)
     kept = {record.id for record in matching(rows.values(), asked)}
     for record in random.sample(list(rows.values()), min(5, len(rows))):
-        position = view.position(record.id)
+        position = position_of(view, record.id)
         assert position is not None
         assert position == view.position_of_uuid(record.dataset_id)
         assert view.matches(asked, position) == (record.id in kept)
         [scores] = view.criterion_scores(view_positions(position)).tolist()
         assert scores == [criterion(record) for criterion in CRITERIA.values()]
-    assert view.position(10**9) is None
+    assert position_of(view, 10**9) is None
 
 
 def view_positions(position: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
@@ -92,11 +92,11 @@ def test_every_answer_equals_the_row_by_row_twin(seed: int, size: int, steps: in
         rows |= {record.id: record for record in changed}
         for id_ in deleted:
             rows.pop(id_, None)
-        work = catalog.reclustering() if rows and random.random() < 0.3 else None
+        work = catalog.begin_rebuild() if rows and random.random() < 0.3 else None
         catalog.apply(upserts=changed, deleted=deleted)
         if work and layout != "flat":
             check_answers(catalog, rows, random)
             work.run()
-            catalog.adopt(work)
+            catalog.adopt_rebuild(work)
         check_answers(catalog, rows, random)
     check_records(catalog, rows, random)

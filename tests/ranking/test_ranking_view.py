@@ -5,22 +5,22 @@ from uuid import UUID
 
 import numpy as np
 
-from tests.ranking.catalogs import row
+from tests.ranking.catalogs import position_of, row
 from touchstone.core.attributes import ATTRIBUTES, FLAGS
-from touchstone.ranking.catalog.view import Catalog
-from touchstone.ranking.columns.segment import Row
+from touchstone.ranking.catalog.catalog import Catalog
+from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.query.predicates import Flag, Range
+from touchstone.ranking.query.predicates import FlagEquals, Range
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 
 
-def made(id_: int, **facts: object) -> Row:
-    return Row(id=id_, dataset_id=UUID(int=id_), **({"dataset_name": f"n{id_}"} | facts))
+def made(id_: int, **facts: object) -> CatalogRow:
+    return CatalogRow(id=id_, dataset_id=UUID(int=id_), **({"dataset_name": f"n{id_}"} | facts))
 
 
 def test_a_row_has_every_attribute() -> None:
     """An attribute that is added to the table is missing here until a row carries it."""
-    assert {attribute.name for attribute in ATTRIBUTES} <= set(Row.__struct_fields__)
+    assert {attribute.name for attribute in ATTRIBUTES} <= set(CatalogRow.__struct_fields__)
 
 
 def test_profiles_weigh_known_criteria_and_sum_to_one() -> None:
@@ -36,13 +36,13 @@ def test_a_view_does_not_change_when_the_catalog_does() -> None:
     random = Random(1)
     catalog = Catalog.build(row(random, id_) for id_ in range(1, 3001))
     before = catalog.view
-    ids = before.ids(before.ordered((), "id", descending=False, skip=0, limit=None).positions).tolist()
+    ids = before.ids(before.sort((), "id", descending=False, skip=0, limit=None).positions).tolist()
     catalog.apply(upserts=[row(random, 4000)], deleted=range(1, 2900))
     catalog.apply(upserts=[row(random, id_) for id_ in range(2950, 3100)], deleted=())
-    assert before.ids(before.ordered((), "id", descending=False, skip=0, limit=None).positions).tolist() == ids
+    assert before.ids(before.sort((), "id", descending=False, skip=0, limit=None).positions).tolist() == ids
     assert catalog.view.size == 3001 - 2899 + 99
-    assert before.position(1) is not None
-    assert catalog.view.position(1) is None
+    assert position_of(before, 1) is not None
+    assert position_of(catalog.view, 1) is None
 
 
 def test_the_last_of_several_rows_with_one_id_counts_and_deleting_wins() -> None:
@@ -51,7 +51,7 @@ def test_the_last_of_several_rows_with_one_id_counts_and_deleting_wins() -> None
     catalog.apply(upserts=[made(1, year=2001), made(1, year=2002), made(2), made(3)], deleted=[2])
     assert catalog.view.size == 2
     assert catalog.view.count((Range("year", 2002, 2002),)) == 1
-    assert catalog.view.position(2) is None
+    assert position_of(catalog.view, 2) is None
 
 
 def test_percent_floors_are_met_by_the_tenths_they_name() -> None:
@@ -82,7 +82,7 @@ def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
     assert facets.ranges["features_number"] == (5, 5)
     assert facets.ranges["citations"] is None
     assert facets.ranges["ethical_score"] == (0, 0)
-    assert catalog.view.facets((Flag("is_split", True), Flag("is_split", False))).total_count == 0
+    assert catalog.view.facets((FlagEquals("is_split", True), FlagEquals("is_split", False))).total_count == 0
 
 
 def test_items_carry_the_fields_of_a_scored_dataset() -> None:

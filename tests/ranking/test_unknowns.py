@@ -4,7 +4,7 @@ import numpy as np
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.reasons.points import FACTS, unknowns
+from touchstone.ranking.reasons.points import FACTS, unknown_criteria
 
 
 def test_criteria_without_a_known_fact_are_unknown() -> None:
@@ -12,7 +12,7 @@ def test_criteria_without_a_known_fact_are_unknown() -> None:
     facts = {name: np.full(2, np.nan) for name in NUMBERS} | {name: np.full(2, -1, np.int8) for name in FLAGS}
     facts["citations"][1] = 0.0
     facts["transparency"][1] = 0
-    nothing, something = unknowns(facts)
+    nothing, something = unknown_criteria(facts)
     assert nothing == list(CRITERION_NAMES)
     gone = {"citations", "popularity_score", "transparency", "ethical_score"}
     assert something == [name for name in CRITERION_NAMES if name not in gone]

@@ -9,12 +9,13 @@ from uuid import uuid4
 
 import httpx2
 
+from tests.ranking.catalogs import position_of
 from tests.selection.conftest import ADA, client_of, created
 from tests.selection.seeded import random_rows, seed, stored
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.versions import CATALOG, bump
-from touchstone.ranking.catalog.view import Layout
+from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import Contains
 from touchstone.services.selection import store
 from touchstone.services.selection.app import Selection
@@ -128,12 +129,12 @@ async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -
         for index in range(400):
             await change.insert({**_record(), "dataset_name": f"first {index}"})
     await catalog.load()
-    assert not catalog.view.indexed
+    assert not catalog.view.is_indexed
     following = asyncio.ensure_future(catalog.follow())
     for index in range(200):
         async with catalog.changing() as change:
             await change.insert({**_record(), "dataset_name": f"n{index}"})
-    while not catalog.view.indexed:
+    while not catalog.view.is_indexed:
         await asyncio.sleep(0.02)
     assert catalog.view.size == 600
     following.cancel()
@@ -156,14 +157,14 @@ async def test_a_catalog_starts_from_a_snapshot_and_what_changed_since(database:
         await change.update(2, {"dataset_name": "renamed", "visibility": "public"})
     taken_up = LiveCatalog(database, layout, file)
     await taken_up.load()
-    assert taken_up.view.tail == 2
+    assert taken_up.view.unindexed_size == 2
     assert taken_up.view.size == 60
-    assert taken_up.view.position(1) is None
+    assert position_of(taken_up.view, 1) is None
     assert taken_up.view.count((Contains("dataset_name", "renamed"),)) == 1
     file.write_bytes(file.read_bytes()[:-100])
     afresh = LiveCatalog(database, layout, file)
     await afresh.load()
-    assert afresh.view.tail == 0
+    assert afresh.view.unindexed_size == 0
     assert afresh.view.size == 60
 
 

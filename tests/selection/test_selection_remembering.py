@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 from starlette.responses import Response, StreamingResponse
 
-from touchstone.ranking.catalog.view import Catalog
+from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.services.selection.datasets.answer_cache import CAPACITY_BYTES, LARGEST_BYTES, RememberedAnswers
 
 ADA, BEN = uuid4(), uuid4()

@@ -15,18 +15,18 @@ from typing import Any
 import pytest
 
 from tests.ranking.by_hand import ordered, rank
-from tests.ranking.catalogs import query, row, sort_key, weights
+from tests.ranking.catalogs import position_of, query, row, sort_key, weights
 from tests.selection.seeded import stored, twin
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.ranking.catalog.view import Layout
-from touchstone.ranking.columns.segment import Row
-from touchstone.ranking.index.indexed_part import Plans
+from touchstone.ranking.catalog.catalog import Layout
+from touchstone.ranking.catalog.indexed_part import PlanThresholds
+from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.store import prepare_versions
 
 CASES = int(os.environ.get("SHARING_CASES", "60"))
-INDEXED = Layout(index_from=40, leaf_words=1, plans=Plans(few=10))
+INDEXED = Layout(index_from=40, leaf_words=1, plans=PlanThresholds(gather_up_to=10))
 FULL = 150  # from so many records on, more are deleted than come
 COMING = (*(0, 1, 1, 2) * 5, 40)  # new records in one write
 RESTARTS = 0.02
@@ -46,11 +46,11 @@ class Question:
     def of_process(self, catalog: LiveCatalog) -> Answers:
         view, window = catalog.view, {"skip": self.skip, "limit": self.limit}
         found = view.rank(self.filter, self.weights, **window)
-        listed = view.ordered(self.filter, self.key, descending=self.descending, **window)
+        listed = view.sort(self.filter, self.key, descending=self.descending, **window)
         ranked = list(zip(view.ids(found.positions).tolist(), found.scores.tolist(), strict=True))
         return ranked, found.total_count, view.ids(listed.positions).tolist()
 
-    def of_twin(self, rows: dict[int, Row]) -> Answers:
+    def of_twin(self, rows: dict[int, CatalogRow]) -> Answers:
         end = None if self.limit is None else self.skip + self.limit
         ranked = rank(rows.values(), self.filter, self.weights)
         listed = ordered(rows.values(), self.filter, self.key, self.descending)
@@ -82,13 +82,13 @@ class Process:
         known = self.catalog.view
         async with self.catalog.changing() as change:
             for values in upserts:
-                is_new = known.position(values["id"]) is None
+                is_new = position_of(known, values["id"]) is None
                 await (change.insert(values) if is_new else change.update(values["id"], values))
             for id_ in deleted:
                 await change.delete(id_)
         view = self.catalog.view
-        is_there = [view.position(values["id"]) is not None for values in upserts]
-        return all(is_there) and all(view.position(id_) is None for id_ in deleted)
+        is_there = [position_of(view, values["id"]) is not None for values in upserts]
+        return all(is_there) and all(position_of(view, id_) is None for id_ in deleted)
 
     async def ask(self, seed: int) -> Answers:
         await self.catalog.refresh()
@@ -131,7 +131,7 @@ class Writer:
         self.number = number
         self.next_id = number
 
-    def draw(self, random: Random, rows: dict[int, Row]) -> tuple[list[Row], list[int]]:
+    def draw(self, random: Random, rows: dict[int, CatalogRow]) -> tuple[list[CatalogRow], list[int]]:
         own = [id_ for id_ in rows if id_ % 2 == self.number % 2]
         new = range(self.next_id, self.next_id + 2 * random.choice(COMING), 2)
         self.next_id += 2 * len(new)
@@ -151,7 +151,7 @@ async def two(settings: Settings, database: Database) -> AsyncIterator[tuple[Con
 @pytest.mark.timeout(60 + CASES)
 async def test_both_processes_answer_as_the_twin_after_any_writes(two: tuple[Connection, Connection]) -> None:
     """Both write at the same moment and at times start anew; own writes show at once, answers equal the formulas."""
-    random, rows, writers = Random(7), dict[int, Row](), (Writer(1), Writer(2))
+    random, rows, writers = Random(7), dict[int, CatalogRow](), (Writer(1), Writer(2))
     for _ in range(CASES):
         drawn = [writer.draw(random, rows) for writer in writers]
         for pipe, (upserts, gone) in zip(two, drawn, strict=True):

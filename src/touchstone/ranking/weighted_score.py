@@ -15,7 +15,7 @@ _SCALE: Final = 2.0**-64
 Terms: TypeAlias = tuple[tuple[str, float], ...]
 
 
-def terms(weights: Mapping[str, float]) -> tuple[Terms, float]:
+def active_weights(weights: Mapping[str, float]) -> tuple[Terms, float]:
     """The criteria that weigh anything, in the order of CRITERIA, and the sum of the weights.
 
     Weights whose sum would overflow are scaled by a power of two first, which changes no digit of any score.
@@ -48,13 +48,13 @@ def shares(weights: Mapping[str, float]) -> NDArray[np.float32]:
 
 def scores(segment: Segment, positions: Any, weights: Mapping[str, float]) -> Floats:
     """The scores of the records of a segment at these positions, or in this slice."""
-    gathered = {name: segment.criteria[name][positions] for name, _ in terms(weights)[0]}
+    gathered = {name: segment.criteria[name][positions] for name, _ in active_weights(weights)[0]}
     return _added(gathered, weights, len(segment.columns["id"][positions]))
 
 
 def _added(criteria: Mapping[str, Floats], weights: Mapping[str, float], size: int) -> Floats:
     """Left-out criteria add nothing: a term of weight zero is zero, and adding it would change no digit either."""
-    kept, total = terms(weights)
+    kept, total = active_weights(weights)
     found = np.zeros(size)
     for name, weight in kept:
         found += weight * criteria[name]

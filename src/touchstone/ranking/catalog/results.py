@@ -9,7 +9,7 @@ from touchstone.ranking.criteria import Floats, Ints
 _CHUNK: Final = 8192
 
 
-class Ranked:
+class RankedWindow:
     """A window of a ranking: positions in order, their scores, and the plan that found them.
 
     `total_count`, how many records match in all, is counted when it is first asked for.
@@ -30,7 +30,7 @@ class Ranked:
             yield self.positions[start : start + size], self.scores[start : start + size]
 
 
-class Ordered(NamedTuple):
+class SortedWindow(NamedTuple):
     """A window of a sorted list: positions in order, and how many records match in all."""
 
     positions: Ints

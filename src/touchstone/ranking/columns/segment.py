@@ -22,7 +22,7 @@ TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", 
 INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
     """One catalog record as the evaluator sees it; None is "not known", times are microseconds since the epoch."""
 
     id: int
@@ -160,7 +160,7 @@ class SegmentWriter:
         self._rough = _Growing(np.float32, (len(CRITERIA),))
         self._vocabularies = _vocabularies()
 
-    def extend(self, rows: Sequence[Row]) -> None:
+    def extend(self, rows: Sequence[CatalogRow]) -> None:
         """Append records; the criteria are computed here, once for each record."""
         chunk = {name: self._encoded(name, rows) for name in self._columns if not name.startswith("uuid_")}
         ids = [row.dataset_id.int for row in rows]
@@ -168,7 +168,7 @@ class SegmentWriter:
         chunk["uuid_low"] = np.fromiter((i & (2**64 - 1) for i in ids), np.uint64, len(ids))
         self._append(chunk)
 
-    def _encoded(self, name: str, rows: Sequence[Row]) -> NDArray[Any]:
+    def _encoded(self, name: str, rows: Sequence[CatalogRow]) -> NDArray[Any]:
         values: Iterable[Any] = (getattr(row, name) for row in rows)
         if name in self._vocabularies:
             return np.fromiter(map(self._vocabularies[name].code, values), CODE, len(rows))

@@ -23,7 +23,7 @@ from touchstone.ranking.index.builder import Arrays, Meta
 from touchstone.ranking.kernels import search_kernels
 from touchstone.ranking.kernels.leaf_kernels import Asked, Grid
 from touchstone.ranking.query.predicate_evaluation import bounds
-from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Query, Range, Visible
 
 _KEPT: Final = 64  # scanned planes that are kept
 _COLUMN: Final = {name: number for number, name in enumerate(NUMBERS)}  # as `kernels.code_of` numbers them
@@ -165,7 +165,7 @@ class Planner:
         if not exact:
             clauses.limits.append((_COLUMN[column], first, last))
 
-    def flag(self, predicate: Flag, clauses: Clauses) -> None:
+    def flag(self, predicate: FlagEquals, clauses: Clauses) -> None:
         """Both values of every flag have a plane."""
         clauses.planes.append(((self._plane[f"flag:{predicate.column}:{int(predicate.value)}"],), False))
 
@@ -287,7 +287,7 @@ def _holding(predicate: Predicate) -> Callable[[str], bool]:
 
 _TRANSLATORS: Final[Mapping[type[Any], Callable[[Planner, Any, Clauses], None]]] = {
     Range: Planner.range,
-    Flag: Planner.flag,
+    FlagEquals: Planner.flag,
     AnyWord: Planner.any_word,
     Contains: Planner.contains,
     OneOf: Planner.one_of,

@@ -42,7 +42,7 @@ class SnapshotError(Exception):
     """The file is not a whole snapshot of this format: it must be made anew from the database."""
 
 
-def save(path: Path, index: Index, version: int) -> None:
+def save_index(path: Path, index: Index, version: int) -> None:
     """Write an index with the caller's version of what it holds; the old file stays until the new one is whole.
 
     Raises OSError when it cannot be written.
@@ -84,7 +84,7 @@ def _checksum(arrays: Arrays) -> int:
     return checksum
 
 
-def load(path: Path) -> tuple[Index, int]:
+def load_index(path: Path) -> tuple[Index, int]:
     """The index in a file, mapped and not copied, and the version it was saved with.
 
     Raises SnapshotError when the file is missing, damaged, cut short, or of another format.

@@ -15,7 +15,7 @@ from touchstone.ranking.query.predicates import (
     COMPOSITE_TOLERANCE,
     AnyWord,
     Contains,
-    Flag,
+    FlagEquals,
     OneOf,
     Predicate,
     Query,
@@ -47,7 +47,7 @@ def in_range(segment: Segment, predicate: Range) -> Bools:
     return found
 
 
-def has_flag(segment: Segment, predicate: Flag) -> Bools:
+def has_flag(segment: Segment, predicate: FlagEquals) -> Bools:
     """The flag is known and has this value."""
     return np.asarray(segment.columns[predicate.column] == int(predicate.value))
 
@@ -85,7 +85,7 @@ def is_visible(segment: Segment, predicate: Visible) -> Bools:
 
 _EVALUATORS: Final[Mapping[type[Any], Callable[[Segment, Any], Bools]]] = {
     Range: in_range,
-    Flag: has_flag,
+    FlagEquals: has_flag,
     AnyWord: has_word,
     Contains: contains,
     OneOf: is_one_of,

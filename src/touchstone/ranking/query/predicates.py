@@ -25,7 +25,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class FlagEquals:
     """The flag has exactly this value; "not known" matches neither."""
 
     column: str
@@ -63,5 +63,5 @@ class Visible:
     viewer: UUID | None
 
 
-Predicate: TypeAlias = Range | Flag | AnyWord | Contains | OneOf | Visible
+Predicate: TypeAlias = Range | FlagEquals | AnyWord | Contains | OneOf | Visible
 Query: TypeAlias = tuple[Predicate, ...]

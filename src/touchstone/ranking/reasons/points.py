@@ -13,7 +13,7 @@ from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES, Facts, Floats, Ints
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.weighted_score import terms, weighted
+from touchstone.ranking.weighted_score import active_weights, weighted
 
 _BEST: Final = {"has_missing_values": False}  # the value that scores best; true for every other flag
 
@@ -79,13 +79,13 @@ class Leeway(NamedTuple):
     swaps_up: int | None
 
 
-def points(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[Point, ...]:
+def score_points(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[Point, ...]:
     """The parts of one record's score, for the criteria that weigh anything, in the order of CRITERIA.
 
     `criterion_scores`: its twelve criteria. What rounding leaves between the parts and the score goes to the largest
     part, so that they add up to the score (to the last bit or the one before).
     """
-    kept, total = terms(weights)
+    kept, total = active_weights(weights)
     values = dict(zip(CRITERION_NAMES, criterion_scores.tolist(), strict=True))
     parts = [weight * values[name] / total for name, weight in kept]
     score = float(weighted(criterion_scores[:, None], weights)[0])
@@ -95,7 +95,7 @@ def points(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[Poin
     )
 
 
-def unknowns(facts: Facts) -> list[list[str]]:
+def unknown_criteria(facts: Facts) -> list[list[str]]:
     """For each record the criteria of which nothing is known: their 0 says nothing about the record."""
     known = {name: facts[name] >= 0 for name in (*NUMBERS, *FLAGS)}
     blank = np.stack([~np.logical_or.reduce([known[fact] for fact in FACTS[name]]) for name in CRITERION_NAMES], axis=1)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
 from touchstone.core.errors import FieldError, Invalid
-from touchstone.ranking.query.predicates import AnyWord, Contains, Flag, OneOf, Predicate, Query, Range, Visible
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Query, Range, Visible
 from touchstone.services.selection.parameters import Form, Parameter, Parameters, Value, Values, merge
 
 
@@ -34,7 +34,7 @@ def _words(name: str) -> Filter:
 def _flag(name: str, *aliases: str) -> Filter:
     label = BY_NAME[name].label_en
     row = Parameter(name=name, form=Form.FLAG, description=f"{label}: exactly this value.", aliases=aliases)
-    return Filter(row, lambda value: Flag(name, value))
+    return Filter(row, lambda value: FlagEquals(name, value))
 
 
 def _bounds(name: str, column: str, *aliases: str) -> tuple[Filter, Filter]:

@@ -17,9 +17,10 @@ from touchstone.core.errors import ServiceError
 from touchstone.core.metrics import RECORDS
 from touchstone.database import versions
 from touchstone.database.engine import Database, Reader, Writer
-from touchstone.ranking.catalog.view import Catalog, Layout, View
-from touchstone.ranking.columns.segment import Row
-from touchstone.ranking.index.snapshot_file import SnapshotError, load, save
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.index.snapshot_file import SnapshotError, load_index, save_index
 from touchstone.services.selection import store
 from touchstone.services.selection.datasets.records import Entry, RecordCache, encoded, encoded_without_metadata, row_of
 from touchstone.services.selection.store import Found
@@ -107,7 +108,7 @@ class LiveCatalog:
         RECORDS.set(self.view.size)
 
     async def _load_all(self, rows: Reader) -> None:
-        loaded: list[Row] = []
+        loaded: list[CatalogRow] = []
         # Read first: a row that changes while the rest is loading is applied again, never missed.
         self._seen = await versions.current(rows, versions.CATALOG)
         async for chunk in store.every_dataset(rows, LOAD_CHUNK):
@@ -132,18 +133,18 @@ class LiveCatalog:
         if self._snapshot is None or not self._snapshot.exists():
             return None
         try:
-            index, version = load(self._snapshot)
+            index, version = load_index(self._snapshot)
         except SnapshotError as problem:
             log.warning("catalog snapshot refused", problem=str(problem))
             return None
-        return Catalog.over(index, self._layout), version
+        return Catalog.from_index(index, self._layout), version
 
     async def _keep_snapshot(self, version: int) -> None:
         index = self._columns.index
         if self._snapshot is None or index is None:
             return
         try:
-            await asyncio.to_thread(save, self._snapshot, index, version)
+            await asyncio.to_thread(save_index, self._snapshot, index, version)
         except OSError as problem:
             log.warning("catalog snapshot not written", problem=type(problem).__name__)
 
@@ -196,13 +197,13 @@ class LiveCatalog:
         if self._reclustering is not None and self._reclustering.done():
             finished, self._reclustering = self._reclustering, None
             finished.result()
-        if self._columns.due and self._reclustering is None:
+        if self._columns.is_rebuild_due and self._reclustering is None:
             self._reclustering = asyncio.ensure_future(self._recluster())
 
     async def _recluster(self) -> None:
-        work = self._columns.reclustering(self._seen)
+        work = self._columns.begin_rebuild(self._seen)
         await asyncio.to_thread(work.run)
-        self._columns.adopt(work)
+        self._columns.adopt_rebuild(work)
         log.info("catalog indexed", records=self.view.size)
         await self._keep_snapshot(work.version)
 
@@ -212,7 +213,7 @@ class LiveCatalog:
         `is_short`: a window of a few records, which an index answers sooner than a thread begins.
         """
         view = self.view
-        at_once = view.size < THREAD_ROWS or (is_short and view.indexed)
+        at_once = view.size < THREAD_ROWS or (is_short and view.is_indexed)
         return question(view) if at_once else await asyncio.to_thread(question, view)
 
     async def entries(self, ids: Sequence[int], viewer: UUID | None) -> list[Entry]:

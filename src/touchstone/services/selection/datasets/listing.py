@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.query.predicates import Contains, Flag, Query, Range, Visible
+from touchstone.ranking.query.predicates import Contains, FlagEquals, Query, Range, Visible
 from touchstone.services.selection.datasets.sort_and_page import Window, order_of
 from touchstone.services.selection.filters import query_of
 from touchstone.services.selection.live_catalog import LiveCatalog, PageRoom
@@ -30,7 +30,7 @@ async def listed(catalog: LiveCatalog, values: Values, window: Window, viewer: U
 
     def question(view: View) -> Listed:
         skip = min(window.skip, view.size)
-        found = view.ordered(query, key, descending=descending, skip=skip, limit=window.limit)
+        found = view.sort(query, key, descending=descending, skip=skip, limit=window.limit)
         return Listed(view.ids(found.positions).tolist(), found.total_count)
 
     return await catalog.ask(question, is_short=window.skip + window.limit <= SHORT)
@@ -38,7 +38,7 @@ async def listed(catalog: LiveCatalog, values: Values, window: Window, viewer: U
 
 def search_query(viewer: UUID | None, *, name_contains: str | None, min_rows: int | None, tags: Sequence[str]) -> Query:
     """What a search (interface, section 2.3) asks of a record."""
-    query: list[Any] = [Visible(viewer), *(Flag(tag, True) for tag in tags)]
+    query: list[Any] = [Visible(viewer), *(FlagEquals(tag, True) for tag in tags)]
     if name_contains:
         query.append(Contains("dataset_name", name_contains))
     if min_rows is not None:
@@ -50,7 +50,7 @@ async def searched(catalog: LiveCatalog, query: Query) -> list[int]:
     """The ids of every record that matches, ascending."""
 
     def question(view: View) -> list[int]:
-        found = view.ordered(query, "id", descending=False, skip=0, limit=None)
+        found = view.sort(query, "id", descending=False, skip=0, limit=None)
         return [int(id_) for id_ in view.ids(found.positions).tolist()]
 
     return await catalog.ask(question)

@@ -11,9 +11,9 @@ from starlette.responses import Response, StreamingResponse
 
 from touchstone.core.metrics import RANKINGS
 from touchstone.http.responses import JsonResponse
-from touchstone.ranking.catalog.view import Ranked, View
+from touchstone.ranking.catalog.view import RankedWindow, View
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
-from touchstone.ranking.reasons.points import points, unknowns
+from touchstone.ranking.reasons.points import score_points, unknown_criteria
 from touchstone.services.selection.datasets.scoring_request import Scoring
 from touchstone.services.selection.filters import query_of
 from touchstone.services.selection.live_catalog import LiveCatalog
@@ -57,7 +57,7 @@ class Ranking:
     """A ranked window of one view, ready to be encoded."""
 
     view: View
-    ranked: Ranked
+    ranked: RankedWindow
     weights: Mapping[str, float]
     skip: int
     explain: bool
@@ -89,8 +89,8 @@ class Ranking:
         criteria = self.view.criterion_scores(positions)
         return (
             [dict(zip(CRITERION_NAMES, row, strict=True)) for row in criteria.tolist()],
-            [{point.criterion: point.points for point in points(row, self.weights)} for row in criteria],
-            unknowns(self.view.facts(positions)),
+            [{point.criterion: point.points for point in score_points(row, self.weights)} for row in criteria],
+            unknown_criteria(self.view.facts(positions)),
         )
 
 

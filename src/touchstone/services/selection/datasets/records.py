@@ -9,11 +9,11 @@ from uuid import UUID
 import msgspec
 
 from touchstone.core.attributes import ATTRIBUTES, WORDS, Kind
-from touchstone.ranking.columns.segment import Row, SegmentWriter
+from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.criteria import COMPOSITES
 
 CACHE_BYTES: Final = 64 * 1024 * 1024
-_SAME: Final = tuple(name for name in Row.__struct_fields__ if name not in (*WORDS, "created_at", "updated_at"))
+_SAME: Final = tuple(name for name in CatalogRow.__struct_fields__ if name not in (*WORDS, "created_at", "updated_at"))
 _BEFORE: Final = ("description", "file_path", "file_type", "metadata", "visibility")
 _ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES if a.name != "dataset_name")
 _PERCENTAGES: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.PERCENTAGE)
@@ -46,9 +46,9 @@ def microseconds(instant: datetime) -> int:
     return int(instant.timestamp()) * 1_000_000 + instant.microsecond
 
 
-def row_of(found: Mapping[str, Any]) -> Row:
+def row_of(found: Mapping[str, Any]) -> CatalogRow:
     """The evaluator's row of a database row."""
-    return Row(
+    return CatalogRow(
         **{name: found[name] for name in _SAME},
         domain=None if found["domain"] is None else tuple(found["domain"]),
         task=None if found["task"] is None else tuple(found["task"]),

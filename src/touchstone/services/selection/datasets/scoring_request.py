@@ -12,7 +12,7 @@ from touchstone.core.errors import ConflictingValues, FieldError, Invalid, Inval
 from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.ranking.weighted_score import terms
+from touchstone.ranking.weighted_score import active_weights
 from touchstone.services.selection.filters import filters_of, joined
 from touchstone.services.selection.parameters import Form, Parameter, Parameters, Values
 
@@ -55,7 +55,7 @@ class Scoring:
 
     def effective_weights(self) -> list[Weight]:
         """The weights as shares that add up to 1, in the order of the criteria."""
-        kept, total = terms(self.weights)
+        kept, total = active_weights(self.weights)
         return [Weight(name, weight / total) for name, weight in kept]
 
 

@@ -23,19 +23,19 @@ from touchstone.ranking.kernels.two_threads import in_halves, taken
 from touchstone.ranking.query.facets import Counts
 from touchstone.ranking.query.predicates import Contains, Query, Range
 from touchstone.ranking.query.sort_order import ascending, exactly, smallest, stable_order
-from touchstone.ranking.weighted_score import terms
+from touchstone.ranking.weighted_score import active_weights
 
 
-class Plans(NamedTuple):
+class PlanThresholds(NamedTuple):
     """Up to how many matches are simply gathered and sorted, and up to where a window is searched best leaf first."""
 
-    few: int = 20_000
-    deep: int = 20_000
+    gather_up_to: int = 20_000
+    best_first_up_to: int = 20_000
 
 
 def weighing_of(weights: Mapping[str, float]) -> Weighing:
     """The weights for the kernels."""
-    kept, total = terms(weights)
+    kept, total = active_weights(weights)
     values = np.array([weight for _, weight in kept])
     numbers = np.array([CRITERION_NAMES.index(name) for name, _ in kept], np.int64)
     return Weighing(numbers, values, total, (values / total).astype(np.float32))
@@ -47,7 +47,7 @@ class Clustered:
     def __init__(
         self,
         index: Index,
-        plans: Plans = Plans(),  # noqa: B008 (a value, never changed)
+        plans: PlanThresholds = PlanThresholds(),  # noqa: B008 (a value, never changed)
         alive: Words | None = None,
         alive_counts: NDArray[np.uint16] | None = None,
     ) -> None:
@@ -148,9 +148,9 @@ class Clustered:
             return Window(np.empty(0, np.int64), np.empty(0), "gather")
         asked, at_most = found
         weighing = weighing_of(weights)
-        if at_most <= self._plans.few:
+        if at_most <= self._plans.gather_up_to:
             return self._gathered(asked, weighing, end)
-        if end is None or end > self._plans.deep:
+        if end is None or end > self._plans.best_first_up_to:
             return self._fully(asked, weighing, end)
         return self._best_first(asked, weighing, end)
 
@@ -203,7 +203,7 @@ class Clustered:
     def ordered(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> Listed:
         """Few matches are gathered and sorted; many are met on a walk along the permutation of the column."""
         words, count = self._matching(query)
-        if count <= self._plans.few // 4:
+        if count <= self._plans.gather_up_to // 4:
             positions = np.empty(count, np.int64)
             search_kernels.positions_of(words, positions)
             keys = self._sort_keys(column, positions, descending)
