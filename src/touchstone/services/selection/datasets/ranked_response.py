@@ -11,7 +11,8 @@ from starlette.responses import Response, StreamingResponse
 
 from touchstone.core.metrics import RANKINGS
 from touchstone.http.responses import JsonResponse
-from touchstone.ranking.catalog.view import RankedWindow, View
+from touchstone.ranking.catalog.results import RankedWindow
+from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
 from touchstone.ranking.reasons.points import score_points, unknown_criteria
 from touchstone.services.selection.datasets.scoring_request import Scoring
