@@ -15,7 +15,8 @@ from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, 
 from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, parse_uuid, read_user_id
 from touchstone.core.text import fold
 from touchstone.http.request_models import RequestModel
-from touchstone.messages import LOCALES, MESSAGES, locale_of, validation_text
+from touchstone.messages import MESSAGES, validation_text
+from touchstone.messages.locales import LOCALES, preferred_locale
 from touchstone.messages.validation import VALIDATION
 
 ROOT = Path(touchstone.__file__).parent
@@ -115,7 +116,7 @@ def test_whatever_a_value_is_refused_for_has_its_sentence() -> None:
 )
 def test_the_language_is_what_the_header_prefers(header: str | None, locale: str) -> None:
     """French unless English is preferred."""
-    assert locale_of(header) == locale
+    assert preferred_locale(header) == locale
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from touchstone.jobs.execution import task_functions
 from touchstone.jobs.execution.protocol import Bench
 from touchstone.learning.errors import REASONS, LearningError
-from touchstone.messages import LOCALES, reason_text
+from touchstone.messages import job_error_text
+from touchstone.messages.locales import LOCALES
 
 CSV = "a,b\n" + "\n".join(f"{n % 5},{n % 2}" for n in range(60))
 
@@ -42,4 +43,4 @@ def test_file_that_has_changed_since_is_not_trained_on(tmp_path):
 def test_every_reason_has_its_sentence(locale):
     """Each way in which learning can refuse has a sentence that its facts fill, in both languages."""
     for reason in REASONS:
-        assert reason_text(reason.code, dict.fromkeys(reason.facts, "x"), locale)
+        assert job_error_text(reason.code, dict.fromkeys(reason.facts, "x"), locale)

@@ -18,7 +18,8 @@ from touchstone.learning.column_types import Kind
 from touchstone.learning.evaluation import Measured
 from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.number_format import say, signed, spelled, written
-from touchstone.messages import narratives
+from touchstone.messages import charts as chart_texts
+from touchstone.messages import labels, model_card, narratives, progress, training_warnings
 
 Charts = dict[str, Any]
 
@@ -138,7 +139,13 @@ def test_sentences_take_any_text_as_a_fact() -> None:
 
 def test_both_languages_use_the_same_facts() -> None:
     """A number given in one language is not missing in the other."""
-    tables = {name: rows for name, rows in vars(narratives).items() if name.isupper() and isinstance(rows, dict)}
+    modules = (labels, progress, training_warnings, narratives, chart_texts, model_card)
+    tables = {
+        name: rows
+        for module in modules
+        for name, rows in vars(module).items()
+        if name.isupper() and isinstance(rows, dict)
+    }
     assert len(tables) >= 10
     for name, rows in tables.items():
         for key, (french, english) in rows.items():

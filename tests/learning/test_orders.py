@@ -21,7 +21,7 @@ from touchstone.learning.requests import (
     check_training_request,
     chosen_features,
 )
-from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 
 COLUMNS = ["a", "b", "y"]
 

@@ -11,7 +11,17 @@ from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.colours import CLASSES, ROLES
 from touchstone.core.colours import CRITERIA as CRITERION_COLOURS
 from touchstone.learning.number_format import say
-from touchstone.messages import FIXED, MESSAGES, narratives, text
+from touchstone.messages import (
+    FRENCH_ONLY,
+    MESSAGES,
+    charts,
+    labels,
+    model_card,
+    narratives,
+    progress,
+    text,
+    training_warnings,
+)
 from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_data import DATA_PAGES
@@ -54,7 +64,8 @@ def test_every_text_has_both_languages_with_the_same_facts() -> None:
 def french_texts() -> list[tuple[str, str]]:
     """Every French text that a person may read, with where it is written."""
     tables: dict[str, Mapping[str, tuple[str, str]]] = {"messages": MESSAGES, "validation": VALIDATION}
-    tables |= {name: rows for name, rows in vars(narratives).items() if name.isupper() and isinstance(rows, dict)}
+    for module in (labels, progress, training_warnings, narratives, charts, model_card):
+        tables |= {name: rows for name, rows in vars(module).items() if name.isupper() and isinstance(rows, dict)}
     texts = [(f"{name}: {key}", french) for name, rows in tables.items() for key, (french, _) in rows.items()]
     texts += [(f"attribute {one.name}", one.label_fr) for one in ATTRIBUTES]
     texts += [(f"profile {one.name}", one.label_fr) for one in PROFILES.values()]
@@ -73,7 +84,7 @@ def test_french_texts_are_typeset_as_french() -> None:
 
 def test_the_fixed_texts_of_the_interface_stay_byte_for_byte() -> None:
     """Typography never reaches the three sentences that callers compare."""
-    fixed = {key: MESSAGES[key] for key in FIXED}
+    fixed = {key: MESSAGES[key] for key in FRENCH_ONLY}
     assert fixed == {
         "unauthorized": ("Non autorisé",) * 2,
         "invalid_user_id": ("ID utilisateur invalide",) * 2,
@@ -107,13 +118,13 @@ def test_words_agree_with_the_number_beside_them(count: int, french: str, englis
 
 def test_a_single_column_is_spoken_of_in_the_singular() -> None:
     """Sentences written from results agree with lists and numbers alike."""
-    left_out = narratives.WARNINGS["columns_left_out"]
+    left_out = training_warnings.WARNINGS["columns_left_out"]
     assert say(left_out, names=["id"]) == {
         "fr": "Colonne inutilisable pour l’apprentissage, laissée de côté\u00a0: id.",
         "en": "Column with nothing to learn from, left out: id.",
     }
     assert say(left_out, names=["id", "code"])["fr"].startswith("Colonnes inutilisables pour l’apprentissage, laissées")
-    assert say(narratives.WARNINGS["few_rows"], rows=1)["en"] == "Only 1 row: the figures are very uncertain."
+    assert say(training_warnings.WARNINGS["few_rows"], rows=1)["en"] == "Only 1 row: the figures are very uncertain."
 
 
 def luminance(colour: str) -> float:

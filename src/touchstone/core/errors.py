@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from touchstone.messages import FIXED, reason_text, text, validation_text
+from touchstone.messages import FRENCH_ONLY, job_error_text, text, validation_text
 
 _WHOLES: Final = {"query": "whole_query", "path": "whole_path"}
 
@@ -68,7 +68,7 @@ class ServiceError(Exception):
 
     def detail(self, locale: str) -> str:
         """The sentence for people, in French or English; three sentences are fixed by the interface."""
-        return text(self.code, "fr" if self.code in FIXED else locale, **self.facts)
+        return text(self.code, "fr" if self.code in FRENCH_ONLY else locale, **self.facts)
 
     def body(self, locale: str) -> dict[str, Any]:
         """The answer's JSON object `{detail, code, errors}`."""
@@ -379,12 +379,12 @@ class InvalidJobRequest(Invalid):
 
     def detail(self, locale: str) -> str:
         """The sentence for people."""
-        return text(self.code, locale, reason=reason_text(self.reason, self.facts, locale))
+        return text(self.code, locale, reason=job_error_text(self.reason, self.facts, locale))
 
     def body(self, locale: str) -> dict[str, Any]:
         """The answer's JSON object; its one detail has the reason as its type."""
         loc = ["body", *(int(part) if part.isdigit() else part for part in self.where.split(".") if part)]
-        why = {"loc": loc, "msg": reason_text(self.reason, self.facts, locale), "type": self.reason}
+        why = {"loc": loc, "msg": job_error_text(self.reason, self.facts, locale), "type": self.reason}
         return super().body(locale) | {"errors": [why]}
 
 

@@ -20,7 +20,7 @@ from touchstone.core.errors import (
     UnknownName,
 )
 from touchstone.http.responses import JsonResponse
-from touchstone.messages import locale_of
+from touchstone.messages.locales import preferred_locale
 
 
 class Problem(BaseModel):
@@ -42,8 +42,8 @@ def request_locale(scope: Scope) -> str:
     """Return the language that the request's `Accept-Language` header prefers."""
     for name, value in scope["headers"]:
         if name == b"accept-language":
-            return locale_of(value.decode("latin-1"))
-    return locale_of(None)
+            return preferred_locale(value.decode("latin-1"))
+    return preferred_locale(None)
 
 
 def error_response(error: ServiceError, scope: Scope) -> Response:

@@ -35,7 +35,7 @@ from touchstone.http.connection_limits import (
 )
 from touchstone.http.responses import JsonResponse
 from touchstone.http.shutdown import STOP_EVENT_KEY
-from touchstone.messages import DEFAULT_LOCALE
+from touchstone.messages.locales import DEFAULT_LOCALE
 
 # Longer than our client side keeps an idle connection (15 s), so a hop never picks one that is being closed.
 KEEP_ALIVE_SECONDS: Final = 75

@@ -1,16 +1,15 @@
 """A job as its owner sees it, in the owner's language: the contract's object, and its events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from touchstone.jobs.states import FINAL
 from touchstone.jobs.store import Row
-from touchstone.messages import LOCALES, MESSAGES, reason_text
-from touchstone.messages.narratives import PROGRESS
-from touchstone.messages.reasons import PROGRESS as STATES
+from touchstone.messages import MESSAGES, job_error_text
+from touchstone.messages.locales import LOCALES
+from touchstone.messages.progress import PROGRESS
 
 Json = dict[str, Any]
-_SENTENCES: Final[Mapping[str, tuple[str, str]]] = {**PROGRESS, **STATES}
 _PLAIN: Final = (
     "kind",
     "status",
@@ -49,7 +48,7 @@ def progress(stored: Json | None, locale: str) -> Json | None:
     """Progress with its sentence."""
     if stored is None:
         return None
-    sentences = _SENTENCES.get(stored["message"])
+    sentences = PROGRESS.get(stored["message"])
     return stored | {"message": sentences[LOCALES.index(locale)] if sentences else stored["phase"]}
 
 
@@ -59,5 +58,5 @@ def error(stored: Json | None, locale: str) -> Json | None:
         return None
     # A code that a later release has written is still told, without its own sentence.
     code = stored["code"] if stored["code"] in MESSAGES else "work_failed"
-    message = reason_text(code, stored["facts"], locale)
+    message = job_error_text(code, stored["facts"], locale)
     return {"code": stored["code"], "message": message, "phase": stored["phase"]}

@@ -14,7 +14,7 @@ MEDIA_TYPES: Final = {".skops": "application/vnd.skops", ".md": "text/markdown; 
 
 class Report(Protocol):
     """Told how far the work is; `percent` (0-100) never goes back, `message` is a key of
-    `core.narratives.PROGRESS`.
+    `messages.progress.PROGRESS`.
     """
 
     def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:

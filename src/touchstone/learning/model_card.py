@@ -9,7 +9,8 @@ from touchstone.learning.column_types import MANY_VALUES
 from touchstone.learning.interfaces import Json
 from touchstone.learning.number_format import LOCALES, say, written
 from touchstone.learning.requests import METRIC_BY_NAME
-from touchstone.messages.narratives import CARD, GROUP_METRICS
+from touchstone.messages.labels import GROUP_METRIC_LABELS
+from touchstone.messages.model_card import MODEL_CARD
 
 
 def model_card(result: Json, record: Json) -> str:
@@ -19,7 +20,7 @@ def model_card(result: Json, record: Json) -> str:
 
 def _card(result: Json, record: Json, locale: str) -> str:
     def text(key: str, **facts: Any) -> str:
-        return say(CARD[key], **facts)[locale]
+        return say(MODEL_CARD[key], **facts)[locale]
 
     sections = [
         f"# {text('title', target=record['target'])}\n",
@@ -38,23 +39,23 @@ def _model(result: Json, locale: str) -> str:
     model = result["model"]
     settings = ", ".join(f"{name} = {value}" for name, value in model["settings"].items()) or "–"
     label = model["label"]
-    return say(CARD["model"], algorithm=label, settings=settings, task=say(CARD[model["task"]]))[locale]
+    return say(MODEL_CARD["model"], algorithm=label, settings=settings, task=say(MODEL_CARD[model["task"]]))[locale]
 
 
 def _data(result: Json, record: Json, locale: str) -> str:
     rows, features = result["profile"]["rows"], len(record["features"])
-    return say(CARD["data_line"], rows=rows, features=features, digest=record["sha256"])[locale]
+    return say(MODEL_CARD["data_line"], rows=rows, features=features, digest=record["sha256"])[locale]
 
 
 def _how(record: Json, locale: str) -> str:
     split = record["split"]
     percent = round(100 * split["test_size"])
-    return say(CARD[f"split_{split['strategy']}"], percent=percent, folds=split["folds"])[locale]
+    return say(MODEL_CARD[f"split_{split['strategy']}"], percent=percent, folds=split["folds"])[locale]
 
 
 def _metrics(metrics: Json, locale: str) -> str:
     own, naive = metrics.get("holdout") or metrics["folds"], metrics["baseline"]
-    lines = [say(CARD["metrics_columns"])[locale], "|---|---|---|---|"]
+    lines = [say(MODEL_CARD["metrics_columns"])[locale], "|---|---|---|---|"]
     for name, entry in own.items():
         cells = (_label(name, locale), _figure(entry, locale), _span(entry, locale), _figure(naive[name], locale))
         lines.append(f"| {' | '.join(cells)} |")
@@ -78,8 +79,8 @@ def _span(entry: Json, locale: str) -> str:
 
 def _groups(columns: list[Json], locale: str) -> str:
     first = next(iter(columns[0]["groups"][0]["metrics"]))
-    label = GROUP_METRICS[first][LOCALES.index(locale)]
-    lines = [say(CARD["groups_columns"], metric=label)[locale], "|---|---|---|---|---|"]
+    label = GROUP_METRIC_LABELS[first][LOCALES.index(locale)]
+    lines = [say(MODEL_CARD["groups_columns"], metric=label)[locale], "|---|---|---|---|---|"]
     for column in columns:
         for group in column["groups"]:
             figure = group["metrics"][first]
@@ -95,4 +96,4 @@ def _cell(value: object) -> str:
 
 def _warnings(result: Json, locale: str) -> str:
     lines = [f"- {warning['text'][locale]}" for warning in result["warnings"]]
-    return "\n".join(lines) or say(CARD["no_warning"])[locale]
+    return "\n".join(lines) or say(MODEL_CARD["no_warning"])[locale]

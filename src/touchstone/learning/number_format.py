@@ -1,11 +1,11 @@
-"""Sentences from the tables of `core.narratives`, with numbers written as each language writes them."""
+"""Sentences from the tables of `messages`, with numbers written as each language writes them."""
 
 import re
 from typing import Any, Final
 
 from touchstone.core.text import replace_control_characters
-from touchstone.messages.narratives import Text
-from touchstone.messages.plurals import agreeing
+from touchstone.messages.locales import Text
+from touchstone.messages.plurals import with_count
 
 LOCALES: Final = ("fr", "en")
 _THIN_SPACE: Final = "\u202f"
@@ -17,7 +17,7 @@ Said = dict[str, str]  # {"fr": …, "en": …}
 def say(text: Text, **facts: Any) -> Said:
     """A row of a table in both languages; a fact may itself be a `Said`, a number, a text, or a list of these."""
     return {
-        locale: template.format(**{name: agreeing(fact, written(fact, locale), locale) for name, fact in facts.items()})
+        locale: template.format(**{name: with_count(written(fact, locale), fact, locale) for name, fact in facts.items()})
         for locale, template in zip(LOCALES, text, strict=True)
     }
 

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Final
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from touchstone.learning.errors import LearningError
-from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, Text
+from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.messages.locales import Text
 
 MIN_ROWS: Final = 20  # below this no split leaves enough to learn from and to measure on
 MAX_INSTANCES: Final = 1_000

@@ -16,7 +16,8 @@ from touchstone.learning.requests import DEFAULT_METRIC, Strategy, TrainingReque
 from touchstone.learning.splits import Part
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
-from touchstone.messages.narratives import MISSING_VALUE, WARNINGS
+from touchstone.messages.labels import MISSING_VALUE
+from touchstone.messages.training_warnings import WARNINGS
 
 FEW_ROWS: Final = 200
 RARE_SHARE: Final = 0.1

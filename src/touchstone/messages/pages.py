@@ -1,9 +1,11 @@
-"""The texts of the pages that everybody meets: the frame, the ranking, the comparison. French, English."""
+"""The texts of the page frame, the ranking and the comparison, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final
 
-PAGES: Final[Mapping[str, tuple[str, str]]] = {
+from touchstone.messages.locales import Text
+
+PAGES: Final[Mapping[str, Text]] = {
     # Frame
     "skip": ("Aller au contenu", "Skip to the content"),
     "skip_results": ("Aller au classement", "Skip to the ranking"),

@@ -1,9 +1,11 @@
-"""The texts of signing in, registering and one's own account. French, English."""
+"""The texts of the pages for signing in, registering and managing an account, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final
 
-ACCOUNT_PAGES: Final[Mapping[str, tuple[str, str]]] = {
+from touchstone.messages.locales import Text
+
+ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
     "pitch": ("Choisir ses données, et en répondre", "Choose your data, and answer for the choice"),
     "pitch_more": (
         "Touchstone classe des jeux de données selon ce qui compte pour vous, et explique chaque rang.",

@@ -1,10 +1,12 @@
-"""The texts of the dataset and project pages. French, English."""
+"""The texts of the dataset and project pages, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final
 
-DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
-    # One dataset
+from touchstone.messages.locales import Text
+
+DATA_PAGES: Final[Mapping[str, Text]] = {
+    # Page of a dataset
     "private": ("privé", "private"),
     "train_start": ("Entraîner un modèle", "Train a model"),
     "explain_data": ("Expliquer ces données", "Explain this data"),
@@ -132,7 +134,7 @@ DATA_PAGES: Final[Mapping[str, tuple[str, str]]] = {
         "Ce fichier est trop volumineux : {limit} au plus.",
         "This file is too large: at most {limit}.",
     ),
-    # One's own data
+    # Datasets and files of the user
     "new_lead": (
         "Envoyez un tableau : ses colonnes sont mesurées, puis vous pouvez entraîner un modèle et le faire expliquer.",
         "Upload a table: its columns are measured, then you can train a model and have it explained.",

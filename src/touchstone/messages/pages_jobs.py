@@ -1,11 +1,12 @@
-"""The texts of the job pages. French, English."""
+"""The texts of the job pages, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final
 
-from touchstone.messages.narratives import MISSING_VALUE
+from touchstone.messages.labels import MISSING_VALUE
+from touchstone.messages.locales import Text
 
-JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
+JOB_PAGES: Final[Mapping[str, Text]] = {
     "jobs_lead": (
         "Entraînements et explications, en cours ou terminés.",
         "Training runs and explanations, in progress or finished.",
@@ -49,7 +50,7 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "progress_step": ("{message} (étape {step} sur {steps})", "{message} (step {step} of {steps})"),
     "go_on": ("Continuer", "Continue"),
     "not_whole": ("{name} : saisissez un nombre entier.", "{name}: enter a whole number."),
-    # Starting a training
+    # Form that starts a training
     "train_lead": (
         "Plusieurs modèles sont essayés ; le meilleur est évalué sur des lignes qu’il n’a jamais vues.",
         "Several models are tried; the best one is evaluated on rows that it has never seen.",
@@ -87,7 +88,7 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "split_kfold": ("toutes, à tour de rôle, en cinq plis", "each in turn, in five folds"),
     "split_time": ("les plus récentes", "the most recent ones"),
     "time_column": ("Colonne de date (pour les lignes les plus récentes)", "Date column (for the most recent rows)"),
-    # What a training gives
+    # Results of a training
     "quality": ("Qualité mesurée", "Measured quality"),
     "quality_hint": ("comparée à une référence naïve", "compared with a naive baseline"),
     "model": ("Modèle", "Model"),
@@ -111,7 +112,7 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "charts": ("Graphiques", "Charts"),
     "leaderboard": ("Tous les essais", "All trials"),
     "validation": ("Score de validation", "Validation score"),
-    # Starting an explanation
+    # Form that starts an explanation
     "explain_start": ("Expliquer un modèle", "Explain a model"),
     "explain_lead": (
         "Ce qui compte pour le modèle, et pourquoi il répond ainsi pour une ligne donnée.",
@@ -139,7 +140,7 @@ JOB_PAGES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "target_class": ("Classe expliquée", "Explained class"),
     "target_class_default": ("choix automatique", "automatic"),
-    # What an explanation gives
+    # Results of an explanation
     "story": ("En quelques phrases", "In a few sentences"),
     "limits": ("Ce que ces chiffres ne disent pas", "What these figures do not say"),
     "waterfall": ("Ligne {row} : de la référence à la prédiction", "Row {row}: from the base value to the prediction"),

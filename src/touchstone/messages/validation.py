@@ -1,12 +1,15 @@
-"""Why a value does not fit, by kind of fault: French and English; `{…}` are filled from the fault's facts.
+"""Why a value is invalid, by kind of validation error, in French and English.
 
-Each is the end of a sentence that begins with "Invalid value for <field>:", so it says what is accepted.
+Each text completes a sentence that begins with "Invalid value for <field>:", so it states what is accepted.
+Placeholders such as `{minimum}` are filled in with the context of the error.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
-VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
+from touchstone.messages.locales import Text
+
+VALIDATION: Final[Mapping[str, Text]] = {
     "missing": ("ce champ est obligatoire", "this field is required"),
     "given_twice": (
         "donné {count} fois, alors qu’une seule valeur est admise",
@@ -118,7 +121,7 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
         "{name} et {other} désignent la même chose, mais leurs valeurs diffèrent",
         "{name} and {other} mean the same thing, but their values differ",
     ),
-    # Values with a rule of their own
+    # Values with special rules
     "cell": (
         "un texte, un nombre fini, true, false ou null est attendu",
         "a text, a finite number, true, false or null is expected",
@@ -147,7 +150,7 @@ VALIDATION: Final[Mapping[str, tuple[str, str]]] = {
     "weight_not_a_number": ("un nombre est attendu", "a number is expected"),
     "weight_not_finite": ("un nombre fini est attendu", "a finite number is expected"),
     "weight_negative": ("un poids ne peut pas être négatif", "a weight cannot be negative"),
-    # Where, when the fault lies in no single field
+    # The place of an error that concerns no single field
     "whole_body": ("le corps de la requête", "the request body"),
     "whole_query": ("les paramètres de l’adresse", "the query parameters"),
     "whole_path": ("l’adresse", "the path"),

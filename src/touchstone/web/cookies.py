@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from touchstone.core.identity import Headers
-from touchstone.messages import LOCALES, locale_of
+from touchstone.messages.locales import LOCALES, preferred_locale
 
 ACCESS: Final = "touchstone_access"
 REFRESH: Final = "touchstone_refresh"
@@ -86,7 +86,7 @@ def chosen_language(request: Request) -> str | None:
 
 def language_of(request: Request) -> str:
     """The language chosen in this browser, else the one that it prefers."""
-    return chosen_language(request) or locale_of(request.headers.get("accept-language"))
+    return chosen_language(request) or preferred_locale(request.headers.get("accept-language"))
 
 
 def keep_ranking(response: Response, request: Request, query: str) -> None:

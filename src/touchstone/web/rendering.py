@@ -16,7 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.text import replace_control_characters
-from touchstone.messages import LOCALES, text
+from touchstone.messages import text
+from touchstone.messages.locales import LOCALES
 from touchstone.messages.plurals import is_singular
 from touchstone.web import chart_script
 

@@ -8,7 +8,8 @@ from touchstone.core.colours import CLASSES, SHADES_LIGHT
 from touchstone.core.text import replace_control_characters
 from touchstone.learning.interfaces import Json
 from touchstone.learning.number_format import LOCALES, say
-from touchstone.messages.narratives import AXES, CHARTS, Text
+from touchstone.messages.charts import AXIS_LABELS, CHART_TITLES
+from touchstone.messages.locales import Text
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 SHADES: Final = [fill for fill, _ink in SHADES_LIGHT]
@@ -37,13 +38,13 @@ _STYLE: Final[Json] = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one language: called with a key of `AXES`."""
+    """The words of one language: called with a key of `AXIS_LABELS`."""
 
     locale: str
 
     def __call__(self, key: str) -> str:
         """The word of an axis or a legend."""
-        return self.of(AXES[key])
+        return self.of(AXIS_LABELS[key])
 
     def of(self, text: Text) -> str:
         """The side of a row of a table that is in this language."""
@@ -55,7 +56,7 @@ Build = Callable[[Words], Json]
 
 def chart(key: str, build: Build, /, **facts: Any) -> Json:
     """A chart in both languages: `{title {fr, en}, spec {fr, en}}`; `build` makes the body with the given words."""
-    title = say(CHARTS[key], **facts)
+    title = say(CHART_TITLES[key], **facts)
     return {"title": title, "spec": {locale: _framed(build, title[locale], locale) for locale in LOCALES}}
 
 

@@ -23,7 +23,7 @@ from touchstone.learning.charts.chart_style import (
 from touchstone.learning.evaluation import Measured, confusion
 from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
-from touchstone.messages.narratives import GROUP_METRICS
+from touchstone.messages.labels import GROUP_METRIC_LABELS
 
 CURVE_POINTS: Final = 80
 CURVE_CLASSES: Final = 6
@@ -292,7 +292,9 @@ def group_chart(column: Json) -> Json:
                 for group in column["groups"]
                 if (figure := group["metrics"][name])["value"] is not None
             ]
-            panels.append(_intervals(values, word.of(GROUP_METRICS[name]), word("group"), "group") | {"width": 190})
+            panels.append(
+                _intervals(values, word.of(GROUP_METRIC_LABELS[name]), word("group"), "group") | {"width": 190}
+            )
         return {"hconcat": panels, "width": 190}
 
     return _without_size(chart("group_metrics", build, name=column["column"]))

@@ -13,7 +13,7 @@ from touchstone.learning.explaining.permutation_importance import Importance
 from touchstone.learning.interfaces import Json
 from touchstone.learning.number_format import spelled
 from touchstone.learning.target import Floats
-from touchstone.messages.narratives import MISSING_VALUE
+from touchstone.messages.labels import MISSING_VALUE
 
 TOP: Final = 12
 BEESWARM_COLUMNS: Final = 10

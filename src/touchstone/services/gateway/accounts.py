@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from touchstone.core.errors import InvalidCredentials, InvalidResetToken, LastAdministrator, UserNotFound, WrongPassword
 from touchstone.database.engine import Database, Writer
-from touchstone.messages import DEFAULT_LOCALE
+from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway import passwords, sessions, store
 from touchstone.services.gateway.schemas import ProfileChange, ResetToken, UserView
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from pydantic_core import PydanticCustomError
 
 from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text
-from touchstone.messages import DEFAULT_LOCALE
+from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
 from touchstone.services.gateway.route_table import API
 

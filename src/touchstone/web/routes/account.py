@@ -10,7 +10,7 @@ from starlette.routing import Route
 from touchstone.client import TouchstoneError
 from touchstone.client.call import given
 from touchstone.core.errors import NotFound, Unauthorized
-from touchstone.messages import LOCALES
+from touchstone.messages.locales import LOCALES
 from touchstone.web import cookies
 from touchstone.web.forms import RETURNED, misfit, returned_form, secret, sent_file, written
 from touchstone.web.page_context import Visit, page

@@ -17,7 +17,7 @@ from touchstone.client import Dataset, Job, TouchstoneError
 from touchstone.client.job_calls import follow_job, stream_artifact
 from touchstone.client.models import Kind
 from touchstone.core.errors import IdempotencyConflict, Invalid, NotFound
-from touchstone.messages.narratives import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 from touchstone.web.error_texts import worded
 from touchstone.web.forms import listed, parted, whole, wholes, written
 from touchstone.web.page_context import Visit, page

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from touchstone.client import Job
-from touchstone.messages.narratives import GROUP_METRICS, METRIC_LABELS
+from touchstone.messages.labels import GROUP_METRIC_LABELS, METRIC_LABELS
 from touchstone.web.rendering import Speech
 
 _SEARCHING: Final = "searching"
@@ -164,7 +164,7 @@ def group_tables(result: Mapping[str, Any], speech: Speech) -> tuple[GroupTable,
 def _groups(found: Mapping[str, Any], speech: Speech) -> GroupTable:
     groups = tuple(found.get("groups") or ())
     names = dict.fromkeys(name for group in groups for name in group.get("metrics") or {})
-    labels = {name: speech.either(GROUP_METRICS[name]) if name in GROUP_METRICS else name for name in names}
+    labels = {name: speech.either(GROUP_METRIC_LABELS[name]) if name in GROUP_METRIC_LABELS else name for name in names}
     return GroupTable(found["column"], labels, groups, found.get("gaps") or {})
 
 

@@ -1,13 +1,18 @@
-"""Why a job cannot start, or has failed, by code: French and English; `{…}` are filled from the refusal's facts."""
+"""Why a job cannot start or has failed, by error code, in French and English.
+
+Placeholders such as `{name}` are filled in with the facts of the error.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
-NEAREST: Final = "nearest_name"
+from touchstone.messages.locales import Text
 
-REASONS: Final[Mapping[str, tuple[str, str]]] = {
-    NEAREST: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
-    # What contradicts itself in an order
+NEAREST_NAME: Final = "nearest_name"
+
+JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
+    NEAREST_NAME: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
+    # Requests that contradict themselves
     "unknown_algorithm": (
         "« {name} » n’est pas un algorithme connu : {known}",
         "“{name}” is not a known algorithm: {known}",
@@ -62,7 +67,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "Indiquez les lignes par numéro ou par valeurs, pas les deux",
         "Give rows by number or by value, not both",
     ),
-    # What the table contradicts
+    # Requests that do not fit the table
     "target_not_found": (
         "La colonne cible « {name} » n’est pas dans le fichier",
         "The target column “{name}” is not in the file",
@@ -114,7 +119,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "Row {row}: invalid value for “{name}”",
     ),
     "too_many_rows": ("{rows} lignes : {maximum} au plus", "{rows} rows: at most {maximum}"),
-    # What the file is not
+    # Unusable data files
     "file_type_unknown": (
         "Le type de fichier {file_type} n’est pas pris en charge ; types pris en charge : {known}",
         "Files of type {file_type} are not supported; supported types: {known}",
@@ -141,7 +146,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "Le fichier de données a changé depuis l’entraînement",
         "The data file has changed since training",
     ),
-    # What happens on the way
+    # Failures while the job runs
     "training_failed": ("Aucun modèle n’a pu être ajusté à ces données", "No model could be fitted to this data"),
     "artifact_damaged": ("Le modèle enregistré est endommagé", "The stored model is damaged"),
     "artifact_untrusted": (
@@ -169,10 +174,4 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "Les résultats n’ont pas pu être enregistrés",
         "The results could not be stored",
     ),
-}
-
-PROGRESS: Final[Mapping[str, tuple[str, str]]] = {
-    "waiting": ("En attente", "Waiting"),
-    "starting": ("Démarrage", "Starting"),
-    "done": ("Terminé", "Done"),
 }

@@ -1,9 +1,14 @@
-"""The sentences of refusals, by error code: French, English. `{…}` are filled from the error's facts."""
+"""The sentences of refused requests, by error code, in French and English.
+
+Placeholders such as `{limit}` are filled in with the facts of the error.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
-REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
+from touchstone.messages.locales import Text
+
+ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "unauthorized": ("Non autorisé", "Non autorisé"),
     "invalid_user_id": ("ID utilisateur invalide", "ID utilisateur invalide"),
     "project_not_found": ("Projet non trouvé", "Projet non trouvé"),

@@ -1,0 +1,52 @@
+"""Names of algorithms, metrics and explanation methods, in French and English."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from touchstone.messages.locales import Text
+
+# The label of a missing cell on pages, in charts, in sentences and in tables of groups.
+MISSING_VALUE: Final[Text] = ("(manquant)", "(missing)")
+
+ALGORITHM_LABELS: Final[Mapping[str, Text]] = {
+    "linear": ("Modèle linéaire", "Linear model"),
+    "hist_gradient_boosting": ("Boosting de gradient par histogrammes", "Histogram gradient boosting"),
+    "random_forest": ("Forêt aléatoire", "Random forest"),
+    "decision_tree": ("Arbre de décision", "Decision tree"),
+    "baseline": ("Référence naïve", "Naive baseline"),
+    "lightgbm": ("LightGBM", "LightGBM"),
+}
+
+METRIC_LABELS: Final[Mapping[str, Text]] = {
+    "balanced_accuracy": ("Exactitude équilibrée", "Balanced accuracy"),
+    "accuracy": ("Exactitude", "Accuracy"),
+    "f1_macro": ("F1 (macro)", "F1 (macro)"),
+    "precision_macro": ("Précision (macro)", "Precision (macro)"),
+    "recall_macro": ("Rappel (macro)", "Recall (macro)"),
+    "roc_auc": ("Aire sous la courbe ROC", "Area under the ROC curve"),
+    "average_precision": ("Précision moyenne", "Average precision"),
+    "log_loss": ("Perte logarithmique", "Log loss"),
+    "brier": ("Score de Brier", "Brier score"),
+    "r2": ("R²", "R²"),
+    "rmse": ("Racine de l’erreur quadratique moyenne", "Root mean squared error"),
+    "mae": ("Erreur absolue moyenne", "Mean absolute error"),
+    "median_ae": ("Erreur absolue médiane", "Median absolute error"),
+}
+
+GROUP_METRIC_LABELS: Final[Mapping[str, Text]] = {
+    "accuracy": ("Exactitude", "Accuracy"),
+    "selection_rate": ("Taux de prédictions positives", "Rate of positive predictions"),
+    "true_positive_rate": ("Taux de vrais positifs", "True positive rate"),
+    "false_positive_rate": ("Taux de faux positifs", "False positive rate"),
+    "mae": ("Erreur absolue moyenne", "Mean absolute error"),
+    "mean_error": ("Erreur moyenne (prédit − réel)", "Mean error (predicted − actual)"),
+}
+
+METHOD_LABELS: Final[Mapping[str, Text]] = {
+    "auto": ("Automatique", "Automatic"),
+    "permutation_importance": ("Importance par permutation", "Permutation importance"),
+    "partial_dependence": ("Dépendance partielle", "Partial dependence"),
+    "shap": ("Valeurs de Shapley", "Shapley values"),
+    "counterfactual": ("Contrefactuels", "Counterfactuals"),
+    "data_profile": ("Profil des données", "Data profile"),
+}

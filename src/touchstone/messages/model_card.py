@@ -1,0 +1,59 @@
+"""The sentences and headings of a model card, in French and English.
+
+Numbers arrive already formatted for the language.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from touchstone.messages.locales import Text
+
+MODEL_CARD: Final[Mapping[str, Text]] = {
+    "title": ("Fiche du modèle : {target}", "Model card: {target}"),
+    "what": ("Ce que c’est", "What it is"),
+    "model": ("{algorithm} ({settings}), {task}.", "{algorithm} ({settings}), {task}."),
+    "data": ("Données", "Data"),
+    "data_line": (
+        "{rows} {rows:ligne|lignes}, {features} {features:colonne utilisée|colonnes utilisées} ; empreinte "
+        "SHA-256 du fichier : `{digest}`.",
+        "{rows} {rows:row|rows}, {features} {features:column|columns} used; SHA-256 digest of the file: `{digest}`.",
+    ),
+    "preparation": ("Préparation", "Preparation"),
+    "preparation_line": (
+        "Nombres : médiane à la place des valeurs manquantes (et indicateur), centrés et réduits. Catégories : une "
+        "colonne par valeur, ou moyenne croisée de la cible au-delà de {many} valeurs. Dates : décomposées. "
+        "Textes : TF-IDF et SVD. Tout est appris sur les seules lignes d’apprentissage.",
+        "Numbers: median in place of missing values (and a flag), standardised. Categories: a column per value, or the "
+        "cross-fitted mean of the target beyond {many} values. Dates: split into parts. Texts: TF-IDF and SVD. "
+        "All of it is learned from training rows only.",
+    ),
+    "metrics": ("Qualité mesurée", "Measured quality"),
+    "metrics_columns": (
+        "| Métrique | Modèle | Intervalle à 95 % | Référence naïve |",
+        "| Metric | Model | 95% interval | Naive baseline |",
+    ),
+    "split_holdout": (
+        "Mesurée sur {percent} % des lignes, écartées de l’apprentissage ; le modèle conservé est celui qui "
+        "a été évalué.",
+        "Measured on {percent}% of the rows, held out of training; the model kept is the one that was evaluated.",
+    ),
+    "split_kfold": (
+        "Mesurée en {folds} plis, la recherche étant refaite dans chacun ; le modèle conservé est réentraîné "
+        "sur toutes les lignes.",
+        "Measured over {folds} folds, with the search repeated in each; the model kept is refitted on every row.",
+    ),
+    "split_time": (
+        "Mesurée sur les lignes les plus récentes ({percent} %) ; le modèle conservé est celui qui a été évalué.",
+        "Measured on the most recent rows ({percent}%); the model kept is the one that was evaluated.",
+    ),
+    "groups": ("Groupes", "Groups"),
+    "groups_columns": (
+        "| Colonne | Groupe | Lignes | {metric} | Intervalle |",
+        "| Column | Group | Rows | {metric} | Interval |",
+    ),
+    "limits": ("Limites et avertissements", "Limits and warnings"),
+    "no_warning": ("Aucun avertissement.", "No warnings."),
+    "versions": ("Versions", "Versions"),
+    "classification": ("classification", "classification"),
+    "regression": ("régression", "regression"),
+}
