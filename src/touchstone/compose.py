@@ -19,8 +19,9 @@ from touchstone.core.errors import ServiceError, StorageFull, Unavailable
 from touchstone.core.identity import USER_ID_HEADER, InternalTokens
 from touchstone.core.outage_log import first_line
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.database.engine import Database, is_damaged, sqlite_path
+from touchstone.database.engine import Database
 from touchstone.database.migrations import current, head, is_older, prepare, upgrade
+from touchstone.database.sqlite import is_damaged, sqlite_path
 from touchstone.http import server
 from touchstone.http.admission import InSamePlace
 from touchstone.http.error_responses import error_response

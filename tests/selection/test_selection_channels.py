@@ -31,7 +31,7 @@ def statements(database: Database) -> Iterator[list[str]]:
         if "FROM datasets" in statement:
             executed.append(statement)
 
-    engines = {id(engine): engine.sync_engine for engine in (database._reading, database._writing)}
+    engines = {id(engine): engine.sync_engine for engine in (database._reading_engine, database._writing_engine)}
     for engine in engines.values():
         sa.event.listen(engine, "before_cursor_execute", note)
     yield executed

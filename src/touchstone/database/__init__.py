@@ -1,1 +1,1 @@
-"""The `database` package."""
+"""The database: connections and transactions, tables, version counters and migrations."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
-from touchstone.database.engine import Instant
+from touchstone.database.utc_datetime import UtcDateTime
 
 NAMING: Final = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -51,8 +51,8 @@ datasets = sa.Table(
     _json("metadata"),
     # Attributes that were filled from the measured file, not declared by anybody.
     _json("measured_attributes"),
-    sa.Column("created_at", Instant, nullable=False),
-    sa.Column("updated_at", Instant, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("updated_at", UtcDateTime, nullable=False),
     # The catalog version at which this row last changed: other processes fetch what is newer than theirs.
     sa.Column("changed_at_version", sa.BigInteger, nullable=False, index=True),
     # The size of what the record says, as JSON: counted against its owner's quota and against the bytes of a page.
@@ -87,8 +87,8 @@ projects = sa.Table(
     _json("weights", nullable=False),
     sa.Column("chosen_dataset_id", sa.Integer, nullable=True),
     sa.Column("choice_reason", sa.Text, nullable=True),
-    sa.Column("created_at", Instant, nullable=False),
-    sa.Column("updated_at", Instant, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("updated_at", UtcDateTime, nullable=False),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Index(None, "user_id", "updated_at"),
 )
@@ -101,7 +101,7 @@ files = sa.Table(
     sa.Column("file_path", sa.Text, nullable=False, unique=True),
     sa.Column("bytes", sa.BigInteger, nullable=False),
     sa.Column("sha256", sa.Text, nullable=False),
-    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
 )
 
 users = sa.Table(
@@ -120,7 +120,7 @@ users = sa.Table(
     sa.Column("locale", sa.Text, nullable=True),  # null: none chosen, the client's language counts
     sa.Column("picture", sa.LargeBinary, nullable=True),
     sa.Column("picture_digest", sa.Text, nullable=True),
-    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
 )
 
 oauth_accounts = sa.Table(
@@ -142,9 +142,9 @@ sessions = sa.Table(
     sa.Column("user_id", sa.Uuid, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("user_agent", sa.Text, nullable=True),
     sa.Column("address", sa.Text, nullable=True),
-    sa.Column("created_at", Instant, nullable=False),
-    sa.Column("used_at", Instant, nullable=False),
-    sa.Column("revoked_at", Instant, nullable=True),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("used_at", UtcDateTime, nullable=False),
+    sa.Column("revoked_at", UtcDateTime, nullable=True),
 )
 
 refresh_tokens = sa.Table(
@@ -153,9 +153,9 @@ refresh_tokens = sa.Table(
     # Only the digest is kept: a stolen database signs nobody in.
     sa.Column("digest", sa.Text, primary_key=True),
     sa.Column("session_id", sa.Uuid, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, index=True),
-    sa.Column("created_at", Instant, nullable=False),
-    sa.Column("expires_at", Instant, nullable=False),
-    sa.Column("used_at", Instant, nullable=True),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("expires_at", UtcDateTime, nullable=False),
+    sa.Column("used_at", UtcDateTime, nullable=True),
 )
 
 reset_tokens = sa.Table(
@@ -163,8 +163,8 @@ reset_tokens = sa.Table(
     metadata,
     sa.Column("digest", sa.Text, primary_key=True),
     sa.Column("user_id", sa.Uuid, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
-    sa.Column("expires_at", Instant, nullable=False),
-    sa.Column("used_at", Instant, nullable=True),
+    sa.Column("expires_at", UtcDateTime, nullable=False),
+    sa.Column("used_at", UtcDateTime, nullable=True),
 )
 
 jobs = sa.Table(
@@ -191,11 +191,11 @@ jobs = sa.Table(
     # How many attempts ended because the worker was lost; a worker that stops in good order does not count.
     sa.Column("losses", sa.Integer, nullable=False),
     sa.Column("worker", sa.Text, nullable=True),
-    sa.Column("lease_until", Instant, nullable=True),
-    sa.Column("created_at", Instant, nullable=False),
-    sa.Column("started_at", Instant, nullable=True),
-    sa.Column("finished_at", Instant, nullable=True),
-    sa.Column("updated_at", Instant, nullable=False),
+    sa.Column("lease_until", UtcDateTime, nullable=True),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("started_at", UtcDateTime, nullable=True),
+    sa.Column("finished_at", UtcDateTime, nullable=True),
+    sa.Column("updated_at", UtcDateTime, nullable=False),
     sa.UniqueConstraint("owner", "kind", "idempotency_key"),
     sa.Index(None, "owner", "created_at"),
     sa.Index(None, "owner", "started_at"),  # whose turn it is
@@ -210,7 +210,7 @@ job_events = sa.Table(
     sa.Column("event", sa.Text, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False),
     _json("data"),
-    sa.Column("at", Instant, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
     sqlite_autoincrement=True,
 )
 

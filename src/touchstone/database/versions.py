@@ -1,4 +1,7 @@
-"""Counters that move with what they stand for, in the same transaction: how processes notice each other's writes."""
+"""Version counters, by which processes notice each other's writes.
+
+A transaction that changes the catalog or the accounts also increments the counter of that name.
+"""
 
 from typing import Final
 
@@ -9,24 +12,32 @@ from touchstone.database.tables import versions
 
 CATALOG: Final = "catalog"
 ACCOUNTS: Final = "accounts"
-# Two processes may make a counter's first move at once: the later one waits here for the earlier one's row.
-_BEGIN: Final = sa.text("INSERT INTO versions (name, version) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
+# Two processes may create a counter at the same time: the later one waits here until the earlier one has committed.
+_CREATE_COUNTER: Final = sa.text("INSERT INTO versions (name, version) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 
 
 async def current(rows: Reader, name: str) -> int:
-    """The counter's value; 0 before its first move."""
-    return int(await rows.scalar(sa.select(versions.c.version).where(versions.c.name == name)) or 0)
+    """Return the value of the counter, which is 0 before it is first incremented."""
+    version = await rows.scalar(sa.select(versions.c.version).where(versions.c.name == name))
+    return int(version or 0)
 
 
 async def bump(rows: Writer, name: str) -> int:
-    """Move the counter on and return its new value.
+    """Increment the counter and return its new value.
 
-    The row stays locked until the transaction ends, so values appear to others in the order in which they were taken.
+    The row stays locked until the end of the transaction, so values become visible in the order in which they were
+    assigned.
     """
-    moved = sa.update(versions).where(versions.c.name == name).values(version=versions.c.version + 1)
-    found = await rows.returning(moved.returning(versions.c.version))
-    if found is None:
-        await rows.execute(_BEGIN.bindparams(name=name))
-        found = await rows.returning(moved.returning(versions.c.version))
-    assert found is not None
-    return int(found["version"])
+    increment = (
+        sa.update(versions)
+        .where(versions.c.name == name)
+        .values(version=versions.c.version + 1)
+        .returning(versions.c.version)
+    )
+
+    row = await rows.returning(increment)
+    if row is None:
+        await rows.execute(_CREATE_COUNTER.bindparams(name=name))
+        row = await rows.returning(increment)
+    assert row is not None
+    return int(row["version"])

@@ -1,4 +1,4 @@
-"""The schema of the database, step by step (Alembic), and the rule that code never runs on an older one."""
+"""Migrations of the database schema (Alembic), and the check that the code never runs on another schema."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -18,87 +18,86 @@ UPGRADE_COMMAND: Final = "touchstone db upgrade"
 
 
 class SchemaError(Exception):
-    """The database's schema is not the one this code needs; the message says what to run."""
+    """The schema of the database is not the one that this code needs; the message says what to run."""
 
 
-def _config() -> Config:
+def head() -> str:
+    """Return the revision that this code needs."""
+    revision = ScriptDirectory.from_config(_alembic_config()).get_current_head()
+    assert revision is not None
+    return revision
+
+
+async def current(database: Database) -> str | None:
+    """Return the revision of the database; None if the database is empty."""
+    revision: str | None = await database.run_sync(_current_revision)
+    return revision
+
+
+def is_older(revision: str | None) -> bool:
+    """Return whether this code can upgrade a database from this revision."""
+    return revision is not None and revision != head() and _is_known(revision)
+
+
+async def upgrade(database: Database) -> None:
+    """Upgrade the schema to `head` in a single transaction, which processes run one after another.
+
+    Raises:
+        SchemaError: the database is newer than this code.
+    """
+    await database.run_exclusively(_run_migrations)
+
+
+async def prepare(database: Database) -> None:
+    """Create the schema of an empty database, or check that the schema is the one that this code needs.
+
+    Raises:
+        SchemaError: the schema is older or newer than this code.
+    """
+    revision = await current(database)
+    if revision is None:
+        await upgrade(database)
+    elif revision != head():
+        raise SchemaError(_mismatch_message(revision))
+
+
+def _alembic_config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(FOLDER))
     return config
 
 
-def head() -> str:
-    """The revision that this code needs."""
-    found = ScriptDirectory.from_config(_config()).get_current_head()
-    assert found is not None
-    return found
-
-
-def revision(connection: sa.Connection) -> str | None:
-    """The revision that the database is at; None for an empty database."""
+def _current_revision(connection: sa.Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-async def current(database: Database) -> str | None:
-    """The revision that the database is at; None for an empty database."""
-    found: str | None = await database.run_sync(revision)
-    return found
+def _run_migrations(connection: sa.Connection) -> None:
+    config = _alembic_config()
+    scripts = ScriptDirectory.from_config(config)
 
-
-def is_older(found: str | None) -> bool:
-    """Return whether this code can bring a database at that revision to `head`."""
-    return found is not None and found != head() and _knows(found)
-
-
-async def upgrade(database: Database) -> None:
-    """Bring the schema to `head`, in one transaction that nobody else can be in at the same time.
-
-    Raises:
-        SchemaError: the database is newer than this code.
-    """
-    await database.run_alone(_upgrade)
-
-
-async def prepare(database: Database) -> None:
-    """Make the schema of an empty database; accept a current one.
-
-    Raises:
-        SchemaError: the schema is older or newer than this code.
-    """
-    found = await current(database)
-    if found is None:
-        await upgrade(database)
-    elif found != head():
-        raise SchemaError(_mismatch(found))
-
-
-def _upgrade(connection: sa.Connection) -> None:
-    config = _config()
-    script = ScriptDirectory.from_config(config)
-
-    def steps(found: Any, _context: Any) -> Any:
+    def pending_migrations(revision: Any, _context: Any) -> Any:
         try:
-            return script._upgrade_revs("head", found)  # what Alembic's own upgrade command calls
+            return scripts._upgrade_revs("head", revision)  # as the upgrade command of Alembic does
         except CommandError as problem:
-            raise SchemaError(_mismatch(str(found))) from problem
+            raise SchemaError(_mismatch_message(str(revision))) from problem
 
-    with EnvironmentContext(config, script, fn=steps) as environment:
+    with EnvironmentContext(config, scripts, fn=pending_migrations) as environment:
         environment.configure(connection=connection, target_metadata=metadata)
         environment.run_migrations()
 
 
-def _mismatch(found: str) -> str:
+def _mismatch_message(revision: str) -> str:
     needed = head()
-    if _knows(found):
-        return f"Database is at {found}, code needs {needed}. Run: {UPGRADE_COMMAND}"
+    if _is_known(revision):
+        return f"Database is at {revision}, code needs {needed}. Run: {UPGRADE_COMMAND}"
     return (
-        f"Database is at {found}, newer than this code ({needed}). "
+        f"Database is at {revision}, newer than this code ({needed}). "
         f"Install that newer version, then run: {UPGRADE_COMMAND}"
     )
 
 
-def _knows(found: str) -> bool:
+def _is_known(revision: str) -> bool:
     try:
-        return ScriptDirectory.from_config(_config()).get_revision(found) is not None
+        return ScriptDirectory.from_config(_alembic_config()).get_revision(revision) is not None
     except CommandError:
         return False

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from touchstone.database.engine import Instant
+from touchstone.database.utc_datetime import UtcDateTime
 
 revision = "0001"
 down_revision = None
@@ -56,8 +56,8 @@ def upgrade() -> None:
         sa.Column("accountability_defined", sa.Boolean(), nullable=True),
         sa.Column("metadata", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("measured_attributes", sa.JSON(none_as_null=True), nullable=True),
-        sa.Column("created_at", Instant(), nullable=False),
-        sa.Column("updated_at", Instant(), nullable=False),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("updated_at", UtcDateTime(), nullable=False),
         sa.Column("changed_at_version", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_datasets")),
         sa.UniqueConstraint("dataset_id", name=op.f("uq_datasets_dataset_id")),
@@ -72,7 +72,7 @@ def upgrade() -> None:
         sa.Column("file_path", sa.Text(), nullable=False),
         sa.Column("bytes", sa.BigInteger(), nullable=False),
         sa.Column("sha256", sa.Text(), nullable=False),
-        sa.Column("created_at", Instant(), nullable=False),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_files")),
         sa.UniqueConstraint("file_path", name=op.f("uq_files_file_path")),
     )
@@ -98,11 +98,11 @@ def upgrade() -> None:
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("losses", sa.Integer(), nullable=False),
         sa.Column("worker", sa.Text(), nullable=True),
-        sa.Column("lease_until", Instant(), nullable=True),
-        sa.Column("created_at", Instant(), nullable=False),
-        sa.Column("started_at", Instant(), nullable=True),
-        sa.Column("finished_at", Instant(), nullable=True),
-        sa.Column("updated_at", Instant(), nullable=False),
+        sa.Column("lease_until", UtcDateTime(), nullable=True),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("started_at", UtcDateTime(), nullable=True),
+        sa.Column("finished_at", UtcDateTime(), nullable=True),
+        sa.Column("updated_at", UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_jobs")),
         sa.UniqueConstraint("owner", "kind", "idempotency_key", name=op.f("uq_jobs_owner_kind_idempotency_key")),
     )
@@ -121,8 +121,8 @@ def upgrade() -> None:
         sa.Column("weights", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("chosen_dataset_id", sa.Integer(), nullable=True),
         sa.Column("choice_reason", sa.Text(), nullable=True),
-        sa.Column("created_at", Instant(), nullable=False),
-        sa.Column("updated_at", Instant(), nullable=False),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("updated_at", UtcDateTime(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
     )
@@ -142,7 +142,7 @@ def upgrade() -> None:
         sa.Column("locale", sa.Text(), nullable=False),
         sa.Column("picture", sa.LargeBinary(), nullable=True),
         sa.Column("picture_digest", sa.Text(), nullable=True),
-        sa.Column("created_at", Instant(), nullable=False),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("email_folded", name=op.f("uq_users_email_folded")),
     )
@@ -170,7 +170,7 @@ def upgrade() -> None:
         sa.Column("event", sa.Text(), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("data", sa.JSON(none_as_null=True), nullable=True),
-        sa.Column("at", Instant(), nullable=False),
+        sa.Column("at", UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(["job_id"], ["jobs.id"], name=op.f("fk_job_events_job_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_job_events")),
         sqlite_autoincrement=True,
@@ -192,8 +192,8 @@ def upgrade() -> None:
         "reset_tokens",
         sa.Column("digest", sa.Text(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
-        sa.Column("expires_at", Instant(), nullable=False),
-        sa.Column("used_at", Instant(), nullable=True),
+        sa.Column("expires_at", UtcDateTime(), nullable=False),
+        sa.Column("used_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_reset_tokens_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_reset_tokens")),
     )
@@ -204,9 +204,9 @@ def upgrade() -> None:
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("user_agent", sa.Text(), nullable=True),
         sa.Column("address", sa.Text(), nullable=True),
-        sa.Column("created_at", Instant(), nullable=False),
-        sa.Column("used_at", Instant(), nullable=False),
-        sa.Column("revoked_at", Instant(), nullable=True),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("used_at", UtcDateTime(), nullable=False),
+        sa.Column("revoked_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_sessions_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sessions")),
     )
@@ -215,9 +215,9 @@ def upgrade() -> None:
         "refresh_tokens",
         sa.Column("digest", sa.Text(), nullable=False),
         sa.Column("session_id", sa.Uuid(), nullable=False),
-        sa.Column("created_at", Instant(), nullable=False),
-        sa.Column("expires_at", Instant(), nullable=False),
-        sa.Column("used_at", Instant(), nullable=True),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.Column("expires_at", UtcDateTime(), nullable=False),
+        sa.Column("used_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(
             ["session_id"], ["sessions.id"], name=op.f("fk_refresh_tokens_session_id"), ondelete="CASCADE"
         ),

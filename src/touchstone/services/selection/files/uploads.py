@@ -27,7 +27,8 @@ from touchstone.core.errors import (
 )
 from touchstone.core.identity import parse_uuid
 from touchstone.core.settings import Settings
-from touchstone.database.engine import Database, refusal_of
+from touchstone.database.engine import Database
+from touchstone.database.failures import service_error_for
 from touchstone.database.versions import bump
 from touchstone.datafiles.profiler import FILE_TYPES
 from touchstone.services.selection import store
@@ -77,7 +78,7 @@ class Uploading:
             kept = self._folder / f"{file_id}-{name}"
             await asyncio.to_thread(_settle, aside, kept)
         except OSError as problem:
-            raise refusal_of(problem) or problem from problem
+            raise service_error_for(problem) or problem from problem
         finally:
             aside.unlink(missing_ok=True)
         values: dict[str, Any] = {

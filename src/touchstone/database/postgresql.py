@@ -1,0 +1,39 @@
+"""What is specific to PostgreSQL: options of a connection, and the lock that serialises migrations."""
+
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+# With libpq's defaults, a connection to a server that has lost its network hangs for minutes.
+CONNECTION_OPTIONS: Final = {
+    "connect_timeout": 3,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+# The number is arbitrary, but every process must use the same one.
+_ADVISORY_LOCK: Final = 7_368_273
+
+
+def create_postgresql_engine(url: str, **options: Any) -> AsyncEngine:
+    """Return an engine that notices a lost server within seconds.
+
+    Connection options in the URL take precedence over `CONNECTION_OPTIONS`.
+    """
+    parsed_url = sa.make_url(url)
+    connection_options = {name: value for name, value in CONNECTION_OPTIONS.items() if name not in parsed_url.query}
+
+    return create_async_engine(
+        parsed_url.set(drivername="postgresql+psycopg"),
+        # Without this check, every pooled connection would fail its first request after a restart of the server.
+        pool_pre_ping=True,
+        connect_args=connection_options,
+        **options,
+    )
+
+
+def take_advisory_lock(connection: sa.Connection) -> None:
+    """Wait until no other transaction holds the lock, and hold it until the end of this one."""
+    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))

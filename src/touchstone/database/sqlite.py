@@ -1,0 +1,85 @@
+"""What is specific to SQLite: settings of a connection, backups, and files that are damaged."""
+
+import contextlib
+import sqlite3
+from pathlib import Path
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+BUSY_TIMEOUT_MS: Final = 10_000
+_PRAGMAS: Final = (
+    f"busy_timeout={BUSY_TIMEOUT_MS}",
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "temp_store=MEMORY",
+)
+_DAMAGE_CODES: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+def sqlite_path(url: str) -> str | None:
+    """Return the file of an SQLite database; None for a database of another kind."""
+    parsed_url = sa.make_url(url)
+    if parsed_url.get_backend_name() != "sqlite":
+        return None
+    return parsed_url.database or ":memory:"
+
+
+def check_can_open(path: str) -> None:
+    """Raise the driver's error if the file cannot be opened.
+
+    The asynchronous driver would leave a thread behind if its first connection failed.
+    """
+    with contextlib.closing(sqlite3.connect(path)):
+        pass
+
+
+def create_sqlite_engine(url: str, *, is_writer: bool, **options: Any) -> AsyncEngine:
+    """Return an engine whose connections use the write-ahead log.
+
+    With `is_writer`, a transaction takes the write lock as soon as it begins, not at its first write.
+    """
+    engine = create_async_engine(sa.make_url(url).set(drivername="sqlite+aiosqlite"), **options)
+    begin_statement = "BEGIN IMMEDIATE" if is_writer else "BEGIN"
+
+    event.listen(engine.sync_engine, "connect", _configure_connection)
+    event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin_statement))
+    return engine
+
+
+def _configure_connection(connection: Any, _record: Any) -> None:
+    # The driver's implicit BEGIN is deferred and would fail at the first write; the "begin" event replaces it.
+    connection.isolation_level = None
+    with contextlib.closing(connection.cursor()) as cursor:
+        for pragma in _PRAGMAS:
+            cursor.execute(f"PRAGMA {pragma}")
+
+
+def back_up(source: str, target: Path) -> None:
+    """Copy a consistent snapshot of the database to a new file, completely or not at all.
+
+    Raises:
+        FileExistsError: the target exists already.
+    """
+    if target.exists():
+        raise FileExistsError(target)
+
+    incomplete = target.with_name(f"{target.name}.part")
+    incomplete.unlink(missing_ok=True)
+    try:
+        with contextlib.closing(sqlite3.connect(source)) as connection:
+            connection.execute("VACUUM INTO ?", (str(incomplete),))
+        incomplete.replace(target)
+    finally:
+        incomplete.unlink(missing_ok=True)
+
+
+def is_damaged(problem: BaseException | None) -> bool:
+    """Return whether SQLite reports that the file is not a database, or no longer a valid one."""
+    driver_error = getattr(problem, "orig", problem)
+    code = getattr(driver_error, "sqlite_errorcode", 0)
+    # The low byte is the primary result code, the rest specifies it further.
+    return isinstance(driver_error, sqlite3.DatabaseError) and code & 0xFF in _DAMAGE_CODES
