@@ -33,12 +33,14 @@ class Reader:
     async def all(self, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
         """Return all rows of the query."""
         result = await self._connection.execute(query)
-        return result.mappings().all()
+        rows: Sequence[sa.RowMapping] = result.mappings().all()
+        return rows
 
     async def first(self, query: sa.Select[Any]) -> sa.RowMapping | None:
         """Return the first row of the query, or None."""
         result = await self._connection.execute(query)
-        return result.mappings().first()
+        row: sa.RowMapping | None = result.mappings().first()
+        return row
 
     async def scalar(self, query: sa.Select[Any]) -> Any:
         """Return the first column of the first row, or None."""

@@ -17,7 +17,9 @@ Said = dict[str, str]  # {"fr": …, "en": …}
 def say(text: Text, **facts: Any) -> Said:
     """A row of a table in both languages; a fact may itself be a `Said`, a number, a text, or a list of these."""
     return {
-        locale: template.format(**{name: with_count(written(fact, locale), fact, locale) for name, fact in facts.items()})
+        locale: template.format(
+            **{name: with_count(written(fact, locale), fact, locale) for name, fact in facts.items()}
+        )
         for locale, template in zip(LOCALES, text, strict=True)
     }
 
