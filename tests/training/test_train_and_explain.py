@@ -63,7 +63,8 @@ async def test_from_upload_to_explanation(service):
         declared = document["paths"]["/api/v1/ml/jobs/{job_id}/artifacts/{name}"]["get"]["responses"]["200"]["content"]
         files = [await person.get(f"{address}/artifacts/{file['name']}") for file in job["artifacts"]]
         answered = {one.headers["content-type"].partition(";")[0] for one in (svg, png, *files)}
-        assert answered == set(declared)
+        # Generated clients read bytes only where this media type is declared as well.
+        assert answered | {"application/octet-stream"} == set(declared)
 
         again = await ended(person, await start(person, "/api/v1/ml/train", order | {"name": "again"}))
         assert again["result"] == job["result"]
