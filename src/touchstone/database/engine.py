@@ -87,6 +87,7 @@ class Database:
             self._disk_reserve.restore()
             self._disk_reserve.release_if_short()  # opening the database takes some space as well
 
+        self._has_answered = False
         self._outage_log = OutageLog("database away", "database back")
         self._busy_log = OutageLog("database busy", "database no longer busy")
         self._disk_full_log = OutageLog("disk full", "disk no longer full")
@@ -220,6 +221,7 @@ class Database:
                 raise
             raise error from problem
 
+        self._has_answered = True
         self._outage_log.over()
         self._busy_log.over()
 
@@ -231,7 +233,7 @@ class Database:
                 self._disk_reserve.release()
         elif is_busy(problem):
             self._busy_log.occurred(problem)
-        else:
+        elif self._has_answered:  # otherwise the start fails, and the command that fails says why
             self._outage_log.occurred(problem)
 
 
