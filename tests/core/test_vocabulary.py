@@ -14,6 +14,7 @@ from touchstone import compose
 from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
 from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, parse_uuid, read_user_id
 from touchstone.core.text import fold
+from touchstone.http.error_rendering import render_detail
 from touchstone.http.request_models import RequestModel
 from touchstone.messages import MESSAGES, validation_text
 from touchstone.messages.locales import LOCALES, preferred_locale
@@ -39,8 +40,8 @@ def test_codes_are_unique() -> None:
 
 def test_fixed_sentences_ignore_the_language() -> None:
     """Three sentences are the interface's own; the others follow the caller."""
-    assert [ProjectNotFound().detail(locale) for locale in LOCALES] == ["Projet non trouvé"] * 2
-    assert "10" in TooLarge(limit=10).detail("en")
+    assert [render_detail(ProjectNotFound(), locale) for locale in LOCALES] == ["Projet non trouvé"] * 2
+    assert "10" in render_detail(TooLarge(limit=10), "en")
 
 
 def test_possible_values_are_listed_in_neither_language() -> None:

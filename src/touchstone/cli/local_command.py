@@ -10,9 +10,10 @@ from touchstone.cli.option_groups import Group
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import SettingsError
 from touchstone.database.migrations import SchemaError
+from touchstone.http.error_rendering import render_detail
 
 FAILURES: Final[Failures] = {
-    ServiceError: lambda problem: (problem.detail("en"), Exit.REFUSED),
+    ServiceError: lambda problem: (render_detail(problem, "en"), Exit.REFUSED),
     SettingsError: lambda problem: (str(problem), Exit.USAGE),
     SchemaError: lambda problem: (str(problem), Exit.USAGE),
 }

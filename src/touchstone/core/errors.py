@@ -1,12 +1,16 @@
-"""Every refusal of the service: one class each, with its HTTP status and a stable code whose text is in `messages`."""
+"""The errors that the service reports to its callers: one class each, with its HTTP status and a stable code.
 
-from collections.abc import Mapping
+Errors carry facts, not sentences. `http/error_rendering.py` turns a code and its facts into French or English.
+"""
+
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
-from touchstone.messages import FRENCH_ONLY, job_error_text, text, validation_text
+Location: TypeAlias = tuple[str | int, ...]
 
-_WHOLES: Final = {"query": "whole_query", "path": "whole_path"}
+# What logs and counters show for a request whose client went away before the response; it is never sent.
+CLIENT_DISCONNECTED: Final = 499
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,65 +18,37 @@ class FieldError:
     """One thing that is wrong with a request.
 
     Attributes:
-        loc: where it is, from `body` or `query` inwards.
-        kind: key of the sentence in `messages.validation` that says why; also the `type` in the answer.
-        facts: what fills the placeholders of the sentence.
-        fallback: the sentence of a kind that has none of ours.
+        loc: path of the offending value, beginning with `body`, `query` or another part of the request.
+        kind: key of the explanation in `messages.validation`; also the `type` in the response.
+        facts: values for the placeholders of the explanation.
+        fallback: explanation of a kind that `messages` does not know.
     """
 
-    loc: tuple[str | int, ...]
+    loc: Location
     kind: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     fallback: str = ""
 
-    def sentence(self, locale: str) -> str:
-        """Return why it does not fit, for people."""
-        return validation_text(self.kind, self.fallback, self.facts, locale)
-
-    def place(self, locale: str) -> str:
-        """Return where it is, for people: the path of the field, or a name of the whole that it is in."""
-        _, *inner = self.loc or ("body",)
-        if inner:
-            return ".".join(map(str, inner))
-        return validation_text(_WHOLES.get(str(self.loc[0]) if self.loc else "", "whole_body"), "", None, locale)
-
-    def shown(self, locale: str) -> dict[str, Any]:
-        """Return it as the answer's JSON object."""
-        return {"loc": list(self.loc), "msg": self.sentence(locale), "type": self.kind}
-
-
-# What logs and counters show for a request whose client went away before it was answered; it is never sent.
-CLIENT_DISCONNECTED: Final = 499
-
 
 class ServiceError(Exception):
-    """A refusal that the caller is told about. `facts` fill the placeholders of its sentence.
+    """An error that is reported to the caller.
 
     Attributes:
-        status: HTTP status of the answer.
+        status: HTTP status of the response.
         code: stable English key; also the key of the sentence in `messages`.
-        errors: details `{loc, msg, type}`, one for each thing that is wrong.
-        headers: extra response headers.
+        field_errors: what is wrong with the request, one entry for each offending value.
+        headers: additional response headers.
+        facts: values for the placeholders of the sentence.
     """
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
 
-    def __init__(
-        self, *, errors: list[dict[str, Any]] | None = None, headers: dict[str, str] | None = None, **facts: Any
-    ) -> None:
+    def __init__(self, *field_errors: FieldError, headers: Mapping[str, str] | None = None, **facts: Any) -> None:
         super().__init__(self.code)
+        self.field_errors = field_errors
+        self.headers = dict(headers or {})
         self.facts = facts
-        self.errors = errors or []
-        self.headers = headers or {}
-
-    def detail(self, locale: str) -> str:
-        """The sentence for people, in French or English; three sentences are fixed by the interface."""
-        return text(self.code, "fr" if self.code in FRENCH_ONLY else locale, **self.facts)
-
-    def body(self, locale: str) -> dict[str, Any]:
-        """The answer's JSON object `{detail, code, errors}`."""
-        return {"detail": self.detail(locale), "code": self.code, "errors": self.errors}
 
 
 class Unauthorized(ServiceError):
@@ -80,8 +56,8 @@ class Unauthorized(ServiceError):
 
     status, code = 401, "unauthorized"
 
-    def __init__(self, **facts: Any) -> None:
-        super().__init__(headers={"WWW-Authenticate": "Bearer"}, **facts)
+    def __init__(self) -> None:
+        super().__init__(headers={"WWW-Authenticate": "Bearer"})
 
 
 class InvalidUserId(Unauthorized):
@@ -191,6 +167,9 @@ class MethodNotAllowed(ServiceError):
 
     status, code = 405, "method_not_allowed"
 
+    def __init__(self, *, allowed: Collection[str]) -> None:
+        super().__init__(headers={"Allow": ", ".join(sorted(allowed))})
+
 
 class ReceiveTimeout(ServiceError):
     """The client sent its body too slowly."""
@@ -239,6 +218,9 @@ class TooLarge(ServiceError):
 
     status, code = 413, "too_large"
 
+    def __init__(self, *, limit: int) -> None:
+        super().__init__(limit=limit)
+
 
 class QuotaExceeded(TooLarge):
     """The user's uploads together are larger than allowed."""
@@ -263,6 +245,9 @@ class UnsupportedMedia(ServiceError):
 
     status, code = 415, "unsupported_media"
 
+    def __init__(self, *, expected: str) -> None:
+        super().__init__(expected=expected)
+
 
 class NotJson(ServiceError):
     """The body is not JSON."""
@@ -281,21 +266,6 @@ class Invalid(ServiceError):
 
     status, code = 422, "validation_error"
 
-    def __init__(self, *faults: FieldError, **facts: Any) -> None:
-        super().__init__(**facts)
-        self.faults = faults
-
-    def detail(self, locale: str) -> str:
-        """The sentence for people."""
-        if not self.faults:
-            return super().detail(locale)
-        first = self.faults[0]
-        return text(self.code, locale, where=first.place(locale), why=first.sentence(locale), **self.facts)
-
-    def body(self, locale: str) -> dict[str, Any]:
-        """The answer's JSON object."""
-        return super().body(locale) | {"errors": [fault.shown(locale) for fault in self.faults]}
-
 
 class InvalidValue(Invalid):
     """One named value does not fit."""
@@ -308,15 +278,14 @@ class UnknownName(Invalid):
 
     code = "unknown_name"
 
-    def detail(self, locale: str) -> str:
-        """The sentence for people."""
-        return self.faults[0].sentence(locale)
-
 
 class InvalidWeights(Invalid):
-    """The weights cannot be used; the facts give the `name` of the criterion."""
+    """The weights cannot be used; the sentence names the criterion."""
 
     code = "invalid_weights"
+
+    def __init__(self, *, at: Location, reason: str, name: str) -> None:
+        super().__init__(FieldError(at, reason), name=name)
 
 
 class ConflictingValues(Invalid):
@@ -324,14 +293,22 @@ class ConflictingValues(Invalid):
 
     code = "conflicting_values"
 
-    def __init__(self, *loc: str | int, name: str, other: str) -> None:
-        super().__init__(FieldError(loc, self.code, {"name": name, "other": other}), name=name, other=other)
+    def __init__(self, *, at: Location, other: str, name: str = "") -> None:
+        """Report that the value at `at` contradicts the one called `other`.
+
+        `name` is what the sentence calls the value at `at`: by default the last part of its path.
+        """
+        name = name or str(at[-1])
+        super().__init__(FieldError(at, self.code, {"name": name, "other": other}), name=name, other=other)
 
 
 class ChosenDatasetNotFound(Invalid):
     """The dataset that a project is to choose does not exist, or is private to someone else."""
 
     code = "chosen_dataset_not_found"
+
+    def __init__(self) -> None:
+        super().__init__(FieldError(("body", "chosen_dataset_id"), "dataset_not_found"))
 
 
 class WeakPassword(Invalid):
@@ -365,27 +342,17 @@ class DataFileUnreadable(Invalid):
 
 
 class InvalidJobRequest(Invalid):
-    """A job, or a prediction, that cannot work.
-
-    `reason` is the key of the sentence that says why, `where` the place in the body, in dotted form.
-    """
+    """A job, or a prediction, that cannot work."""
 
     code = "invalid_job_request"
 
-    def __init__(self, *, reason: str, where: str = "", **facts: Any) -> None:
-        super().__init__(**facts)
-        self.reason = reason
-        self.where = where
+    def __init__(self, reason: str, *, field: str = "", facts: Mapping[str, Any] | None = None) -> None:
+        """Report why the request cannot be carried out.
 
-    def detail(self, locale: str) -> str:
-        """The sentence for people."""
-        return text(self.code, locale, reason=job_error_text(self.reason, self.facts, locale))
-
-    def body(self, locale: str) -> dict[str, Any]:
-        """The answer's JSON object; its one detail has the reason as its type."""
-        loc = ["body", *(int(part) if part.isdigit() else part for part in self.where.split(".") if part)]
-        why = {"loc": loc, "msg": job_error_text(self.reason, self.facts, locale), "type": self.reason}
-        return super().body(locale) | {"errors": [why]}
+        `reason` is a key of `messages.job_errors`, `field` the dotted path of the offending value in the body.
+        """
+        path = [int(part) if part.isdigit() else part for part in field.split(".") if part]
+        super().__init__(FieldError(("body", *path), reason, facts or {}))
 
 
 class TooManyAttempts(ServiceError):
@@ -393,14 +360,17 @@ class TooManyAttempts(ServiceError):
 
     status, code = 429, "too_many_attempts"
 
+    def __init__(self, *, seconds: int) -> None:
+        super().__init__(headers={"Retry-After": str(seconds)}, seconds=seconds)
+
 
 class TooManyJobs(ServiceError):
     """As many jobs of the user wait already as may."""
 
     status, code = 429, "too_many_jobs"
 
-    def __init__(self, **facts: Any) -> None:
-        super().__init__(headers={"Retry-After": "60"}, **facts)
+    def __init__(self, *, limit: int) -> None:
+        super().__init__(headers={"Retry-After": "60"}, limit=limit)
 
 
 class HeadersTooLarge(ServiceError):
@@ -418,14 +388,17 @@ class Unavailable(ServiceError):
 
     status, code = 503, "unavailable"
 
-    def __init__(self, retry_after: int = 2, *, headers: dict[str, str] | None = None, **facts: Any) -> None:
-        super().__init__(headers={"Retry-After": str(retry_after)} | (headers or {}), **facts)
+    def __init__(self, retry_after: int = 2, *, headers: Mapping[str, str] | None = None, **facts: Any) -> None:
+        super().__init__(headers={"Retry-After": str(retry_after), **(headers or {})}, **facts)
 
 
 class BackendUnavailable(Unavailable):
     """A backend is down, or not part of this installation."""
 
     code = "backend_unavailable"
+
+    def __init__(self, *, backend: str, retry_after: int = 2) -> None:
+        super().__init__(retry_after, backend=backend)
 
 
 class Overloaded(Unavailable):
@@ -439,6 +412,9 @@ class UpstreamTimeout(ServiceError):
 
     status, code = 504, "upstream_timeout"
 
+    def __init__(self, *, backend: str) -> None:
+        super().__init__(backend=backend)
+
 
 class StorageFull(ServiceError):
     """The disk is full: nothing was written."""
@@ -446,9 +422,14 @@ class StorageFull(ServiceError):
     status, code = 507, "storage_full"
 
 
-def _descendants(parent: type[ServiceError]) -> tuple[type[ServiceError], ...]:
-    children = parent.__subclasses__()
-    return tuple(children) + tuple(found for child in children for found in _descendants(child))
+def _subclasses(error_class: type[ServiceError]) -> list[type[ServiceError]]:
+    """Return all direct and indirect subclasses of an error class."""
+    subclasses = []
+    for subclass in error_class.__subclasses__():
+        subclasses += [subclass, *_subclasses(subclass)]
+    return subclasses
 
 
-ERRORS: tuple[type[ServiceError], ...] = tuple(sorted(_descendants(ServiceError), key=lambda e: (e.status, e.code)))
+ERRORS: Final[tuple[type[ServiceError], ...]] = tuple(
+    sorted(_subclasses(ServiceError), key=lambda error_class: (error_class.status, error_class.code))
+)

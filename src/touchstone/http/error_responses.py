@@ -19,6 +19,7 @@ from touchstone.core.errors import (
     ServiceError,
     UnknownName,
 )
+from touchstone.http.error_rendering import render_error
 from touchstone.http.responses import JsonResponse
 from touchstone.messages.locales import preferred_locale
 
@@ -48,7 +49,7 @@ def request_locale(scope: Scope) -> str:
 
 def error_response(error: ServiceError, scope: Scope) -> Response:
     """Return the response that reports an error in the caller's language."""
-    return JsonResponse(error.body(request_locale(scope)), status_code=error.status, headers=error.headers)
+    return JsonResponse(render_error(error, request_locale(scope)), status_code=error.status, headers=error.headers)
 
 
 async def _handle_service_error(request: Request, error: Exception) -> Response:
@@ -71,9 +72,13 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
 async def _handle_http_exception(request: Request, error: Exception) -> Response:
     """Report an exception of Starlette's own router as one of ours."""
     assert isinstance(error, HTTPException)
-    error_classes: dict[int, type[ServiceError]] = {404: NotFound, 405: MethodNotAllowed}
-    error_class = error_classes.get(error.status_code, BadRequest)
-    return error_response(error_class(headers=dict(error.headers or {})), request.scope)
+    headers = error.headers or {}
+
+    if error.status_code == NotFound.status:
+        return error_response(NotFound(), request.scope)
+    if error.status_code == MethodNotAllowed.status:
+        return error_response(MethodNotAllowed(allowed=headers.get("Allow", "").split(", ")), request.scope)
+    return error_response(BadRequest(headers=headers), request.scope)
 
 
 EXCEPTION_HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {

@@ -108,7 +108,7 @@ class AllowedMethodsMiddleware:
             for path_regex, methods in self.allowed_methods:
                 if path_regex.match(scope["path"]):
                     if scope["method"] not in methods:
-                        error = MethodNotAllowed(headers={"Allow": ", ".join(sorted(methods))})
+                        error = MethodNotAllowed(allowed=methods)
                         await error_response(error, scope)(scope, receive, send)
                         return
                     break

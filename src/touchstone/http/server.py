@@ -33,6 +33,7 @@ from touchstone.http.connection_limits import (
     refuse_new_connections,
     waiting_connections,
 )
+from touchstone.http.error_rendering import render_error
 from touchstone.http.responses import JsonResponse
 from touchstone.http.shutdown import STOP_EVENT_KEY
 from touchstone.messages.locales import DEFAULT_LOCALE
@@ -70,7 +71,9 @@ def _answer(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | m
 
 def _last_answer(problem: ServiceError) -> bytes:
     """Return a whole answer that refuses a connection and ends it."""
-    response = JsonResponse(problem.body(DEFAULT_LOCALE), problem.status, {**problem.headers, "Connection": "close"})
+    response = JsonResponse(
+        render_error(problem, DEFAULT_LOCALE), problem.status, {**problem.headers, "Connection": "close"}
+    )
     return _answer(problem.status, response.raw_headers, response.body)
 
 

@@ -119,7 +119,7 @@ class OwnJobQuery(JobQuery):
         """
         named = {UUID(one) for one in (self.project, self.project_id) if one}
         if len(named) > 1:
-            raise ConflictingValues("query", "project_id", name="project_id", other="project")
+            raise ConflictingValues(at=("query", "project_id"), other="project")
         return next(iter(named), None)
 
 

@@ -114,4 +114,4 @@ def ordered(request: Json, kind: type[T]) -> T:
     try:
         return msgspec.convert(request, kind)
     except LearningError as problem:
-        raise InvalidJobRequest(reason=problem.code, where=problem.field, **problem.facts) from problem
+        raise InvalidJobRequest(problem.code, field=problem.field, facts=problem.facts) from problem

@@ -141,6 +141,10 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "the record leads to no readable table; upload a CSV or Parquet file and put its file_path into the record, "
         "or choose another dataset",
     ),
+    "dataset_not_found": (
+        "ce jeu de données n’existe pas, ou vous ne pouvez pas le voir",
+        "this dataset does not exist, or you cannot see it",
+    ),
     "weight_expected": (
         "un objet avec criterion_name et weight est attendu",
         "an object with criterion_name and weight is expected",

@@ -21,6 +21,7 @@ from touchstone.core.errors import (
     Unauthorized,
 )
 from touchstone.core.settings import Settings
+from touchstone.http.error_rendering import render_detail
 from touchstone.web import cookies
 from touchstone.web.error_texts import field_problems, worded
 from touchstone.web.field_problems import FORM, marked
@@ -255,7 +256,7 @@ def refusal_page(problem: ServiceError, scope: Scope, desk: Desk) -> Response:
 
 
 def _as_refusal(visit: Visit, problem: ServiceError) -> TouchstoneError:
-    return TouchstoneError(problem.status, problem.code, problem.detail(visit.locale))
+    return TouchstoneError(problem.status, problem.code, render_detail(problem, visit.locale))
 
 
 async def broken(request: Request, error: Exception) -> Response:

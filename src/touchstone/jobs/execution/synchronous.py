@@ -61,7 +61,7 @@ class Errands:
         ending = await self._executor.run(work, list(files.values()), listen=_nobody, seconds=WORK_SECONDS)
         if isinstance(ending, Died):
             log.warning("an errand died", task=task, status=ending.status)
-            raise InvalidJobRequest(reason="file_not_readable_safely")
+            raise InvalidJobRequest("file_not_readable_safely")
         if isinstance(ending, Refused):
             raise _refusal(ending)
         return ending.result
@@ -78,9 +78,9 @@ def _refusal(ending: Refused) -> InvalidJobRequest | InternalError:
         log.error("an errand failed", detail=ending.detail)
         return InternalError()
     if ending.code in ("out_of_time", "out_of_memory"):
-        return InvalidJobRequest(reason="file_not_readable_safely")
+        return InvalidJobRequest("file_not_readable_safely")
     facts = dict(ending.facts)
-    return InvalidJobRequest(reason=ending.code, where=facts.pop("field", ""), **facts)
+    return InvalidJobRequest(ending.code, field=facts.pop("field", ""), facts=facts)
 
 
 def _nobody(_: Progress) -> None:

@@ -72,7 +72,7 @@ class Gate:
             if match is None:
                 raise NotFound
             if route is None:
-                raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(match.routes))})
+                raise MethodNotAllowed(allowed=match.routes)
             rebuilt = self._rebuilt(scope, route, match, identity)
             answerer = self._own if route.backend is None else self._upstreams[route.backend]
             await answerer(rebuilt, receive, self._locating(send, route) if route.is_making else send)

@@ -93,4 +93,4 @@ class Throttle:
             return
         free_at = self._windows.get_window_stats(limit, key).reset_time
         seconds = max(1, math.ceil(free_at - time.time()))
-        raise TooManyAttempts(seconds=seconds, headers={"Retry-After": str(seconds)})
+        raise TooManyAttempts(seconds=seconds)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
-from touchstone.core.errors import FieldError, Invalid
+from touchstone.core.errors import FieldError, Invalid, Location
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Query, Range, Visible
 from touchstone.services.selection.parameters import Form, Parameter, Parameters, Value, Values, merge
 
@@ -109,15 +109,15 @@ def query_of(values: Mapping[str, Value], viewer: UUID | None) -> Query:
     return Visible(viewer), *(_PREDICATES[name](value) for name, value in values.items() if name in _PREDICATES)
 
 
-def filters_of(given: object, where: str) -> Values:
-    """The filters in the JSON object that a body has under `where`.
+def filters_of(given: object, *, at: Location) -> Values:
+    """The filters in the JSON object that a request has at this location.
 
     Raises:
         Invalid: it is not an object, or something in it is not a filter.
     """
     if not isinstance(given, dict):
-        raise Invalid(FieldError(("body", where), "dict_type"))
-    return FILTER_PARAMETERS.from_json(given)
+        raise Invalid(FieldError(at, "dict_type"))
+    return FILTER_PARAMETERS.from_json(given, at=at)
 
 
 def joined(one: Values, other: Values, *, names: tuple[str, str]) -> Values:
@@ -128,5 +128,5 @@ def joined(one: Values, other: Values, *, names: tuple[str, str]) -> Values:
     """
     found = dict(one)
     for name, value in other.items():
-        merge(found, name, value, names=(f"{names[1]}.{name}", f"{names[0]}.{name}"))
+        merge(found, name, value, at=("body", names[1], name), names=(f"{names[1]}.{name}", f"{names[0]}.{name}"))
     return found

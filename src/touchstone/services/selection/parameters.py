@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from touchstone.core.attributes import INT53_MAX
-from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidValue
+from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidValue, Location
 from touchstone.http.request_models import require_clean_text
 from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
 
@@ -69,14 +69,14 @@ class Parameter:
             InvalidValue, UnknownName: it does not fit.
         """
         if self.form is not Form.WORDS and len(given) > 1:
-            raise self._misfit(name, "query", "given_twice", count=len(given))
+            raise self._misfit(name, ("query",), "given_twice", count=len(given))
         if not any(given):
             return None
         if self.form is Form.WORDS:
-            return self._words(name, "query", given[0].split(",") if len(given) == 1 else given)
-        return self._checked(name, "query", _FROM_TEXT[self.form](given[0]))
+            return self._words(name, ("query",), given[0].split(",") if len(given) == 1 else given)
+        return self._checked(name, ("query",), _FROM_TEXT[self.form](given[0]))
 
-    def from_json(self, name: str, given: object) -> Value | None:
+    def from_json(self, name: str, given: object, *, at: Location = ("body",)) -> Value | None:
         """The value that a JSON object has under `name`; None for null, an empty text and an empty list.
 
         Raises:
@@ -85,53 +85,53 @@ class Parameter:
         if given is None or given == "" or given == []:
             return None
         if self.form is not Form.WORDS:
-            return self._checked(name, "body", _FROM_JSON[self.form](given))
+            return self._checked(name, at, _FROM_JSON[self.form](given))
         if isinstance(given, str):
             given = given.split(",")
         if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
-            raise self._misfit(name, "body", "words_expected")
-        return self._words(name, "body", given)
+            raise self._misfit(name, at, "words_expected")
+        return self._words(name, at, given)
 
-    def _checked(self, name: str, where: str, value: Value | None) -> Value:
+    def _checked(self, name: str, at: Location, value: Value | None) -> Value:
         if isinstance(value, str):
-            value = self._text(name, where, value)
+            value = self._text(name, at, value)
             if self.form is Form.CHOICE and value not in self.choices:
-                raise unknown_value_error(value, self.choices, where, name)
+                raise unknown_value_error(value, self.choices, *at, name)
         elif value is None or not self._in_bounds(value):
-            raise self._out_of_bounds(name, where, value)
+            raise self._out_of_bounds(name, at, value)
         return value
 
     def _in_bounds(self, value: Any) -> bool:
         low, high = self.minimum, self.maximum
         return (low is None or value >= low) and (high is None or value <= high)
 
-    def _out_of_bounds(self, name: str, where: str, value: Value | None) -> InvalidValue:
+    def _out_of_bounds(self, name: str, at: Location, value: Value | None) -> InvalidValue:
         """Return the refusal of a value of another form or outside the bounds, which are named where they help."""
         if self.form is Form.CHOICE:
-            return self._misfit(name, where, "choice_expected", choices=", ".join(self.choices))
+            return self._misfit(name, at, "choice_expected", choices=", ".join(self.choices))
         if self.maximum == INT53_MAX and isinstance(value, int) and value > INT53_MAX:
-            return self._misfit(name, where, "number_too_large", maximum=INT53_MAX)
+            return self._misfit(name, at, "number_too_large", maximum=INT53_MAX)
         low, high = (bound if bound is not None and abs(bound) < INT53_MAX else None for bound in self.bounds)
         kind = "expected" if low is None else "from" if high is None else "between"
-        return self._misfit(name, where, f"{self.form}_{kind}", minimum=low, maximum=high)
+        return self._misfit(name, at, f"{self.form}_{kind}", minimum=low, maximum=high)
 
-    def _words(self, name: str, where: str, given: Sequence[str]) -> Value | None:
-        words = tuple(dict.fromkeys(self._text(name, where, word.strip()) for word in given if word.strip()))
+    def _words(self, name: str, at: Location, given: Sequence[str]) -> Value | None:
+        words = tuple(dict.fromkeys(self._text(name, at, word.strip()) for word in given if word.strip()))
         if len(words) > MAX_ITEMS:
-            raise self._misfit(name, where, "too_long", max_length=MAX_ITEMS)
+            raise self._misfit(name, at, "too_long", max_length=MAX_ITEMS)
         return words or None
 
-    def _text(self, name: str, where: str, value: str) -> str:
+    def _text(self, name: str, at: Location, value: str) -> str:
         try:
             require_clean_text(value)
         except ValueError as problem:
-            raise self._misfit(name, where, "unclean_text") from problem
+            raise self._misfit(name, at, "unclean_text") from problem
         if len(value) > MAX_TEXT:
-            raise self._misfit(name, where, "string_too_long", max_length=MAX_TEXT)
+            raise self._misfit(name, at, "string_too_long", max_length=MAX_TEXT)
         return value
 
-    def _misfit(self, name: str, where: str, kind: str, **facts: Any) -> InvalidValue:
-        return InvalidValue(FieldError((where, name), kind, facts))
+    def _misfit(self, name: str, at: Location, kind: str, **facts: Any) -> InvalidValue:
+        return InvalidValue(FieldError((*at, name), kind, facts))
 
     def about(self, name: str) -> dict[str, Any]:
         """Return what the documents say about it under one of its names: an alias is accepted, but deprecated."""
@@ -161,26 +161,28 @@ class Parameters:
             UnknownName, InvalidValue, ConflictingValues: a name or value does not fit, or two names disagree.
         """
         given = parse_query(raw)
-        return self._read(given, lambda row, name: row.from_query(name, given[name]), "query") if given else {}
+        return self._read(given, lambda row, name: row.from_query(name, given[name]), ("query",)) if given else {}
 
-    def from_json(self, given: Mapping[str, object]) -> Values:
+    def from_json(self, given: Mapping[str, object], *, at: Location = ("body",)) -> Values:
         """The values in a JSON object, under their own names.
 
         Raises:
             UnknownName, InvalidValue, ConflictingValues: a name or value does not fit, or two names disagree.
         """
-        return self._read(given, lambda row, name: row.from_json(name, given[name]), "body")
+        return self._read(given, lambda row, name: row.from_json(name, given[name], at=at), at)
 
-    def _read(self, given: Mapping[str, object], read: Callable[[Parameter, str], Value | None], where: str) -> Values:
+    def _read(
+        self, given: Mapping[str, object], read: Callable[[Parameter, str], Value | None], at: Location
+    ) -> Values:
         found: Values = {}
         names: dict[str, str] = {}
         for name in given:
             row = self.by_name.get(name)
             if row is None:
-                raise unknown_name_error(name, self.by_name, where, name[:80])
+                raise unknown_name_error(name, self.by_name, *at, name[:80])
             value = read(row, name)
             if value is not None:
-                merge(found, row.name, value, names=(name, names.setdefault(row.name, name)))
+                merge(found, row.name, value, at=(*at, name), names=(name, names.setdefault(row.name, name)))
         return found
 
     def openapi(self) -> list[dict[str, Any]]:
@@ -204,7 +206,7 @@ class Parameters:
         return {"type": "object", "properties": members, "additionalProperties": False}
 
 
-def merge(found: Values, name: str, value: Value, *, names: tuple[str, str]) -> None:
+def merge(found: Values, name: str, value: Value, *, at: Location, names: tuple[str, str]) -> None:
     """Put a value in, unless another one is there already.
 
     Raises:
@@ -213,7 +215,7 @@ def merge(found: Values, name: str, value: Value, *, names: tuple[str, str]) -> 
     there = found.setdefault(name, value)
     same = set(there) == set(value) if isinstance(there, tuple) and isinstance(value, tuple) else there == value
     if not same:
-        raise ConflictingValues(names[0], name=names[0], other=names[1])
+        raise ConflictingValues(at=at, name=names[0], other=names[1])
 
 
 def parse_query(raw: bytes) -> dict[str, list[str]]:

@@ -130,7 +130,7 @@ def _named(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """What the caller declares, with the two names of the name put together."""
     names = {wanted[key] for key in ("name", "dataset_name") if key in wanted}
     if len(names) > 1:
-        raise ConflictingValues("body", "dataset_name", name="dataset_name", other="name")
+        raise ConflictingValues(at=("body", "dataset_name"), other="name")
     rest = {key: value for key, value in wanted.items() if key not in ("name", "dataset_name")}
     return {**rest, "dataset_name": names.pop()} if names else rest
 

@@ -70,7 +70,7 @@ def scoring_of(body: object) -> Scoring:
     for key in body:
         if key not in SCORE_KEYS:
             raise unknown_name_error(key, SCORE_KEYS, "body", key[:80])
-    one, other = (filters_of(body.get(name, {}), name) for name in ("filters", "criteria"))
+    one, other = (filters_of(body.get(name, {}), at=("body", name)) for name in ("filters", "criteria"))
     weights, profile = _weighting(body)
     return Scoring(joined(one, other, names=("filters", "criteria")), weights, profile)
 
@@ -85,7 +85,7 @@ def _weighting(body: Mapping[str, Any]) -> tuple[Mapping[str, float], str | None
         raise unknown_value_error(str(name), PROFILES, "body", "profile")
     profile = PROFILES[name].weights
     if weights and dict(weights) != dict(profile):
-        raise ConflictingValues("body", "weights", name="weights", other="profile")
+        raise ConflictingValues(at=("body", "weights"), other="profile")
     return profile, name
 
 
@@ -137,4 +137,4 @@ def _finite(given: object, name: str, index: int) -> float:
 
 
 def _refused(reason: str, name: str, index: int) -> InvalidWeights:
-    return InvalidWeights(FieldError(("body", "weights", index), reason), name=name)
+    return InvalidWeights(at=("body", "weights", index), reason=reason, name=name)

@@ -129,14 +129,13 @@ class Projects:
         values = dict(wanted)
         if "criteria" in values:
             values["criteria"] = values["criteria"] or {}
-            filters_of(values["criteria"], "criteria")
+            filters_of(values["criteria"], at=("body", "criteria"))
         if "weights" in values:
             weights = weights_of(values["weights"])
             values["weights"] = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
         chosen = values.get("chosen_dataset_id")
         if chosen not in (None, kept) and not await self._catalog.entries([chosen], owner):
-            detail = {"loc": ["body", "chosen_dataset_id"], "msg": "id", "type": "dataset_not_found"}
-            raise ChosenDatasetNotFound(errors=[detail])
+            raise ChosenDatasetNotFound
         return values
 
 
