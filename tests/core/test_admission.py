@@ -150,6 +150,18 @@ async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
     assert callers.started == ["a0", "a1", "b1", "a2", "a3", "a4"]
 
 
+async def test_a_caller_who_asks_once_is_not_refused_for_those_who_ask_often() -> None:
+    """Not even with an expensive request, while somebody else has several cheap ones waiting."""
+    waiting_room = admission(wait_seconds=110 * LONG)
+    callers = Callers(waiting_room)
+    for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
+        await callers.request(name)
+
+    assert not waiting_room.refuses("b", 100 * LONG)
+    await callers.request("b1", 100 * LONG)
+    assert callers.refused == ["a5"]
+
+
 async def test_who_has_waited_for_the_whole_time_is_refused() -> None:
     """A place that nobody gives back in time: the request is told, and leaves nothing behind."""
     waiting_room = admission(wait_seconds=0.05)

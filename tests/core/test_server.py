@@ -56,7 +56,7 @@ ANSWERED = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.mark.parametrize("then", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", ANSWERED + ANSWERED])
 async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch, then: bytes) -> None:
     """After its last whole answer, be it silent or half way through another request; what is whole is answered."""
-    monkeypatch.setattr("touchstone.server.KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.server.KEEP_ALIVE_SECONDS", 0.2)
     async with listening(APP) as where:
         answer = await asyncio.wait_for(talk(where, ANSWERED + then), SLACK)
     assert answer.count(b"HTTP/1.1 200 OK") == 1 + then.count(ANSWERED)
@@ -64,7 +64,7 @@ async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch
 
 async def test_an_answer_that_takes_long_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody rests while an answer is being made."""
-    monkeypatch.setattr("touchstone.server.KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.server.KEEP_ALIVE_SECONDS", 0.2)
 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.5)
@@ -246,7 +246,7 @@ async def test_a_trusted_proxy_is_not_made_to_wait() -> None:
 
 async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long before one that rests after a useful answer."""
-    monkeypatch.setattr("touchstone.server.REFUSED_IDLE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.server.REFUSED_IDLE_SECONDS", 0.2)
     async with listening(Refusing(), limits=ConnectionLimits(per_address=10)) as where:
         assert b"not now" in await asyncio.wait_for(talk(where, REFUSED), SLACK)
 

@@ -78,7 +78,9 @@ class Admission:
         if self._has_room(lane, cost) or not self._is_full(lane):
             return False
         backlogs = lane.backlogs()
-        return backlogs.get(caller, 0.0) + cost >= max(backlogs.values(), default=0.0)
+        if caller not in backlogs:
+            return len(backlogs) == len(lane.waiting)  # everybody else has only one request waiting as well
+        return backlogs[caller] + cost >= max(backlogs.values())
 
     async def enter(self, caller: Hashable, cost: float) -> "Place":
         """Return the place of a request that costs about `cost` seconds, once it is its turn.
@@ -206,9 +208,10 @@ class _Lane:
                 self._finish[place.caller] -= place.cost
 
     def drop_from_longest_backlog(self) -> None:
-        """Refuse the newest request of the caller with the most work waiting."""
+        """Refuse the newest request of the caller with the most work waiting; who has several goes first."""
         backlogs = self.backlogs()
-        caller = max(backlogs, key=lambda caller: backlogs[caller])
+        counts = Counter(place.caller for place in self.waiting)
+        caller = max(backlogs, key=lambda caller: (counts[caller] > 1, backlogs[caller]))
         self.refuse(next(place for place in reversed(self.waiting) if place.caller == caller))
 
     def refuse(self, place: "Place") -> None:

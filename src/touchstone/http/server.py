@@ -153,6 +153,8 @@ class DeadlineProtocol(HttpToolsProtocol):
         # What follows on the same connection without waiting for an answer goes the long way, which ends with closing.
         has_more = bool(self.pipeline) or self._resting is not None
         response = self._refuse(cycle.scope) if is_plain and not has_more else None
+        # A client that came back before it was told to pays for it, and nobody else.
+        ignores_retry_after = self._is_refused and self.loop.time() - self._rested_at < RETRY_SECONDS[0]
         self._is_refused = response is not None
         if response is None:
             super()._start_asgi_task(cycle, app)
@@ -164,13 +166,14 @@ class DeadlineProtocol(HttpToolsProtocol):
         cycle.response_started = cycle.response_complete = True
         self.on_response_complete()
         is_affordable = self._limits.refusals.use(self.loop.time(), time.perf_counter() - started)
-        if not is_affordable and self._key is not None:
+        if ignores_retry_after and not is_affordable and self._key is not None:
             self.flow.pause_reading()
             pause = random.uniform(*RETRY_SECONDS)  # noqa: S311 - spread, so that not all of them come back at once
             self._resting = self.loop.call_later(pause, self._read_on)
 
     def _read_on(self) -> None:
         self._resting = None
+        self._rested_at = self.loop.time()
         if not self.transport.is_closing():
             self.flow.resume_reading()
 
