@@ -68,7 +68,7 @@ def test_a_change_of_the_ranking_is_announced(visit: Visit, api: httpx2.Client) 
             page.keyboard.press(key)
         assert answered.value.ok
         expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
-        first = page.locator("#results [data-id] a[id]").first.inner_text()
+        first = page.locator("#results [data-id] th a").first.inner_text()
         total = page.locator(".found strong").inner_text()
         score = page.locator("#results tbody .score").first.inner_text()
         # What cannot be seen has no inner text.
