@@ -2,11 +2,13 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
+# One database, one process, and neither a browser nor jobs.
+QUICK := tests/architecture tests/core tests/ranking tests/gateway tests/selection tests/client tests/docs/test_reference.py
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format bench lock clean
+.PHONY: help serve test quick check format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -16,6 +18,9 @@ serve: $(VENV)/.run ## Set everything up and serve the whole product on this mac
 
 test: $(VENV)/.dev ## Set everything up and run every test
 	$(BIN)/python -m pytest $(ARGS)
+
+quick: $(VENV)/.dev ## Run the tests that find most mistakes, in less than two minutes
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded $(QUICK) $(ARGS)
 
 check: $(VENV)/.dev ## Format, lint, strict types, architecture
 	$(BIN)/ruff format --check .
