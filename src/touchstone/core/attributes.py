@@ -1,7 +1,7 @@
-"""The attributes of a dataset record (interface, section 2.4): the one table that every other room reads.
+"""The attributes of a dataset record (interface, section 2.4), in one table that all packages read.
 
 Columns, filters, sort keys, database tables, schemas, importers, evidence, pages and reference documentation
-are all derived from `ATTRIBUTES`.
+are derived from `ATTRIBUTES`.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ INT53_MAX: Final = 2**53 - 1
 
 
 class Kind(StrEnum):
-    """How the values of an attribute are stored, compared and bounded."""
+    """The kind of an attribute, which decides how its values are stored, compared and bounded."""
 
     TEXT = "text"  # folded for comparison: NFKD, marks removed, casefolded
     WORDS = "words"  # a list of short texts, compared ignoring case
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute: its wire name, kind, bounds for numbers, and its labels for people."""
+    """One attribute: its name in the API, its kind, the bounds of a number, and its labels in French and English."""
 
     name: str
     kind: Kind
@@ -35,7 +35,7 @@ class Attribute:
     ethical: bool = False
 
 
-def _ethical(name: str, label_fr: str, label_en: str) -> Attribute:
+def _ethical_flag(name: str, label_fr: str, label_en: str) -> Attribute:
     return Attribute(name, Kind.FLAG, label_fr, label_en, ethical=True)
 
 
@@ -62,21 +62,21 @@ ATTRIBUTES: Final[tuple[Attribute, ...]] = (
     Attribute("is_public", Kind.FLAG, "Données ouvertes", "Open data"),
     Attribute("metadata_provided_with_dataset", Kind.FLAG, "Métadonnées fournies", "Metadata provided"),
     Attribute("external_documentation_available", Kind.FLAG, "Documentation externe", "External documentation"),
-    _ethical("informed_consent", "Consentement éclairé", "Informed consent"),
-    _ethical("transparency", "Transparence", "Transparency"),
-    _ethical("user_control", "Contrôle par les personnes", "User control"),
-    _ethical("equity_non_discrimination", "Équité et non-discrimination", "Equity and non-discrimination"),
-    _ethical("security_measures_in_place", "Mesures de sécurité", "Security measures in place"),
-    _ethical("data_quality_documented", "Qualité des données documentée", "Data quality documented"),
-    _ethical("anonymization_applied", "Anonymisation appliquée", "Anonymization applied"),
-    _ethical("record_keeping_policy_exists", "Politique de conservation", "Record-keeping policy"),
-    _ethical("purpose_limitation_respected", "Finalité limitée respectée", "Purpose limitation respected"),
-    _ethical("accountability_defined", "Responsabilités définies", "Accountability defined"),
+    _ethical_flag("informed_consent", "Consentement éclairé", "Informed consent"),
+    _ethical_flag("transparency", "Transparence", "Transparency"),
+    _ethical_flag("user_control", "Contrôle par les personnes", "User control"),
+    _ethical_flag("equity_non_discrimination", "Équité et non-discrimination", "Equity and non-discrimination"),
+    _ethical_flag("security_measures_in_place", "Mesures de sécurité", "Security measures in place"),
+    _ethical_flag("data_quality_documented", "Qualité des données documentée", "Data quality documented"),
+    _ethical_flag("anonymization_applied", "Anonymisation appliquée", "Anonymization applied"),
+    _ethical_flag("record_keeping_policy_exists", "Politique de conservation", "Record-keeping policy"),
+    _ethical_flag("purpose_limitation_respected", "Finalité limitée respectée", "Purpose limitation respected"),
+    _ethical_flag("accountability_defined", "Responsabilités définies", "Accountability defined"),
 )
 
 BY_NAME: Final = {attribute.name: attribute for attribute in ATTRIBUTES}
-TEXTS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.TEXT)
-WORDS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.WORDS)
-NUMBERS: Final = tuple(a.name for a in ATTRIBUTES if a.kind in (Kind.INTEGER, Kind.PERCENTAGE))
-FLAGS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.FLAG)
-ETHICAL: Final = tuple(a.name for a in ATTRIBUTES if a.ethical)
+TEXTS: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.TEXT)
+WORDS: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.WORDS)
+NUMBERS: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind in (Kind.INTEGER, Kind.PERCENTAGE))
+FLAGS: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.FLAG)
+ETHICAL: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.ethical)

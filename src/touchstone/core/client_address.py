@@ -1,4 +1,4 @@
-"""The address of the client behind a request: the peer's, or what a trusted reverse proxy forwarded."""
+"""The address of the client: that of the connection's peer, or the one that a trusted reverse proxy forwarded."""
 
 import functools
 import re
@@ -28,8 +28,8 @@ class TrustedProxies:
     """The reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed.
 
     Attributes:
-        networks: where they connect from.
-        is_socket_trusted: whether whoever connects through a unix socket is one of them.
+        networks: addresses from which they connect.
+        is_socket_trusted: whether the peers of a unix socket are trusted proxies.
     """
 
     networks: tuple[Network, ...] = ()
@@ -40,7 +40,7 @@ class TrustedProxies:
         """Return the proxies with these addresses and networks; `unix` stands for the peers of a unix socket.
 
         Raises:
-            ValueError: a name is none of these, or is a network that contains every address.
+            ValueError: a name is not an address or network, or it is a network that contains every address.
         """
         names = tuple(names)
         networks = tuple(_parse_network(name) for name in names if name != UNIX)
@@ -54,8 +54,8 @@ class TrustedProxies:
         """Return the address of the client behind a request of `peer` (None for a unix socket).
 
         Each proxy appends the address of its own peer to `X-Forwarded-For`. The list is therefore read from its end:
-        the client is the first address there that is not a trusted proxy. What stands before it was written by the
-        client and could say anything. An entry that is no address ends the search at the proxy that sent it.
+        the client is the first address there that is not a trusted proxy. The entries before it come from the client
+        itself and prove nothing. An entry that is not an address ends the search at the proxy that sent it.
         """
         if not self._trust_peer(peer):
             return peer
@@ -94,33 +94,38 @@ class TrustedProxies:
 
 @functools.lru_cache(maxsize=10_000)
 def parse_address(text: str) -> Address | None:
-    """Return the address in a hop of `X-Forwarded-For`, with or without a port; None when it is not one.
+    """Return the address in a hop of `X-Forwarded-For`, with or without a port; None if it is not one.
 
-    An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`) is returned as IPv4, and a zone (`%eth0`) is dropped:
-    each client must have one spelling.
+    An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is returned as IPv4, and a zone (`%eth0`) is dropped, so that
+    each client has a single spelling.
     """
-    found = _ADDRESS.fullmatch(text) if len(text) <= _MAX_ADDRESS else None
-    if found is None:
+    if len(text) > _MAX_ADDRESS:
         return None
+    match = _ADDRESS.fullmatch(text)
+    if match is None:
+        return None
+
     try:
-        address = ip_address(found["bracketed"] or found["bare"] or found["ipv4"])
+        address = ip_address(match["bracketed"] or match["bare"] or match["ipv4"])
     except ValueError:
         return None
     if isinstance(address, IPv4Address):
-        return None if found["bracketed"] else address
+        return None if match["bracketed"] else address
     return address.ipv4_mapped or IPv6Address(int(address))
 
 
 @functools.lru_cache(maxsize=10_000)
 def address_block(address: str) -> str:
-    """Return what limits per client count by: an IPv4 address, or the /64 network of an IPv6 address.
+    """Return the block that limits per client apply to: an IPv4 address, or the /64 network of an IPv6 address.
 
-    One IPv6 customer owns at least a /64 and could use another address of it for every request.
+    An IPv6 customer owns at least a /64 and could use another of its addresses for every request.
     """
-    known = parse_address(address)
-    if known is None:
+    parsed = parse_address(address)
+    if parsed is None:
         return address
-    return str(known) if isinstance(known, IPv4Address) else str(IPv6Network((known, _IPV6_SITE), strict=False))
+    if isinstance(parsed, IPv4Address):
+        return str(parsed)
+    return str(IPv6Network((parsed, _IPV6_SITE), strict=False))
 
 
 def _parse_network(name: str) -> Network:
@@ -134,11 +139,16 @@ def _parse_network(name: str) -> Network:
 
 
 def _forwarded_hops(headers: Headers) -> list[str]:
-    # A repeated header is one list (RFC 9110, section 5.3): whoever appends a line appends to the list.
-    lines = b",".join(value for name, value in headers if name == FORWARDED_FOR).decode("latin-1")
-    return [hop.strip() for hop in lines.rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]] if lines else []
+    """Return the last entries of `X-Forwarded-For`; repeated headers form one list (RFC 9110, section 5.3)."""
+    values = b",".join(value for name, value in headers if name == FORWARDED_FOR).decode("latin-1")
+    if not values:
+        return []
+    return [hop.strip() for hop in values.rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]]
 
 
 def _forwarded_scheme(headers: Headers) -> str | None:
+    """Return the scheme in `X-Forwarded-Proto`, or None if it is missing, repeated or neither http nor https."""
     values = [value.decode("latin-1").strip().lower() for name, value in headers if name == FORWARDED_PROTO]
-    return values[0] if len(values) == 1 and values[0] in ("http", "https") else None
+    if len(values) == 1 and values[0] in ("http", "https"):
+        return values[0]
+    return None

@@ -1,9 +1,9 @@
-"""What each colour means: one table for the pages, the charts and the chart specs of the API, in both themes.
+"""The colours of the pages, the charts and the chart specs of the API, in the light and the dark theme.
 
-A colour means one thing, and nothing is said by colour alone: a sign, a word, a dash or a figure says it too. The hues
-that carry a meaning of their own come from Okabe and Ito (2008), those of classes from Tol's muted scheme (2021); both
-are told apart with every common colour blindness. The dark side of a chart's colour is what the style sheet's filter
-makes of the light one, so that a chart and the table beside it agree in the dark as well.
+Each colour has one meaning, and a sign, a word, a dash or a figure always conveys the same information. The hues with
+a meaning of their own come from Okabe and Ito (2008), those of classes from Tol's muted scheme (2021); both can be
+distinguished with every common form of colour blindness. The dark variant of a chart's colour equals the light one
+after the filter of the style sheet, so that a chart and the table beside it match in the dark theme as well.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Colour:
-    """One colour as it is on a light and on a dark page."""
+    """A colour with its variants for the light and the dark theme."""
 
     light: str
     dark: str
@@ -44,7 +44,7 @@ CLASSES: Final[tuple[Colour, ...]] = (
     Colour("#2a8c7e", "#479a8e"),
 )
 
-# The twelve criteria side by side: neighbours differ in lightness too.
+# The twelve criteria, in an order in which neighbours also differ in lightness.
 CRITERIA: Final[tuple[Colour, ...]] = (
     Colour("#26445c", "#7fb2d6"),
     Colour("#d29b25", "#f0c65c"),
@@ -60,8 +60,8 @@ CRITERIA: Final[tuple[Colour, ...]] = (
     Colour("#7b8791", "#8f9ca7"),
 )
 
-# The shades of a value in 0-1, each with the ink that is readable on it at a contrast of 4.5 or more. Lightness falls
-# (or, in the dark, rises) steadily from pale gold to slate, so that the order is seen by every kind of eye.
+# The shades of a value between 0 and 1, each with a text colour that has a contrast of at least 4.5. Lightness falls
+# (rises, in the dark theme) steadily from pale gold to slate, so that everybody can see the order.
 SHADES_LIGHT: Final = (
     ("#fdf6e3", "#10161c"),
     ("#f7e1ab", "#10161c"),

@@ -1,25 +1,25 @@
-"""Disk space kept back so that a full disk can be emptied: signing in and deleting write to the database as well."""
+"""Disk space held in reserve, because signing in and deleting must still work when the disk is full."""
 
 import os
 from pathlib import Path
 from typing import Final
 
-# A file system of a few megabytes would be full from the start: the reserve is at most this part of it.
-LARGEST_SHARE: Final = 16
+# The reserve is at most a sixteenth of the file system: a larger one would fill a small disk from the start.
+SMALLEST_DISK_RATIO: Final = 16
 
 
 class DiskReserve:
-    """A file beside an SQLite database that takes up space, and is removed when the disk is full.
+    """A file beside an SQLite database that occupies space and is removed when the disk is full.
 
-    While it is missing only essential writes are accepted, in every process on this database. It is made again, and
-    other writes are accepted again, once there is enough free space.
+    While the file is missing, every process on this database accepts only essential writes. Once there is enough free
+    space the file is created again, and all writes are accepted.
     """
 
     def __init__(self, database_path: str, size: int) -> None:
         self._path = Path(f"{database_path}.reserve")
         self._folder = self._path.absolute().parent
-        numbers = os.statvfs(self._folder)
-        self._size = min(size, numbers.f_blocks * numbers.f_frsize // LARGEST_SHARE)
+        disk = os.statvfs(self._folder)
+        self._size = min(size, disk.f_blocks * disk.f_frsize // SMALLEST_DISK_RATIO)
 
     @property
     def is_intact(self) -> bool:
@@ -27,39 +27,41 @@ class DiskReserve:
         return self._path.exists()
 
     def free_bytes(self) -> int:
-        """Return how much this process may still write."""
-        numbers = os.statvfs(self._folder)
-        return numbers.f_frsize * (numbers.f_bfree if os.geteuid() == 0 else numbers.f_bavail)
+        """Return the number of bytes that this process can still write."""
+        disk = os.statvfs(self._folder)
+        free_blocks = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
+        return disk.f_frsize * free_blocks
 
     def admits(self, byte_count: int) -> bool:
-        """Return whether so much can be written beside the database without touching the reserve."""
+        """Return whether this many bytes can be written beside the database without touching the reserve."""
         return self.is_intact and byte_count <= self.free_bytes()
 
     def admits_reuse(self, unused_bytes: int) -> bool:
         """Return whether the database may grow into `unused_bytes` of its own file while the reserve is missing.
 
-        A deleted row frees no disk space, only pages of the database; the write-ahead log still needs some space.
+        Deleting a row frees pages of the database but no disk space, and the write-ahead log still needs some space.
         """
-        free = self.free_bytes()
-        return free >= self._size // 2 and free + unused_bytes >= 2 * self._size
+        free_bytes = self.free_bytes()
+        return free_bytes >= self._size // 2 and free_bytes + unused_bytes >= 2 * self._size
 
     def release(self) -> None:
-        """Give the space to essential writes."""
+        """Make the reserved space available to essential writes."""
         self._path.unlink(missing_ok=True)
 
     def release_if_short(self) -> None:
-        """Give the space to the essential write that is about to begin, if it could fail without."""
+        """Release the reserve if the essential write that is about to begin could fail without it."""
         if self.free_bytes() < self._size // 4:
             self.release()
 
     def restore(self) -> None:
-        """Take the space back if there is enough, with a margin that keeps this from alternating with `release`."""
+        """Reserve the space again if there is enough, with a margin that prevents alternating with `release`."""
         if self.is_intact or self.free_bytes() < self._size + self._size // 4:
             return
+
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.posix_fallocate(descriptor, 0, self._size)
-        except OSError:  # somebody else was faster
+        except OSError:  # another process has used the space in the meantime
             self.release()
         finally:
             os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Who is calling: the user behind a request, and the gateway's signed proof of it between processes."""
+"""The identity of a caller, and the signed token with which the gateway proves it to other processes."""
 
 import re
 import time
@@ -17,6 +17,7 @@ INTERNAL_HEADER: Final = b"x-touchstone-internal"
 USER_ID_HEADER: Final = b"x-user-id"
 USER_EMAIL_HEADER: Final = b"x-user-email"
 INTERNAL_LIFE_SECONDS: Final = 60
+MAX_CACHED_TOKENS: Final = 10_000
 _ALGORITHM: Final = "HS256"
 _AUDIENCE: Final = "touchstone-backend"
 _CLAIMS: Final = jwt.JWTClaimsRegistry(
@@ -39,64 +40,79 @@ class Caller:
 
 
 def parse_uuid(value: str) -> UUID | None:
-    """The UUID written as 8-4-4-4-12 hexadecimal digits in either case, or None for every other spelling."""
+    """Return the UUID written as 8-4-4-4-12 hexadecimal digits in either case, or None for any other spelling."""
     return UUID(value) if UUID_TEXT.fullmatch(value) else None
 
 
 def read_user_id(headers: Headers) -> UUID | None:
-    """The value of `X-User-ID`: None when there is none.
+    """Return the user id in `X-User-ID`, or None if there is no such header.
 
     Raises:
-        InvalidUserId: it is repeated or is not a UUID.
+        InvalidUserId: the header is repeated or is not a UUID.
     """
     values = [value for name, value in headers if name == USER_ID_HEADER]
     if not values:
         return None
-    found = parse_uuid(values[0].decode("latin-1")) if len(values) == 1 else None
-    if found is None:
+
+    user_id = parse_uuid(values[0].decode("latin-1")) if len(values) == 1 else None
+    if user_id is None:
         raise InvalidUserId
-    return found
+    return user_id
+
+
+@dataclass(frozen=True, slots=True)
+class _CachedToken:
+    """A signed token, with the time from which a new one is signed instead."""
+
+    token: bytes
+    renew_at: float
 
 
 class InternalTokens:
-    """Signs and verifies the short-lived token (JWT, HS256) by which a backend knows the gateway."""
+    """Signs and verifies the short-lived tokens (JWT, HS256) that prove the gateway to a backend."""
 
     def __init__(self, key: str) -> None:
         self._key = OctKey.import_key(key.encode())
-        self._signed: dict[Caller | None, tuple[float, bytes]] = {}
+        self._cache: dict[Caller | None, _CachedToken] = {}
 
     def sign(self, caller: Caller | None) -> bytes:
-        """A token for `caller` (None: nobody is signed in), renewed at half its life."""
+        """Return a token for `caller`, or for a request without a user; it is cached for half of its life."""
         now = time.time()
-        kept = self._signed.get(caller)
-        if kept and kept[0] > now:
-            return kept[1]
+        cached = self._cache.get(caller)
+        if cached is not None and cached.renew_at > now:
+            return cached.token
+
         claims: dict[str, object] = {"aud": _AUDIENCE, "iat": int(now), "exp": int(now) + INTERNAL_LIFE_SECONDS}
         if caller:
             claims |= {"sub": str(caller.id), "email": caller.email, "adm": caller.is_admin}
         token = jwt.encode({"alg": _ALGORITHM}, claims, self._key).encode()
-        if len(self._signed) > 10_000:
-            self._signed.clear()
-        self._signed[caller] = (now + INTERNAL_LIFE_SECONDS / 2, token)
+
+        if len(self._cache) > MAX_CACHED_TOKENS:
+            self._cache.clear()
+        self._cache[caller] = _CachedToken(token, now + INTERNAL_LIFE_SECONDS / 2)
         return token
 
     def verify(self, headers: Headers) -> Caller | None:
-        """The caller whom the gateway vouches for; None when the gateway forwarded nobody.
+        """Return the caller whom the gateway vouches for, or None if it forwarded a request without a user.
 
         Raises:
-            InvalidInternalToken: no token, several, or not one of the gateway's.
+            InvalidInternalToken: the token is missing, repeated, expired or not signed with our key.
         """
         values = [value for name, value in headers if name == INTERNAL_HEADER]
         if len(values) != 1:
             raise InvalidInternalToken
+
         try:
             token = jwt.decode(values[0].decode("ascii"), self._key, algorithms=[_ALGORITHM])
             _CLAIMS.validate(token.claims)
-        except (JoseError, ValueError) as problem:
-            raise InvalidInternalToken from problem
-        subject = parse_uuid(str(token.claims.get("sub", "")))
-        return (
-            None
-            if subject is None
-            else Caller(subject, str(token.claims.get("email", "")), token.claims.get("adm") is True)
+        except (JoseError, ValueError) as error:
+            raise InvalidInternalToken from error
+
+        user_id = parse_uuid(str(token.claims.get("sub", "")))
+        if user_id is None:
+            return None
+        return Caller(
+            id=user_id,
+            email=str(token.claims.get("email", "")),
+            is_admin=token.claims.get("adm") is True,
         )

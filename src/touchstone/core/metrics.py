@@ -1,4 +1,4 @@
-"""The counters of the process, served by a listener of their own (Prometheus text format)."""
+"""Prometheus metrics of the process, which a separate listener serves."""
 
 from typing import Final
 

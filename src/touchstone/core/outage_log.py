@@ -1,4 +1,4 @@
-"""OutageLog that lasts, in the log: a line when it begins, a reminder now and then, a line when it is over."""
+"""Log lines about an outage: one when it begins, a reminder now and then, and one when it is over."""
 
 from time import monotonic
 from typing import Final
@@ -10,45 +10,50 @@ log = structlog.get_logger("touchstone.database")
 
 
 class OutageLog:
-    """One kind of trouble with something, told apart from its many occurrences.
+    """Logs an outage once instead of once for each failed attempt.
 
-    `begins` and `ends` are the events that are logged. OutageLog that comes back soon after its end is the same one.
+    `begins` and `ends` are the logged events. An outage that returns soon after its end counts as the same one.
     """
 
     def __init__(self, begins: str, ends: str) -> None:
         self._begins = begins
         self._ends = ends
-        self._is_on = False
+        self._is_ongoing = False
         self._is_logged = False
-        self._since = self._spoken = float("-inf")
-        self._occurrences = 0
+        self._began_at = float("-inf")
+        self._logged_at = float("-inf")
+        self._failures = 0
 
-    def occurred(self, problem: BaseException | None) -> None:
-        """Note one occurrence; most leave no line."""
+    def record_failure(self, error: BaseException | None) -> None:
+        """Count a failed attempt, and log it if it begins an outage or a reminder is due."""
         now = monotonic()
-        if not self._is_on:
-            self._is_on, self._since, self._occurrences = True, now, 0
-        self._occurrences += 1
-        if now - self._spoken < REMIND_SECONDS:
+        if not self._is_ongoing:
+            self._is_ongoing = True
+            self._began_at = now
+            self._failures = 0
+
+        self._failures += 1
+        if now - self._logged_at < REMIND_SECONDS:
             return
 
-        self._spoken = now
+        self._logged_at = now
         if self._is_logged:
-            log.error(f"still {self._begins}", seconds=round(now - self._since), times=self._occurrences)
+            log.error(f"still {self._begins}", seconds=round(now - self._began_at), times=self._failures)
         else:
             self._is_logged = True
-            log.error(self._begins, problem=first_line(problem))
+            log.error(self._begins, problem=first_line(error))
 
-    def over(self) -> None:
-        """Note that all is well."""
-        if not self._is_on:
+    def record_success(self) -> None:
+        """End the outage, if there is one, and log its length if its beginning was logged."""
+        if not self._is_ongoing:
             return
-        self._is_on = False
+
+        self._is_ongoing = False
         if self._is_logged:
             self._is_logged = False
-            log.warning(self._ends, seconds=round(monotonic() - self._since, 1), times=self._occurrences)
+            log.warning(self._ends, seconds=round(monotonic() - self._began_at, 1), times=self._failures)
 
 
-def first_line(problem: BaseException | None) -> str:
-    """Return what a driver says went wrong, in one line."""
-    return str(getattr(problem, "orig", problem)).partition("\n")[0]
+def first_line(error: BaseException | None) -> str:
+    """Return the first line of what the database driver reports."""
+    return str(getattr(error, "orig", error)).partition("\n")[0]

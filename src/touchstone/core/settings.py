@@ -1,9 +1,12 @@
-"""Every setting: one class, read from `TOUCHSTONE_*` variables; an unknown name or a bad value stops the start."""
+"""The settings of the service, read from `TOUCHSTONE_*` environment variables.
+
+An unknown name or an invalid value keeps the service from starting.
+"""
 
 import difflib
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -20,11 +23,11 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class SettingsError(Exception):
-    """A setting has a wrong name or value; the message is the one line to show."""
+    """A setting with a wrong name or value; the message is the one line to show to the operator."""
 
 
 class Settings(BaseSettings):
-    """What an operator can choose. Each field is the variable `TOUCHSTONE_<NAME>`."""
+    """The choices of the operator. Each field is read from the variable `TOUCHSTONE_<NAME>`."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
@@ -115,7 +118,7 @@ class Settings(BaseSettings):
 
     @field_validator("data_roots", mode="before")
     @classmethod
-    def _split_roots(cls, value: Any) -> Any:
+    def _split_colons(cls, value: Any) -> Any:
         return tuple(Path(part) for part in value.split(":") if part) if isinstance(value, str) else value
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
@@ -125,7 +128,7 @@ class Settings(BaseSettings):
 
     @field_validator("cors_origins")
     @classmethod
-    def _no_wildcard(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _require_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for origin in value:
             if urlsplit(origin).scheme not in ("http", "https") or "*" in origin:
                 raise ValueError(f"{origin!r} is not an origin such as https://app.example.org")
@@ -133,27 +136,27 @@ class Settings(BaseSettings):
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _known_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _require_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         TrustedProxies.parse(value)
         return value
 
     @field_validator("signing_key", "internal_key")
     @classmethod
-    def _strong(cls, value: SecretStr | None) -> SecretStr | None:
+    def _require_strong_key(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and len(value.get_secret_value().encode()) < MINIMUM_KEY_BYTES:
             raise ValueError(f"a key has at least {MINIMUM_KEY_BYTES} bytes")
         return value
 
     @field_validator("database_url")
     @classmethod
-    def _known_database(cls, value: str | None) -> str | None:
+    def _require_known_database(cls, value: str | None) -> str | None:
         if value is not None and urlsplit(value).scheme not in ("sqlite", "postgresql"):
             raise ValueError("a database URL begins with sqlite:/// or postgresql://")
         return value
 
     @field_validator("selection_url", "training_url", "explanation_url")
     @classmethod
-    def _reachable(cls, value: str | None) -> str | None:
+    def _require_url(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith("unix:/"):
             parsed = urlsplit(value)
             if parsed.scheme not in ("http", "https") or not parsed.hostname:
@@ -182,7 +185,7 @@ class Settings(BaseSettings):
 
     @property
     def index_file(self) -> Path:
-        """The file that the index of a large catalog is kept in, one for each database."""
+        """File with the index of a large catalog, one for each database."""
         name = hashlib.sha256(self.effective_database_url.encode()).hexdigest()[:16]
         return self.data_dir / f"catalog-{name}.index"
 
@@ -196,21 +199,28 @@ class Settings(BaseSettings):
         """Read the settings from the environment.
 
         Raises:
-            SettingsError: a variable with our prefix is unknown or its value does not fit; one line says which.
+            SettingsError: a variable with our prefix is unknown, or its value is invalid.
         """
-        given = os.environ if environment is None else environment
-        names = [name for name in given if name.startswith(PREFIX) and name not in CLIENT_VARIABLES]
-        fields = [field.upper() for field in cls.model_fields]
-        for name in names:
-            if name[len(PREFIX) :] not in fields:
-                near = [PREFIX + one for one in difflib.get_close_matches(name[len(PREFIX) :], fields, 1)]
-                raise SettingsError(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
+        variables = os.environ if environment is None else environment
+        names = [name for name in variables if name.startswith(PREFIX) and name not in CLIENT_VARIABLES]
+        _refuse_unknown_names(names, known=[field.upper() for field in cls.model_fields])
+
         try:
             if environment is None:
                 return cls()
-            values: dict[str, Any] = {n.removeprefix(PREFIX).lower(): environment[n] for n in names}
+            values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): environment[name] for name in names}
             return cls(**values)
-        except ValidationError as problem:
-            first = problem.errors()[0]
+        except ValidationError as error:
+            first = error.errors()[0]
             name = PREFIX + str(first["loc"][0]).upper() if first["loc"] else PREFIX
             raise SettingsError(f"{name}: {first['msg'].removeprefix('Value error, ')}") from None
+
+
+def _refuse_unknown_names(names: Iterable[str], *, known: Collection[str]) -> None:
+    """Raise SettingsError for the first unknown variable; `known` are the names of the settings without prefix."""
+    for name in names:
+        suffix = name.removeprefix(PREFIX)
+        if suffix not in known:
+            nearest = difflib.get_close_matches(suffix, known, 1)
+            hint = f"; did you mean {PREFIX}{nearest[0]}?" if nearest else "."
+            raise SettingsError(f"{name} is not a setting{hint}")

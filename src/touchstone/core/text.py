@@ -1,27 +1,29 @@
-"""Texts of others: folded, so that comparing them depends on no database; made visible, so that they turn no line."""
+"""Text from users: folded for comparison, and with control characters replaced for display."""
 
 import unicodedata
 from typing import Final
 
-# Embeddings, overrides and isolates (UAX #9): invisible, and able to turn the rest of a line around. The marks LRM, RLM
-# and ALM, which right-to-left writing needs, turn nothing around and stay.
-_TURNING: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+# Embeddings, overrides and isolates (UAX #9) are invisible and can reverse the rest of a line. The marks LRM, RLM and
+# ALM, which right-to-left writing needs, reverse nothing and are kept.
+_BIDI_CONTROLS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS: Final = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r")
-_VISIBLE: Final = str.maketrans(dict.fromkeys((*_TURNING, *_CONTROLS), "\N{REPLACEMENT CHARACTER}"))
+_REPLACEMENTS: Final = str.maketrans(dict.fromkeys((*_BIDI_CONTROLS, *_CONTROLS), "\N{REPLACEMENT CHARACTER}"))
 
 
 def replace_control_characters(text: str) -> str:
-    """Return the text for showing: each character that would turn a line around or control a device is made visible."""
-    return text.translate(_VISIBLE)
+    """Return the text with a visible mark for each character that could reverse a line or control a device."""
+    return text.translate(_REPLACEMENTS)
 
 
 def fold(text: str) -> str:
-    """The form in which texts are compared and sorted: NFKD, marks removed, casefolded.
+    """Return the form in which texts are compared and sorted: NFKD, without combining marks, casefolded.
 
-    Casefolding can bring back decomposable characters, so it is applied between two normalisations
+    Casefolding can produce decomposable characters again, so it is applied between two normalisations
     (Unicode 15, section 3.13, compatibility caseless matching).
     """
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+    casefolded = unicodedata.normalize("NFKD", text).casefold()
+    decomposed = unicodedata.normalize("NFKD", casefolded)
+    return "".join(character for character in decomposed if not unicodedata.combining(character))

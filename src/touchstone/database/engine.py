@@ -135,7 +135,7 @@ class Database:
                 yield Writer(connection)
 
         if not essential:
-            self._disk_full_log.over()
+            self._disk_full_log.record_success()
 
     def check_room(self, byte_count: int) -> None:
         """Check that a file of this size fits beside the database and leaves room for deleting.
@@ -148,7 +148,7 @@ class Database:
 
         self._disk_reserve.restore()
         if not self._disk_reserve.admits(byte_count):
-            self._disk_full_log.occurred(None)
+            self._disk_full_log.record_failure(None)
             self._disk_reserve.release()
             raise StorageFull
 
@@ -222,19 +222,19 @@ class Database:
             raise error from problem
 
         self._has_answered = True
-        self._outage_log.over()
-        self._busy_log.over()
+        self._outage_log.record_success()
+        self._busy_log.record_success()
 
     def _log_failure(self, error: ServiceError, problem: Exception) -> None:
         # The log says how long an outage lasts, not which requests met it.
         if isinstance(error, StorageFull):
-            self._disk_full_log.occurred(problem)
+            self._disk_full_log.record_failure(problem)
             if self._disk_reserve is not None:
                 self._disk_reserve.release()
         elif is_busy(problem):
-            self._busy_log.occurred(problem)
+            self._busy_log.record_failure(problem)
         elif self._has_answered:  # otherwise the start fails, and the command that fails says why
-            self._outage_log.occurred(problem)
+            self._outage_log.record_failure(problem)
 
 
 def encode_json(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""How the parts of one product, served apart, notice at their start that they do not belong together."""
+"""The check, when parts are served apart, that they belong to the same installation."""
 
 import asyncio
 import os
@@ -20,12 +20,12 @@ from touchstone.http.upstream import RemoteBackend
 
 PATH: Final = "/installation"
 ID_FILE: Final = "installation.id"
-ANSWER_SECONDS: Final = 5.0
+TIMEOUT_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.start")
 
 
 class PartIdentity(msgspec.Struct, frozen=True):
-    """What a part says of itself to the others: its name, its data folder's id, and whether it demands a key."""
+    """How a part identifies itself: its name, the id of its data folder, and whether it has an internal key."""
 
     part: str
     installation: str
@@ -33,7 +33,7 @@ class PartIdentity(msgspec.Struct, frozen=True):
 
 
 class InstallationMiddleware:
-    """A backend that also says, to whoever holds its key, which installation it belongs to."""
+    """Adds a route to a backend that returns its identity to other parts with the same key."""
 
     def __init__(self, app: ASGIApp, tokens: InternalTokens | None, identity: PartIdentity) -> None:
         self.app = app
@@ -41,56 +41,60 @@ class InstallationMiddleware:
         self._identity = identity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the question for the identity, and pass everything else on."""
+        """Return the identity, or pass a request for any other path on."""
         if scope["type"] != "http" or scope["path"] != PATH:
             await self.app(scope, receive, send)
             return
+
         try:
             if self._tokens is not None:
                 self._tokens.verify(scope["headers"])
-        except ServiceError as problem:
-            await error_response(problem, scope)(scope, receive, send)
+        except ServiceError as error:
+            await error_response(error, scope)(scope, receive, send)
         else:
             await JsonResponse(self._identity)(scope, receive, send)
 
 
 def installation_id(data_dir: Path) -> str:
-    """Return the random id of a data folder, made by whoever comes first."""
+    """Return the random id of a data folder, and create it if this part is the first to ask."""
     path = data_dir / ID_FILE
     if not path.exists():
-        fresh = path.with_name(f".{ID_FILE}.{os.getpid()}")
-        fresh.write_text(secrets.token_hex(16))
+        temporary = path.with_name(f".{ID_FILE}.{os.getpid()}")
+        temporary.write_text(secrets.token_hex(16))
         try:
-            path.hardlink_to(fresh)  # never replaces one that another part has made meanwhile
+            path.hardlink_to(temporary)  # unlike a rename, this never replaces an id that another part just created
         except FileExistsError:
             pass
         finally:
-            fresh.unlink()
+            temporary.unlink()
     return path.read_text().strip()
 
 
-async def check_same_installation(upstream: RemoteBackend, tokens: InternalTokens | None, data_dir: Path) -> None:
-    """Compare this part with a backend that it depends on; one that does not answer yet is not waited for.
+async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens | None, data_dir: Path) -> None:
+    """Compare this part with a backend that it depends on, unless the backend cannot be reached yet.
 
     Raises:
-        SettingsError: the address leads elsewhere, or the keys or data folders differ.
+        SettingsError: the URL leads elsewhere, or the keys or data folders differ.
     """
-    variable, where = f"TOUCHSTONE_{upstream.name.upper()}_URL", f"{upstream.name} at {upstream.url}"
-    try:
-        answer = await asyncio.wait_for(InternalClient(upstream, tokens).get(PATH, None), ANSWER_SECONDS)
-    except (ServiceError, TimeoutError):
-        log.warning("backend not reachable yet", backend=upstream.name, url=upstream.url)
-        return
-    if answer.status == 401:
-        raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {where} has another key; give the same one to every part.")
-    try:
-        identity = msgspec.convert(answer.value, PartIdentity)
-    except msgspec.ValidationError:
-        raise SettingsError(f"{variable}: what answers at {upstream.url} is not the {upstream.name} part.") from None
+    url_variable = f"TOUCHSTONE_{backend.name.upper()}_URL"
+    label = f"{backend.name} at {backend.url}"
 
-    if identity.part != upstream.name:
-        raise SettingsError(f"{variable}: {upstream.url} is the {identity.part} part, not {upstream.name}.")
+    try:
+        response = await asyncio.wait_for(InternalClient(backend, tokens).get(PATH, None), TIMEOUT_SECONDS)
+    except (ServiceError, TimeoutError):
+        log.warning("backend not reachable yet", backend=backend.name, url=backend.url)
+        return
+
+    if response.status == 401:
+        raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has another key; give the same one to every part.")
+    try:
+        identity = msgspec.convert(response.value, PartIdentity)
+    except msgspec.ValidationError:
+        raise SettingsError(f"{url_variable}: what answers at {backend.url} is not the {backend.name} part.") from None
+
+    if identity.part != backend.name:
+        raise SettingsError(f"{url_variable}: {backend.url} is the {identity.part} part, not {backend.name}.")
     if tokens is not None and not identity.has_key:
-        raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {where} has no key; give the same one to every part.")
+        raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has no key; give the same one to every part.")
     if identity.installation != installation_id(data_dir):
-        raise SettingsError(f"TOUCHSTONE_DATA_DIR: {where} uses another folder than {data_dir}; all parts share one.")
+        raise SettingsError(f"TOUCHSTONE_DATA_DIR: {label} uses another folder than {data_dir}; all parts share one.")

@@ -1,4 +1,4 @@
-"""How one part asks another on behalf of a caller: through the same seam as the gateway's requests."""
+"""A client with which one part of the service calls another on behalf of a user."""
 
 import functools
 from dataclasses import dataclass
@@ -13,44 +13,45 @@ from touchstone.http.backend_auth import CALLER
 from touchstone.http.upstream import PATH_SAFE, Upstream
 
 _HTTP: Final = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1"}
+_EMAIL_SAFE: Final = "@+!#$&'*/=?^`{|}~"
 
 
 @dataclass(frozen=True, slots=True)
 class InternalResponse:
-    """What another part answered: its status and its JSON value (None when the body is empty)."""
+    """The response of another part: its status and its JSON value, which is None if the body is empty."""
 
     status: int
     value: Any
 
 
 def identity_headers(caller: Caller | None, tokens: InternalTokens | None) -> Headers:
-    """The headers that tell a backend who is calling, and prove it when there is a key."""
-    headers: Headers = [] if caller is None else [*_naming(caller)]
+    """Return the headers that tell a backend who is calling, signed if there is a key."""
+    headers: Headers = [] if caller is None else [*_user_headers(caller)]
     if tokens is not None:
         headers.append((INTERNAL_HEADER, tokens.sign(caller)))
     return headers
 
 
 @functools.lru_cache(maxsize=10_000)
-def _naming(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
-    named = ((USER_ID_HEADER, str(caller.id).encode()),)
+def _user_headers(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
+    user_id = (USER_ID_HEADER, str(caller.id).encode())
     if not caller.email:
-        return named
-    return (*named, (USER_EMAIL_HEADER, quote(caller.email, safe="@+!#$&'*/=?^`{|}~").encode()))
+        return (user_id,)
+    return user_id, (USER_EMAIL_HEADER, quote(caller.email, safe=_EMAIL_SAFE).encode())
 
 
 class InternalClient:
-    """Asks one backend as a given caller."""
+    """A client of one backend, in this process or another one."""
 
     def __init__(self, upstream: Upstream, tokens: InternalTokens | None) -> None:
         self.upstream = upstream
         self.tokens = tokens
 
     async def get(self, path: str, caller: Caller | None, *, query: str = "", locale: str = "fr") -> InternalResponse:
-        """GET `path` (already a path of the backend; values in it have been validated).
+        """Send a GET request for a path of the backend, whose variable parts have been validated.
 
         Raises:
-            BackendUnavailable, UpstreamTimeout: the backend cannot be asked now.
+            BackendUnavailable, UpstreamTimeout: the backend cannot be reached now.
         """
         scope: Scope = {
             **_HTTP,
@@ -65,12 +66,16 @@ class InternalClient:
             "server": None,
             CALLER: caller,
         }
-        collected = _Collected()
-        await self.upstream(scope, _empty_body, collected.send)
-        return InternalResponse(collected.status, msgspec.json.decode(collected.body) if collected.body else None)
+        collector = _ResponseCollector()
+        await self.upstream(scope, _receive_empty_body, collector.send)
+
+        value = msgspec.json.decode(collector.body) if collector.body else None
+        return InternalResponse(collector.status, value)
 
 
-class _Collected:
+class _ResponseCollector:
+    """An ASGI `send` function that keeps the response in memory."""
+
     def __init__(self) -> None:
         self.status = 0
         self.body = b""
@@ -82,5 +87,5 @@ class _Collected:
             self.body += message.get("body", b"")
 
 
-async def _empty_body() -> Message:
+async def _receive_empty_body() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
