@@ -37,8 +37,8 @@ from touchstone.services.gateway.route_table import LARGE_BODIES
 from touchstone.services.selection.app import Selection
 from touchstone.services.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
-from touchstone.web.app import Web
-from touchstone.web.cookies import authorization_of_page
+from touchstone.web.app import WebApp
+from touchstone.web.cookies import authorization_headers
 
 BACKENDS: Final = ("selection", "training", "explanation")
 PARTS: Final = ("gateway", *BACKENDS)
@@ -66,7 +66,7 @@ P = TypeVar("P", bound=Closable)
 class Front:
     """The pages under `/app/` and the API beside them, on one address."""
 
-    def __init__(self, pages: Web, gateway: Gateway) -> None:
+    def __init__(self, pages: WebApp, gateway: Gateway) -> None:
         self.pages = pages
         self.api = gateway.app
         self.gateway = gateway
@@ -81,7 +81,7 @@ class Front:
 
     def caller(self, scope: Scope) -> Hashable:
         """Return whose request this is: a user who was recognised a moment ago, else an address."""
-        headers = authorization_of_page(scope) if _is_page(scope) else scope["headers"]
+        headers = authorization_headers(scope) if _is_page(scope) else scope["headers"]
         return self.gateway.known_user(headers) or client_address(scope)
 
 
@@ -259,7 +259,7 @@ async def _opened(stack: AsyncExitStack, opening: Awaitable[P]) -> P:
 
 async def _fronted(settings: Settings, opened: Gateway, stack: AsyncExitStack) -> ASGIApp:
     # The pages ask the API within the place of the request that they answer: a second one could wait for the first.
-    pages = await _opened(stack, Web.open(settings, InSamePlace(opened.app)))
+    pages = await _opened(stack, WebApp.open(settings, InSamePlace(opened.app)))
     front = Front(pages, opened)
     return Edge(
         front, settings, large_bodies=LARGE_BODIES | LARGE_PAGES, refusing=front.refusal, caller_of=front.caller

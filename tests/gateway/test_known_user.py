@@ -3,12 +3,12 @@
 from tests.gateway.standing import Standing
 from touchstone.compose import Front
 from touchstone.http.admission import InSamePlace
-from touchstone.web.app import Web
+from touchstone.web.app import WebApp
 
 
 async def test_a_user_is_known_once_a_request_was_answered(standing: Standing) -> None:
     """By the token of a call or by the cookie of a page; before, and for everybody else, the address counts."""
-    pages = await Web.open(standing.settings, InSamePlace(standing.app))
+    pages = await WebApp.open(standing.settings, InSamePlace(standing.app))
     front = Front(pages, standing.gateway)
     async with await standing.user() as client:
         token = client.headers["Authorization"].encode()

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.web.conftest import PASSWORD
 from tests.web.looking import violations
-from touchstone.web.field_problems import marked
-from touchstone.web.forms import returned_form
+from touchstone.web.invalid_fields import mark_invalid_fields
+from touchstone.web.unsent_forms import decode_unsent_form
 
 REFUSED = [
     ("/app/projects/choose", {"project": "{project}", "dataset": "1", "reason": " "}, "reason"),
@@ -185,11 +185,13 @@ def test_passwords_never_go_along(server: str, signed_in: dict[str, str]) -> Non
 )
 def test_only_forms_that_hold_something_written_come_back(action: str) -> None:
     """Nothing is deleted, signed out or sent elsewhere by signing in."""
-    assert returned_form(json.dumps({"action": action, "fields": []})) is None
-    assert returned_form("{}") is None
+    assert decode_unsent_form(json.dumps({"action": action, "fields": []})) is None
+    assert decode_unsent_form("{}") is None
 
 
 def test_what_is_marked_cannot_break_out() -> None:
     """A sentence that holds markup stays text."""
-    page = marked('<form action="/app/x"><label><input name="a"></label></form>', "/app/x", {"a": "<b>", 'x"y': "z"})
+    page = mark_invalid_fields(
+        '<form action="/app/x"><label><input name="a"></label></form>', "/app/x", {"a": "<b>", 'x"y': "z"}
+    )
     assert '<p class="field-problem" id="problem-a">&lt;b&gt;</p>' in page

@@ -10,8 +10,8 @@ import pytest
 
 from tests.web.conftest import PASSWORD
 from touchstone.client import TouchstoneError
-from touchstone.web.error_texts import worded
-from touchstone.web.rendering import Speech
+from touchstone.web.error_texts import localize_error
+from touchstone.web.localization import Localizer
 
 NUMBERS = [
     ("0.012 – 0.19", "0,012 – 0,19"),
@@ -43,21 +43,24 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     """No name or unit of the API stands on a page."""
     long = {"loc": ["body", "name"], "msg": "255 caractères au plus", "type": "string_too_long"}
     huge = {"loc": ["body", "seed"], "msg": "-9007199254740991 … 9007199254740991", "type": "int"}
-    french = Speech("fr")
-    said = worded(problem("validation_error", "Valeur invalide : body.name", long, huge), french).detail
+    french = Localizer("fr")
+    said = localize_error(problem("validation_error", "Valeur invalide : body.name", long, huge), french).detail
     assert said == "Nom\u00a0: 255 caractères au plus\u202f; Graine aléatoire\u00a0: nombre trop grand"
-    assert worded(problem("too_large", "4194304 octets au plus"), french).detail == "4,2 Mo au plus"
+    assert localize_error(problem("too_large", "4194304 octets au plus"), french).detail == "4,2 Mo au plus"
     file = {"loc": ["name"], "msg": "*.csv", "type": "file_type"}
-    assert worded(problem("invalid_value", "Valeur invalide pour name", file), french).detail == "Fichier\u00a0: *.csv"
+    assert (
+        localize_error(problem("invalid_value", "Valeur invalide pour name", file), french).detail
+        == "Fichier\u00a0: *.csv"
+    )
     split = problem("invalid_job_request", "Il manque split.time_column")
-    assert worded(split, Speech("en")).detail == "Il manque “Date column (for the most recent rows)”"
-    assert worded(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
+    assert localize_error(split, Localizer("en")).detail == "Il manque “Date column (for the most recent rows)”"
+    assert localize_error(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
 
 
 @pytest.mark.parametrize(("written", "shown"), NUMBERS)
 def test_numbers_in_texts_follow_the_language(written: str, shown: str) -> None:
     """The ends of a group and a cell have the signs of French; a date keeps its own."""
-    assert Speech("fr").figure(written) == shown
+    assert Localizer("fr").figure(written) == shown
 
 
 def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:

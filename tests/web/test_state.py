@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from touchstone.web.rank_state import FILTERS, VIEWS, FilterKind, Misfit, RankState, Vocabulary, sliders_of, stored
+from touchstone.web.rank_filters import FILTERS, FilterInput, InvalidFilterValue
+from touchstone.web.rank_state import VIEWS, RankState, WeightProfiles, slider_positions
 
-VOCABULARY = Vocabulary(
+WEIGHT_PROFILES = WeightProfiles(
     criteria=("ethical_score", "technical_score", "popularity_score", "year"),
     profiles={
         "ethical": {"ethical_score": 70, "year": 30},
@@ -17,19 +18,19 @@ VOCABULARY = Vocabulary(
     default="balanced",
 )
 names = st.sampled_from([*FILTERS, "view", "page", "pin", "was", "profile", "nonsense"])
-names |= st.sampled_from(VOCABULARY.criteria).map("w.{}".format)
+names |= st.sampled_from(WEIGHT_PROFILES.criteria).map("w.{}".format)
 values = st.sampled_from(["", "true", "12", "12.5", "-1", "nan", "1e999", "table", "ethical", "none", "3.4.5", "1.x"])
 pairs = st.lists(st.tuples(names, values | st.text(max_size=20)), max_size=12)
 
 
 def read(query: str) -> RankState:
-    return RankState.read(parse_qsl(query.removeprefix("?")), VOCABULARY)
+    return RankState.from_pairs(parse_qsl(query.removeprefix("?")), WEIGHT_PROFILES)
 
 
 @given(pairs)
 def test_an_address_read_and_written_again_is_the_same(given_pairs: list[tuple[str, str]]) -> None:
     """Whatever a form or a stranger's link holds, its state has one address, which leads to that very state."""
-    state = RankState.read(given_pairs, VOCABULARY)
+    state = RankState.from_pairs(given_pairs, WEIGHT_PROFILES)
     assert read(state.query()) == state
     assert read(state.query()).query() == state.query()
 
@@ -37,7 +38,7 @@ def test_an_address_read_and_written_again_is_the_same(given_pairs: list[tuple[s
 @given(pairs)
 def test_shares_add_up_to_one(given_pairs: list[tuple[str, str]]) -> None:
     """The shares of the criteria are the whole score, or nothing weighs anything."""
-    shares = RankState.read(given_pairs, VOCABULARY).shares
+    shares = RankState.from_pairs(given_pairs, WEIGHT_PROFILES).shares
     assert not shares or sum(shares.values()) == pytest.approx(1)
 
 
@@ -63,19 +64,19 @@ def test_bounds_are_read_as_people_write_them() -> None:
     """Blanks between thousands and a decimal comma are numbers; words are not."""
     state = read("?instances_number_min=1 000&missing_values_percentage_max=2,5")
     assert state.filter_body() == {"instances_number_min": 1000, "missing_values_percentage_max": 2.5}
-    with pytest.raises(Misfit):
+    with pytest.raises(InvalidFilterValue):
         read("?year_min=abc").filter_body()
 
 
 def test_what_a_filter_cannot_take_is_named() -> None:
     """A bound in words, a flag that is neither and a visibility that does not exist are told from what fits."""
     state = read("?year_min=abc&is_public=maybe&visibility=zzz&split=true&is_split=true&domain=a")
-    assert state.misfits == ("year_min", "is_public", "visibility")
-    kept = state.keeping(name for name in state.filters if name not in state.misfits)
+    assert state.invalid_filters == ("year_min", "is_public", "visibility")
+    kept = state.with_filters_only(name for name in state.filters if name not in state.invalid_filters)
     assert kept.filter_body() == {"domain": ["a"], "is_split": True}
 
 
-@pytest.mark.parametrize("name", [name for name, kind in FILTERS.items() if kind is FilterKind.FLAG])
+@pytest.mark.parametrize("name", [name for name, kind in FILTERS.items() if kind is FilterInput.FLAG])
 def test_flags_are_true_or_false(name: str) -> None:
     """A flag in the address becomes the API's boolean."""
     assert read(f"?{name}=true").filter_body() == {name: True}
@@ -84,7 +85,7 @@ def test_flags_are_true_or_false(name: str) -> None:
 
 def test_removing_a_filter_leaves_the_others() -> None:
     """Taking one value of a list away keeps its other values."""
-    assert read("?domain=a&domain=b").without("domain", "a").filters == {"domain": ("b",)}
+    assert read("?domain=a&domain=b").without_filter_value("domain", "a").filters == {"domain": ("b",)}
 
 
 @pytest.mark.parametrize(
@@ -97,17 +98,19 @@ def test_removing_a_filter_leaves_the_others() -> None:
 )
 def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], expected: dict[str, float]) -> None:
     """Weights keep their proportions on sliders that end at 100."""
-    assert sliders_of(weights) == expected
+    assert slider_positions(weights) == expected
 
 
 def test_stored_filters_are_shown_under_their_own_names() -> None:
     """A project stored with other names of the filters opens as the same filters."""
-    state = stored({"instances_min": 100, "split": False, "domain": "a,b", "task": None}, {"year": 1}, VOCABULARY)
+    state = RankState.of_project(
+        {"instances_min": 100, "split": False, "domain": "a,b", "task": None}, {"year": 1}, WEIGHT_PROFILES
+    )
     assert state.filter_body() == {"instances_number_min": 100, "is_split": False, "domain": ["a", "b"]}
     assert state.weights == {"year": 100}
 
 
 def test_only_stored_lists_are_parted_at_their_commas() -> None:
     """A name or an objective with a comma stays one text."""
-    state = stored({"objective": "Income, of adults", "file_type": "csv,parquet"}, {}, VOCABULARY)
+    state = RankState.of_project({"objective": "Income, of adults", "file_type": "csv,parquet"}, {}, WEIGHT_PROFILES)
     assert state.filters == {"objective": ("Income, of adults",), "file_type": ("csv", "parquet")}

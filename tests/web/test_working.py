@@ -15,8 +15,8 @@ from tests.web.conftest import Visit
 from tests.web.looking import check_looks
 from touchstone.client import Job
 from touchstone.client.models import Progress
-from touchstone.web.rendering import Speech
-from touchstone.web.views.job_view import clock, timing
+from touchstone.web.localization import Localizer
+from touchstone.web.views.job_view import format_clock, job_timing
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
@@ -45,15 +45,15 @@ def job(step: int | None = None, total: int = 20, *, phase: str = "searching", *
 )
 def test_the_time_left_is_said_only_when_it_is_known(work: Job, remaining: str | None) -> None:
     """A search goes on at the pace of its trials and ends with its budget; nothing else is estimated."""
-    found = timing(work, speech=Speech("en"), now=NOW)
+    found = job_timing(work, localizer=Localizer("en"), now=NOW)
     assert (found.elapsed, found.remaining) == ("1:00", remaining)
 
 
 def test_a_waiting_job_counts_from_its_request() -> None:
     """Nothing has started yet."""
-    found = timing(job(status="queued", started_at=None), speech=Speech("fr"), now=NOW)
+    found = job_timing(job(status="queued", started_at=None), localizer=Localizer("fr"), now=NOW)
     assert (found.waiting, found.elapsed, found.remaining) == (True, "1:30", None)
-    assert clock(3725) == "1:02:05"
+    assert format_clock(3725) == "1:02:05"
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
-"""The pages as an application: its routes, its static files, and the headers that every answer carries."""
+"""The pages as an ASGI application."""
 
-from collections.abc import Mapping
 from typing import Final, Self
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -12,106 +10,89 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from touchstone.client import AsyncTouchstone, InProcess
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
-from touchstone.web import chart_script
-from touchstone.web.page_context import Desk, broken, missing, refusal_page
-from touchstone.web.rendering import STATIC, Pages
-from touchstone.web.routes import account, datasets, jobs, projects, ranking
-
-# Everything comes from this origin; no inline script or style runs, whoever managed to write one.
-POLICY: Final = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+from touchstone.web import chart_script, static_files
+from touchstone.web.addresses import HOME
+from touchstone.web.error_pages import handle_http_exception, handle_unexpected_error, render_early_error
+from touchstone.web.page_context import PagesState
+from touchstone.web.routes import (
+    account,
+    comparison,
+    datasets,
+    job_start,
+    jobs,
+    preferences,
+    projects,
+    ranking,
+    ranking_export,
+    sign_in,
 )
-HEADERS: Final[Mapping[str, str]] = {
-    "content-security-policy": POLICY,
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "cross-origin-opener-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-}
-# The one page to which people send whole tables.
+from touchstone.web.security_headers import SecurityHeadersMiddleware
+from touchstone.web.template_renderer import TemplateRenderer
+
+# Files are uploaded through this page only.
 LARGE_BODIES: Final = frozenset({"/app/datasets/new"})
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
+_API_TIMEOUT_SECONDS: Final = 600.0
 
 
-class Shield:
-    """Puts the protecting headers on every answer, and lets browsers keep static files."""
+class WebApp:
+    """The pages, together with the client through which they call the API."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request."""
-        static = scope["type"] == "http" and scope["path"].startswith("/app/static/")
-
-        async def protected(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                if static:
-                    # A module is imported by its bare name: only an address with a digest never means anything else.
-                    headers["cache-control"] = _FOR_EVER if scope["query_string"].startswith(b"v=") else "no-cache"
-            await send(message)
-
-        await self.app(scope, receive, protected)
-
-
-class Web:
-    """The pages, opened."""
-
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
-        self.app = app
-        self._desk = desk
+    def __init__(self, app: Starlette, client: AsyncTouchstone) -> None:
+        self.app: ASGIApp = app
+        self._starlette = app
+        self._client = client
 
     @classmethod
     async def open(cls, settings: Settings, api: ASGIApp) -> Self:
-        """Open the pages over the public API of the same process."""
-        client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=600.0)
+        """Open the pages over the public API in the same process."""
+        client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
         app = Starlette(
             routes=[
-                Route("/", _to_home),
-                Route("/app", _to_home),
-                Route("/favicon.ico", _icon),
+                Route("/", redirect_to_home),
+                Route("/app", redirect_to_home),
+                Route("/favicon.ico", favicon),
                 *chart_script.ROUTES,
-                Mount("/app/static", StaticFiles(directory=STATIC)),
+                Mount("/app/static", StaticFiles(directory=static_files.FOLDER)),
                 *ranking.ROUTES,
+                *ranking_export.ROUTES,
+                *comparison.ROUTES,
                 *datasets.ROUTES,
                 *projects.ROUTES,
+                *job_start.ROUTES,
                 *jobs.ROUTES,
+                *sign_in.ROUTES,
+                *preferences.ROUTES,
                 *account.ROUTES,
             ],
-            middleware=[Middleware(Shield), Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4)],
-            exception_handlers={HTTPException: missing, Exception: broken},
+            middleware=[
+                Middleware(SecurityHeadersMiddleware),
+                Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
+            ],
+            exception_handlers={HTTPException: handle_http_exception, Exception: handle_unexpected_error},
         )
-        app.state.desk = Desk(settings, Pages(), client)
-        return cls(app, app.state.desk)
+        app.state.pages = PagesState(settings, TemplateRenderer(), client)
+        return cls(app, client)
 
-    def refusal(self, problem: ServiceError, scope: Scope) -> ASGIApp:
-        """The page that says what was refused before any page was asked: too large a form, too many at once."""
-        return Shield(refusal_page(problem, scope, self._desk))
+    def refusal(self, error: ServiceError, scope: Scope) -> ASGIApp:
+        """Return the page about a request that was refused before it reached the pages, such as too large a form."""
+        request = Request({**scope, "app": self._starlette})
+        return SecurityHeadersMiddleware(render_early_error(error, request))
 
     async def close(self) -> None:
-        """Let go of the client."""
-        await self._desk.client.close()
+        """Close the client of the API."""
+        await self._client.close()
 
 
-async def _to_home(_: Request) -> Response:
-    return RedirectResponse("/app/")
+async def redirect_to_home(_: Request) -> Response:
+    """Redirect to the rank page."""
+    return RedirectResponse(HOME)
 
 
-async def _icon(_: Request) -> Response:
-    return FileResponse(STATIC / "mark.svg", media_type="image/svg+xml")
+async def favicon(_: Request) -> Response:
+    """Return the icon for browsers that request it at its traditional address."""
+    return FileResponse(static_files.FOLDER / "mark.svg", media_type="image/svg+xml")

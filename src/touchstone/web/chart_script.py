@@ -1,4 +1,4 @@
-"""The charts' own script: Vega-Lite as a package of this environment carries it, made once and kept."""
+"""The script that draws charts in the browser: Vega-Lite, as the package vl-convert carries it."""
 
 import os
 import tempfile
@@ -12,32 +12,34 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+_VERSION: Final = version("vl-convert-python")
 PATH: Final = "/app/static/vega.js"
-# The address changes with the package: below /app/static/ browsers keep files for ever.
-ADDRESS: Final = f"{PATH}?v={version('vl-convert-python')}"
-# The page's own module gets one entry point; the rest of the bundle stays to itself.
-_SNIPPET: Final = "window.vegaEmbed = vegaEmbed;"
+# Browsers cache the script for ever, so its address changes with the package.
+ADDRESS: Final = f"{PATH}?v={_VERSION}"
+# The entry point for charts.js; everything else in the bundle stays private.
+_ENTRY_POINT: Final = "window.vegaEmbed = vegaEmbed;"
 
 
-def bundle(folder: Path) -> bytes:
-    """The script that draws charts in a browser (about 0.9 MB), with the versions that render them on the server.
+def load_bundle(folder: Path) -> bytes:
+    """Return the script (about 0.9 MB), with the same library versions that draw charts on the server.
 
-    Putting it together takes seconds, so it is kept in `folder`.
+    Building it takes seconds, so it is cached in `folder`.
     """
-    kept = folder / f"vega-{version('vl-convert-python')}.js"
-    if not kept.exists():
-        made = str(vl_convert.javascript_bundle(_SNIPPET)).encode()
-        # Written aside and renamed: whoever looks sees nothing or the whole.
-        handle, aside = tempfile.mkstemp(dir=folder, prefix=kept.name)
+    cached = folder / f"vega-{_VERSION}.js"
+    if not cached.exists():
+        script = str(vl_convert.javascript_bundle(_ENTRY_POINT)).encode()
+        # The file is renamed when it is complete, because another process may be reading it.
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=cached.name)
         with os.fdopen(handle, "wb") as file:
-            file.write(made)
-        Path(aside).replace(kept)
-    return kept.read_bytes()
+            file.write(script)
+        Path(temporary).replace(cached)
+    return cached.read_bytes()
 
 
-async def _vega(request: Request) -> Response:
-    folder = request.app.state.desk.settings.data_dir
-    return Response(await anyio.to_thread.run_sync(bundle, folder), media_type="text/javascript")
+async def chart_script(request: Request) -> Response:
+    """Return the script."""
+    folder = request.app.state.pages.settings.data_dir
+    return Response(await anyio.to_thread.run_sync(load_bundle, folder), media_type="text/javascript")
 
 
-ROUTES: Final = (Route(PATH, _vega),)
+ROUTES: Final = (Route(PATH, chart_script),)

@@ -1,9 +1,7 @@
-"""The cookies of the pages: who is signed in, who has been before, the language and the theme.
+"""The cookies of the pages: session tokens, known device, language, theme and the last ranking.
 
-And which requests may change anything.
-
-Scripts never see the tokens (HttpOnly), other sites never send them with a form (SameSite=Lax and the origin check),
-and on https they travel encrypted only (Secure).
+Scripts cannot read them (HttpOnly), browsers do not send them with other sites' forms (SameSite=Lax), and over https
+they are only ever sent encrypted (Secure).
 """
 
 import re
@@ -15,120 +13,98 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from touchstone.core.identity import Headers
-from touchstone.messages.locales import LOCALES, preferred_locale
+from touchstone.web.addresses import HOME
 
-ACCESS: Final = "touchstone_access"
-REFRESH: Final = "touchstone_refresh"
+SESSION_ACCESS: Final = "touchstone_access"
+SESSION_REFRESH: Final = "touchstone_refresh"
 DEVICE: Final = "touchstone_device"
 LANGUAGE: Final = "touchstone_language"
 THEME: Final = "touchstone_theme"
+LAST_RANKING: Final = "touchstone_ranking"
+
 THEMES: Final = ("auto", "light", "dark")
-HOME: Final = "/app/"
-RANKING: Final = "touchstone_ranking"
-_RANKING: Final = re.compile(r"\?[A-Za-z0-9%&=+._*~-]+")
-_LONGEST_RANKING: Final = 2000
-YEAR: Final = 365 * 86_400
-_DEVICE_FORM: Final = re.compile(r"[A-Za-z0-9._~-]{1,1000}")
-_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_ACCESS_COOKIE: Final = re.compile(rb"(?:^|; ?)%s=([^; ]+)" % ACCESS.encode())
+_DAY_SECONDS: Final = 86_400
+_YEAR_SECONDS: Final = 365 * _DAY_SECONDS
+_MAX_RANKING_LENGTH: Final = 2000
+
+_DEVICE_PATTERN: Final = re.compile(r"[A-Za-z0-9._~-]{1,1000}")
+_RANKING_PATTERN: Final = re.compile(r"\?[A-Za-z0-9%&=+._*~-]+")
+_ACCESS_PATTERN: Final = re.compile(rb"(?:^|; ?)%s=([^; ]+)" % SESSION_ACCESS.encode())
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """The tokens of a signed-in browser; an empty access token means that it has to be renewed first."""
+class SessionTokens:
+    """The tokens of a signed-in browser; an empty access token must be renewed before it is used."""
 
     access: str
     refresh: str
 
 
-def signed_in(request: Request) -> Signed | None:
-    """The tokens that the browser sent, if any."""
-    refresh = request.cookies.get(REFRESH, "")
-    return Signed(request.cookies.get(ACCESS, ""), refresh) if refresh else None
+def read_session(request: Request) -> SessionTokens | None:
+    """Return the tokens that the browser sent; None if nobody is signed in."""
+    refresh_token = request.cookies.get(SESSION_REFRESH, "")
+    if not refresh_token:
+        return None
+    return SessionTokens(request.cookies.get(SESSION_ACCESS, ""), refresh_token)
 
 
-def authorization_of_page(scope: Scope) -> Headers:
-    """Return the header with which a page's request would ask the API; nothing where the browser sent no token."""
-    for name, value in scope["headers"]:
-        if name == b"cookie" and (token := _ACCESS_COOKIE.search(value)):
-            return [(b"authorization", b"Bearer " + token[1])]
-    return []
+def write_session(response: Response, request: Request, tokens: SessionTokens, *, days: int) -> None:
+    """Store the tokens in the browser for as long as an unused session lives."""
+    _set_cookie(response, request, SESSION_ACCESS, tokens.access, seconds=days * _DAY_SECONDS)
+    _set_cookie(response, request, SESSION_REFRESH, tokens.refresh, seconds=days * _DAY_SECONDS)
 
 
-def keep(response: Response, request: Request, signed: Signed, *, days: int) -> None:
-    """Let the browser keep the tokens for as long as the session may stay unused."""
-    for name, value in ((ACCESS, signed.access), (REFRESH, signed.refresh)):
-        _set(response, request, name, value, seconds=days * 86_400)
-
-
-def device_of(request: Request) -> str | None:
-    """Return what shows that this browser has signed in before."""
-    value = request.cookies.get(DEVICE, "")
-    return value if _DEVICE_FORM.fullmatch(value) else None
-
-
-def forget(response: Response) -> None:
-    """Let the browser drop the tokens."""
-    for name in (ACCESS, REFRESH):
+def delete_session(response: Response) -> None:
+    """Remove the tokens from the browser."""
+    for name in (SESSION_ACCESS, SESSION_REFRESH):
         response.delete_cookie(name, path=HOME)
 
 
-def keep_for_a_year(response: Response, request: Request, name: str, value: str) -> None:
-    """Let the browser keep a preference, or that it has signed in before, for a year."""
-    _set(response, request, name, value, seconds=YEAR)
+def authorization_headers(scope: Scope) -> Headers:
+    """Return the header that authorizes a page's calls of the API; nothing if the browser sent no access token."""
+    for name, value in scope["headers"]:
+        if name == b"cookie" and (match := _ACCESS_PATTERN.search(value)):
+            return [(b"authorization", b"Bearer " + match[1])]
+    return []
 
 
-def chosen_language(request: Request) -> str | None:
-    """Return the language that was chosen in this browser, if any."""
-    chosen = request.cookies.get(LANGUAGE)
-    return chosen if chosen in LOCALES else None
+def read_device(request: Request) -> str | None:
+    """Return the token that proves that this browser has signed in before."""
+    value = request.cookies.get(DEVICE, "")
+    return value if _DEVICE_PATTERN.fullmatch(value) else None
 
 
-def language_of(request: Request) -> str:
-    """The language chosen in this browser, else the one that it prefers."""
-    return chosen_language(request) or preferred_locale(request.headers.get("accept-language"))
+def read_theme(request: Request) -> str:
+    """Return the theme selected in this browser; `auto` follows the system."""
+    theme = request.cookies.get(THEME)
+    return theme if theme in THEMES else THEMES[0]
 
 
-def keep_ranking(response: Response, request: Request, query: str) -> None:
-    """Let the browser keep the address of the ranking until it is closed; one that is too long is not kept."""
-    if len(query) > _LONGEST_RANKING:
-        response.delete_cookie(RANKING, path=HOME)
-    elif query != request.cookies.get(RANKING, ""):
-        _set(response, request, RANKING, query, seconds=None)
+def write_preference(response: Response, request: Request, name: str, value: str) -> None:
+    """Store the cookie `name` in the browser for a year."""
+    _set_cookie(response, request, name, value, seconds=_YEAR_SECONDS)
 
 
-def ranking_of(request: Request) -> str:
-    """Return the address at which the ranking was left in this browser."""
-    query = request.cookies.get(RANKING, "")
-    return HOME + query if _RANKING.fullmatch(query) else HOME
+def write_last_ranking(response: Response, request: Request, query: str) -> None:
+    """Store the query of the ranking until the browser is closed; too long a query is not stored."""
+    if len(query) > _MAX_RANKING_LENGTH:
+        delete_last_ranking(response)
+    elif query != request.cookies.get(LAST_RANKING, ""):
+        _set_cookie(response, request, LAST_RANKING, query, seconds=None)
 
 
-def theme_of(request: Request) -> str:
-    """The theme chosen in this browser: `auto` follows the system."""
-    chosen = request.cookies.get(THEME)
-    return chosen if chosen in THEMES else THEMES[0]
+def delete_last_ranking(response: Response) -> None:
+    """Remove the address of the last ranking from the browser."""
+    response.delete_cookie(LAST_RANKING, path=HOME)
 
 
-def from_our_pages(request: Request) -> bool:
-    """Whether a request that may change something was sent by one of our own pages.
-
-    Browsers say so in Sec-Fetch-Site or in Origin; neither can be set by another site's script.
-    """
-    if request.method in _SAFE:
-        return True
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    return request.headers.get("origin") == f"{request.url.scheme}://{request.headers.get('host', '')}"
+def last_ranking_address(request: Request) -> str:
+    """Return the address at which the reader left the ranking."""
+    query = request.cookies.get(LAST_RANKING, "")
+    return HOME + query if _RANKING_PATTERN.fullmatch(query) else HOME
 
 
-def local(target: str | None) -> str:
-    """A place within the pages to go on to; the start page for anything else."""
-    inside = target is not None and target.startswith(HOME) and not any(c in target for c in "\\\r\n\t\x00")
-    return target if inside and target is not None else HOME
-
-
-def _set(response: Response, request: Request, name: str, value: str, *, seconds: int | None) -> None:
+def _set_cookie(response: Response, request: Request, name: str, value: str, *, seconds: int | None) -> None:
     response.set_cookie(
         name,
         value,

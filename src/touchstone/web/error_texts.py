@@ -1,4 +1,4 @@
-"""What the API refuses, in the words of the pages: a field by its label, a size in MB."""
+"""Errors of the API in the words of the pages: fields by their labels, sizes in MB."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,10 +7,10 @@ from typing import Any, Final
 from touchstone.client import TouchstoneError
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.errors import DataFileUnreadable, Invalid, InvalidValue
-from touchstone.web.forms import MISFIT
-from touchstone.web.rendering import Speech
+from touchstone.web.forms import PAGE_ERROR
+from touchstone.web.localization import Localizer
 
-# The fields of the forms that are not attributes of a record, by the text that labels them.
+# The text keys of the labels of fields that are not dataset attributes.
 _LABELS: Final[Mapping[str, str]] = {
     "name": "field_name",
     "description": "description",
@@ -42,8 +42,8 @@ _LABELS: Final[Mapping[str, str]] = {
     "locale": "language",
     "exclude": "exclude",
 }
-# The fields of the forms, where they are called otherwise than in the API.
-_FIELDS: Final[Mapping[str, str]] = {
+# The names of form fields that differ from the API's names.
+_FORM_FIELDS: Final[Mapping[str, str]] = {
     "dataset_name": "name",
     "chosen_dataset_id": "dataset",
     "choice_reason": "reason",
@@ -55,7 +55,7 @@ _FIELDS: Final[Mapping[str, str]] = {
     "file_path": "file",
     "file_type": "file",
 }
-# Refusals that concern certain fields and do not name them.
+# The form fields that an error is about when it does not name any.
 _FIELDS_OF_CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "email_taken": ("email",),
     "invalid_credentials": ("email", "password"),
@@ -66,67 +66,82 @@ _FIELDS_OF_CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "chosen_dataset_not_found": ("dataset",),
 }
 _BYTES: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
-_DOTTED: Final = re.compile(r"\b(?:split|features|instances|budget)\.[a-z_]+")
-_NUMBER: Final = re.compile(r"-?\d{16,}")
-_WIDEST: Final = 2**53 - 1
+_DOTTED_NAME: Final = re.compile(r"\b(?:split|features|instances|budget)\.[a-z_]+")
+_LONG_NUMBER: Final = re.compile(r"-?\d{16,}")
+_LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 
 
-def worded(problem: TouchstoneError, speech: Speech) -> TouchstoneError:
-    """The refusal as a person reads it on a page."""
-    said = [_line(one, speech) for one in problem.errors]
-    by_field = said and all(said) and problem.code in (Invalid.code, InvalidValue.code)
-    detail = (
-        f"{speech.text('semicolon')} ".join(dict.fromkeys(said))
-        if by_field
-        else _DOTTED.sub(lambda name: _named(name[0], speech), problem.detail)
-    )
-    if problem.code == DataFileUnreadable.code and problem.errors:
-        # The contract fixes the sentence; what to do about it is in the details.
-        detail = speech.text("field_problem", name=detail, problem=problem.errors[0].get("msg", ""))
-    return TouchstoneError(problem.status, problem.code, sized(detail, speech), retry_after=problem.retry_after)
+def localize_error(error: TouchstoneError, localizer: Localizer) -> TouchstoneError:
+    """Return an error of the API with a detail that a reader of the page understands."""
+    messages = [_field_message(entry, localizer) for entry in error.errors]
+
+    if messages and all(messages) and error.code in (Invalid.code, InvalidValue.code):
+        detail = f"{localizer.text('semicolon')} ".join(dict.fromkeys(messages))
+    elif error.errors and error.code == DataFileUnreadable.code:
+        # The contract fixes the sentence of this error; how to solve it is in its details.
+        detail = localizer.text(
+            "field_problem", name=_label_names(error.detail, localizer), problem=error.errors[0].get("msg", "")
+        )
+    else:
+        detail = _label_names(error.detail, localizer)
+
+    return TouchstoneError(error.status, error.code, _convert_bytes(detail, localizer), retry_after=error.retry_after)
 
 
-def field_problems(problem: TouchstoneError, speech: Speech) -> dict[str, str]:
-    """Return what is wrong with each field of a form, by the field's name."""
-    if fields := _FIELDS_OF_CODES.get(problem.code):
-        return dict.fromkeys(fields, problem.detail)
-    found: dict[str, str] = {}
-    for error in problem.errors:
-        sentence = _line(error, speech)
-        for part in reversed(error.get("loc") or ()):
-            if sentence:
-                found.setdefault(_FIELDS.get(part, str(part)), sentence)
-    return found
+def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, str]:
+    """Return what an error says about each field of a form, by the field's name."""
+    if error.code in _FIELDS_OF_CODES:
+        return dict.fromkeys(_FIELDS_OF_CODES[error.code], error.detail)
+
+    messages: dict[str, str] = {}
+    for entry in error.errors:
+        message = _field_message(entry, localizer)
+        if not message:
+            continue
+        for part in reversed(entry.get("loc") or ()):
+            messages.setdefault(_FORM_FIELDS.get(part, str(part)), message)
+    return messages
 
 
-def sized(sentence: str, speech: Speech) -> str:
-    """The sentence with its bytes as kB or MB."""
-    return _BYTES.sub(lambda found: speech.bytes(int(found[1])), sentence)
+def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
+    """Return one entry of an error as "label: message"; empty if it has no label or no message."""
+    if entry.get("type") == PAGE_ERROR:
+        return str(entry["msg"])
 
-
-def _line(error: Mapping[str, Any], speech: Speech) -> str:
-    if error.get("type") == MISFIT:
-        return str(error["msg"])
-    label, message = _label(error.get("loc") or (), speech), str(error.get("msg") or "")
-    if error.get("type") == "file_type":
-        label = speech.text("new_file")
+    if entry.get("type") == "file_type":
+        label = localizer.text("new_file")
+    else:
+        label = _label(entry.get("loc") or (), localizer)
+    message = str(entry.get("msg") or "")
     if not label or not message:
         return ""
-    if any(abs(int(number)) >= _WIDEST for number in _NUMBER.findall(message)):
-        message = speech.text("number_too_large")
-    return speech.text("field_problem", name=label, problem=message)
+
+    # Limits that are larger than any number a person enters would only confuse.
+    if any(abs(int(number)) >= _LARGEST_SAFE_INTEGER for number in _LONG_NUMBER.findall(message)):
+        message = localizer.text("number_too_large")
+    return localizer.text("field_problem", name=label, problem=message)
 
 
-def _named(dotted: str, speech: Speech) -> str:
-    label = _label(dotted.split("."), speech)
-    return speech.text("quoted", text=label) if label else dotted
+def _label_names(sentence: str, localizer: Localizer) -> str:
+    """Return the sentence with names of the API, such as `split.time_column`, replaced by quoted labels."""
+
+    def quoted_label(match: re.Match[str]) -> str:
+        label = _label(match[0].split("."), localizer)
+        return localizer.text("quoted", text=label) if label else match[0]
+
+    return _DOTTED_NAME.sub(quoted_label, sentence)
 
 
-def _label(loc: Sequence[Any], speech: Speech) -> str:
-    """The label of the innermost part of a place that has one."""
-    for part in reversed(loc):
+def _convert_bytes(sentence: str, localizer: Localizer) -> str:
+    """Return the sentence with numbers of bytes written in kB or MB."""
+    return _BYTES.sub(lambda match: localizer.bytes(int(match[1])), sentence)
+
+
+def _label(location: Sequence[Any], localizer: Localizer) -> str:
+    """Return the label of the innermost part of a location that has one; empty if none has."""
+    for part in reversed(location):
         if part in BY_NAME:
-            return speech.attribute(part)
+            return localizer.attribute(part)
         if part in _LABELS:
-            return speech.text(_LABELS[part])
+            return localizer.text(_LABELS[part])
     return ""

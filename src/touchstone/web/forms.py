@@ -1,121 +1,92 @@
-"""Reading forms: texts, lists and numbers as people write them."""
+"""Reading form fields: texts, lists, numbers and files as people enter them."""
 
 import math
 from collections.abc import Iterable
 from typing import Final
 
-import msgspec
 from starlette.datastructures import FormData, UploadFile
-from starlette.requests import Request
 
 from touchstone.client import TouchstoneError
 from touchstone.core.errors import Invalid
-from touchstone.web.cookies import local
 
-RETURNED: Final = "returned"  # the field that marks a form as come back after signing in
-# The forms that have a page of their own to be shown on again.
-_SHOWN_AGAIN: Final = ("/app/projects/", "/app/datasets/", "/app/jobs/", "/app/account/profile")
-_DONE_AT_ONCE: Final = ("/delete", "/cancel")  # forms that hold nothing written
-MISFIT: Final = "misfit"  # the kind of error whose message is a whole sentence
+PAGE_ERROR: Final = "page_error"  # the type of an error whose message is already worded for the page
+_MAX_INTEGER_DIGITS: Final = 15
+_MAX_ID_DIGITS: Final = 9
+_LARGEST_EXACT_INTEGER: Final = 2**53
 
 
-class UnsentForm(msgspec.Struct, frozen=True):
-    """A form that was sent after the end of the session: where to, and its fields."""
-
-    action: str
-    fields: list[tuple[str, str]]
-
-
-def written(form: FormData, name: str) -> str:
-    """The text of one field, without the blanks around it; empty when it was not sent."""
+def text_field(form: FormData, name: str) -> str:
+    """Return the text of a field without surrounding blanks; empty if it was not sent."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
-def secret(form: FormData, name: str) -> str:
-    """The text of a password field, as it was typed."""
+def password_field(form: FormData, name: str) -> str:
+    """Return the text of a password field exactly as it was typed."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
 
 
-def listed(form: FormData, name: str) -> list[str]:
-    """The values of a field that may be sent more than once, empty ones left out."""
+def list_field(form: FormData, name: str) -> list[str]:
+    """Return all values of a field that may be sent more than once, without empty ones."""
     return [value for value in form.getlist(name) if isinstance(value, str) and value]
 
 
-def parted(text: str) -> list[str]:
-    """The parts of a text that commas divide, without the blanks around them."""
+def integer_field(form: FormData, name: str, message: str) -> int | None:
+    """Return the integer in a field, which may have blanks between its thousands; None if the field is empty.
+
+    Raises:
+        TouchstoneError: The field holds something else; `message` says so.
+    """
+    digits = "".join(text_field(form, name).split())
+    if not digits:
+        return None
+    if not is_integer(digits, max_digits=_MAX_INTEGER_DIGITS):
+        raise invalid_field(message, name)
+    return int(digits)
+
+
+def file_field(form: FormData, name: str) -> UploadFile | None:
+    """Return the uploaded file of a field; None if no file was chosen."""
+    value = form.get(name)
+    return value if isinstance(value, UploadFile) and value.filename else None
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Return the parts of a text between its commas, without blanks and empty parts."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def whole(form: FormData, name: str, label: str) -> int | None:
-    """A whole number, however its thousands are set apart; None when the field is empty.
+def is_integer(text: str, *, max_digits: int = _MAX_ID_DIGITS) -> bool:
+    """Return whether a text consists of at most `max_digits` ASCII digits."""
+    return text.isascii() and text.isdigit() and len(text) <= max_digits
+
+
+def parse_integers(texts: Iterable[str], message: str, field: str | None = None) -> list[int]:
+    """Return the texts as integers.
 
     Raises:
-        TouchstoneError: it is not one.
+        TouchstoneError: One of them is not an integer; `message` says so.
     """
-    text = "".join(written(form, name).split())
-    if not text:
-        return None
-    if not text.isascii() or not text.isdigit() or len(text) > 15:
-        raise misfit(label, name)
-    return int(text)
+    digits = list(texts)
+    if not all(is_integer(text) for text in digits):
+        raise invalid_field(message, field)
+    return [int(text) for text in digits]
 
 
-def number(text: str) -> int | float:
-    """A number as people write it: with blanks between its thousands and, in French, a decimal comma.
+def parse_number(text: str) -> int | float:
+    """Return a number as people write it, with blanks between thousands and, in French, a decimal comma.
 
     Raises:
-        ValueError: it is not a finite one.
+        ValueError: The text is not a finite number.
     """
-    found = float("".join(text.split()).replace(",", ".").replace("\N{MINUS SIGN}", "-"))
-    if not math.isfinite(found):
+    value = float("".join(text.split()).replace(",", ".").replace("\N{MINUS SIGN}", "-"))
+    if not math.isfinite(value):
         raise ValueError(text)
-    return int(found) if found.is_integer() and abs(found) < 2**53 else found
+    return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT_INTEGER else value
 
 
-def wholes(texts: Iterable[str], label: str, field: str | None = None) -> list[int]:
-    """Whole numbers.
-
-    Raises:
-        TouchstoneError: one of them is not one.
-    """
-    found = list(texts)
-    if not all(text.isascii() and text.isdigit() and len(text) < 10 for text in found):
-        raise misfit(label, field)
-    return [int(text) for text in found]
-
-
-def sent_file(form: FormData, name: str) -> UploadFile | None:
-    """The file that was sent, if one was chosen."""
-    found = form.get(name)
-    return found if isinstance(found, UploadFile) and found.filename else None
-
-
-def misfit(sentence: str, field: str | None = None) -> TouchstoneError:
-    """Return the refusal of something that a form holds, in the words of the page, about one of its fields."""
-    errors = [{"loc": [field], "msg": sentence, "type": MISFIT}] if field else []
-    return TouchstoneError(Invalid.status, Invalid.code, sentence, errors)
-
-
-def unsent_form(request: Request, form: FormData) -> str:
-    """Return what was written into a form, to be carried through signing in; without passwords and files."""
-    fields = [
-        (name, value)
-        for name, value in form.multi_items()
-        if isinstance(value, str) and "password" not in name and name != RETURNED
-    ]
-    url = request.url
-    unsent = UnsentForm(f"{url.path}?{url.query}" if url.query else url.path, fields)
-    return msgspec.json.encode(unsent).decode()
-
-
-def returned_form(text: str) -> UnsentForm | None:
-    """Return the form that was carried through signing in; None when there is none to show again."""
-    try:
-        unsent = msgspec.json.decode(text, type=UnsentForm)
-    except msgspec.DecodeError:
-        return None
-    path = unsent.action.partition("?")[0]
-    shown = path.startswith(_SHOWN_AGAIN) and not path.endswith(_DONE_AT_ONCE)
-    return unsent if shown and unsent.action == local(unsent.action) else None
+def invalid_field(message: str, field: str | None = None) -> TouchstoneError:
+    """Return the error for a form that the page itself refuses, about one of its fields if `field` names it."""
+    errors = [{"loc": [field], "msg": message, "type": PAGE_ERROR}] if field else []
+    return TouchstoneError(Invalid.status, Invalid.code, message, errors)

@@ -1,275 +1,240 @@
-"""One request to the pages: who visits, in which language, with which client of the API; and how it is answered."""
+"""The context of one request to a page: the form, the API on behalf of the reader, and the ways to respond."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.datastructures import FormData
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.types import Scope
 
 from touchstone.client import AsyncTouchstone, Tokens, TouchstoneError, User
-from touchstone.core.errors import (
-    BackendUnavailable,
-    Forbidden,
-    InternalError,
-    Invalid,
-    NotFound,
-    ServiceError,
-    Unauthorized,
-)
+from touchstone.core.errors import Invalid
 from touchstone.core.settings import Settings
-from touchstone.http.error_rendering import render_detail
 from touchstone.web import cookies
-from touchstone.web.error_texts import field_problems, worded
-from touchstone.web.field_problems import FORM, marked
-from touchstone.web.forms import RETURNED, unsent_form, written
-from touchstone.web.rank_state import Vocabulary
-from touchstone.web.rendering import Pages, Speech, address
+from touchstone.web.addresses import build_address
+from touchstone.web.error_texts import field_messages, localize_error
+from touchstone.web.flash_messages import flash_message
+from touchstone.web.forms import text_field
+from touchstone.web.invalid_fields import FORM_NAME, mark_invalid_fields
+from touchstone.web.language_negotiation import negotiate_language, selected_language
+from touchstone.web.localization import Localizer
+from touchstone.web.rank_state import WeightProfiles
+from touchstone.web.template_renderer import TemplateRenderer
+from touchstone.web.unsent_forms import RETURNED
 
-SIGN_IN: Final = "/app/sign-in"
-SEE_OTHER: Final = 303
-HTTP_OK: Final = 200
-UNSENT: Final = "unsent"
-
-Handler = Callable[["Visit"], Awaitable[Response]]
-Endpoint = Callable[[Request], Awaitable[Response]]
+_OK: Final = 200
+_SEE_OTHER: Final = 303
+_RETURNED_FORM: Final = "returned_form"  # the code of the "error" that shows a returned form again
+_MAX_USER_AGENT_LENGTH: Final = 500
 
 
 @dataclass(slots=True)
-class Desk:
-    """What all visits share: the settings, the templates, the client of the API, and the criteria once known."""
+class PagesState:
+    """What all requests to the pages share.
+
+    Attributes:
+        settings: The settings of the service.
+        templates: The templates in all languages.
+        client: The client of the API; each request uses a copy with its own tokens.
+        criteria: The criteria and profiles as the API describes them, once they have been requested.
+        weight_profiles: The same as weights, once they have been requested.
+    """
 
     settings: Settings
-    pages: Pages
+    templates: TemplateRenderer
     client: AsyncTouchstone
-    criteria: dict[str, Any] | None = None
-    vocabulary: Vocabulary | None = None
+    criteria: Mapping[str, Any] | None = None
+    weight_profiles: WeightProfiles | None = None
 
 
-@dataclass(slots=True)
-class Visit:
-    """One request, and what its handler needs to answer it."""
+class PageContext:
+    """One request to a page, and the ways to respond to it.
 
-    request: Request
-    desk: Desk
-    locale: str
-    signed: cookies.Signed | None
-    api: AsyncTouchstone
-    renewed: cookies.Signed | None = None
-    ended: bool = False
-    place: str | None = None
-    user: User | None = field(default=None)
-    account_language: str | None = None
+    Attributes:
+        request: The request.
+        state: What all requests share.
+        session: The tokens that the browser sent; None if nobody is signed in.
+        api: The client of the API, with the reader's tokens and language.
+        locale: The language of the response.
+        page_address: The address to which the switches of language and theme lead back.
+    """
 
-    @classmethod
-    def begin(cls, request: Request, desk: Desk) -> "Visit":
-        """The visit of a request, with a client that calls the API as whoever is signed in."""
-        signed = cookies.signed_in(request)
-        visit = cls(request, desk, cookies.language_of(request), signed, desk.client)
-        visit.api = desk.client.with_token(
-            (signed.access or None) if signed else None,
-            refresh_token=signed.refresh if signed else None,
-            locale=visit.locale,
+    def __init__(self, request: Request, *, page_address: str | None = None) -> None:
+        self.request = request
+        self.state: PagesState = request.app.state.pages
+        self.session = cookies.read_session(request)
+        self.locale = negotiate_language(request)
+        self.page_address = page_address or _address_of(request)
+
+        self._user: User | None = None
+        self._is_signed_out = False
+        self._renewed_session: cookies.SessionTokens | None = None
+        self._account_language: str | None = None
+        self.api = self._create_client()
+
+    def _create_client(self) -> AsyncTouchstone:
+        request, session = self.request, self.session
+        return self.state.client.with_token(
+            (session.access or None) if session else None,
+            refresh_token=session.refresh if session else None,
+            locale=self.locale,
             address=(request.client.host, request.client.port) if request.client else None,
-            user_agent=request.headers.get("user-agent", "")[:500] or None,
-            device=cookies.device_of(request),
-            on_tokens=visit.renew,
+            user_agent=request.headers.get("user-agent", "")[:_MAX_USER_AGENT_LENGTH] or None,
+            device=cookies.read_device(request),
+            on_tokens=self._keep_tokens,
         )
-        return visit
 
-    def renew(self, tokens: Tokens) -> None:
-        """Keep renewed tokens for the answer's cookies."""
-        self.renewed = cookies.Signed(tokens.access_token, tokens.refresh_token or "")
-
-    @property
-    def speech(self) -> Speech:
-        """How the visitor's language says things."""
-        return self.desk.pages.speech(self.locale)
+    def _keep_tokens(self, tokens: Tokens) -> None:
+        """Remember renewed tokens until the cookies of the response are written."""
+        self._renewed_session = cookies.SessionTokens(tokens.access_token, tokens.refresh_token or "")
 
     @property
-    def here(self) -> str:
-        """The address of this page, to come back to: one that can be opened, also when a form was sent to another."""
-        if self.place is not None:
-            return self.place
-        url = self.request.url
-        return f"{url.path}?{url.query}" if url.query else url.path
+    def is_post(self) -> bool:
+        """Return whether the request submits a form."""
+        return self.request.method == "POST"
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The parameters of the address, in order."""
+    def localizer(self) -> Localizer:
+        """Return the localizer of the response's language."""
+        return self.state.templates.localizer(self.locale)
+
+    @property
+    def path_params(self) -> dict[str, Any]:
+        """Return the parameters in the path."""
+        return self.request.path_params
+
+    @property
+    def query_pairs(self) -> list[tuple[str, str]]:
+        """Return the parameters of the query in their order."""
         return self.request.query_params.multi_items()
 
+    def text(self, key: str, **facts: Any) -> str:
+        """Return a sentence in the language of the response."""
+        return self.localizer.text(key, **facts)
+
     async def form(self) -> FormData:
-        """The form that was sent."""
+        """Return the submitted form; an empty one if the request submits none."""
         return await self.request.form()
 
-    async def check_sent(self) -> None:
-        """Check that the form was sent by its reader, and did not only come back after signing in again.
+    async def require_new_form(self) -> None:
+        """Check that the reader has submitted the form, and that it has not only returned after signing in.
 
         Raises:
-            TouchstoneError: it came back; its page shows it with this sentence.
+            TouchstoneError: The form has returned. Its page shows it again together with this error.
         """
-        if written(await self.form(), RETURNED):
-            raise TouchstoneError(Invalid.status, UNSENT, self.speech.text("form_returned"))
+        if text_field(await self.form(), RETURNED):
+            raise TouchstoneError(Invalid.status, _RETURNED_FORM, self.text("form_returned"))
 
-    async def vocabulary(self) -> Vocabulary:
-        """What weights may be given to."""
-        if self.desk.vocabulary is None:
-            self.desk.vocabulary = Vocabulary.of(await self.criteria())
-        return self.desk.vocabulary
+    async def criteria(self) -> Mapping[str, Any]:
+        """Return the criteria and profiles as the API describes them; they never change while the service runs."""
+        if self.state.criteria is None:
+            self.state.criteria = await self.api.get_criteria()
+        return self.state.criteria
 
-    async def criteria(self) -> dict[str, Any]:
-        """The criteria and the profiles, which never change while the service runs."""
-        if self.desk.criteria is None:
-            self.desk.criteria = await self.api.get_criteria()
-        return self.desk.criteria
+    async def weight_profiles(self) -> WeightProfiles:
+        """Return the criteria and the weights of the named profiles."""
+        if self.state.weight_profiles is None:
+            self.state.weight_profiles = WeightProfiles.from_description(await self.criteria())
+        return self.state.weight_profiles
 
-    async def page(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
-        """A whole page, with the visitor's name in its head."""
-        if self.signed is not None and self.user is None and not self.ended:
-            self.user = await self.api.get_me()
-            self.follow_language(self.user)
-        return self.part(template, status=status, user=self.user, **context)
+    async def load_user(self) -> User | None:
+        """Return the signed-in user and adopt the language of the account; None if nobody is signed in."""
+        if self.session is not None and self._user is None and not self._is_signed_out:
+            self._user = await self.api.get_me()
+            self.adopt_language(self._user)
+        return self._user
 
-    def follow_language(self, user: User) -> None:
-        """Speak the language that the account has chosen, unless another was chosen in this browser.
+    def adopt_language(self, user: User) -> None:
+        """Respond in the language of the account, unless another one was selected in this browser.
 
-        The account of somebody who has chosen none names the language in which it was asked for, which is this visit's.
+        An account without a selected language reports the one in which it was requested, which is `locale` already.
         """
-        if cookies.chosen_language(self.request) is None and user.locale != self.locale:
-            self.locale = self.account_language = user.locale
+        if selected_language(self.request) is None and user.locale != self.locale:
+            self.locale = self._account_language = user.locale
 
-    def part(self, template: str, /, *, status: int = 200, **context: Any) -> Response:
-        """A template filled for this visitor."""
-        common = {"here": self.here, "path": self.request.url.path, "theme": cookies.theme_of(self.request)}
-        common["ranking_address"] = cookies.ranking_of(self.request)
+    async def render(self, template: str, /, **context: Any) -> Response:
+        """Return a whole page for the signed-in user; `render_template` describes the arguments."""
+        user = await self.load_user()
+        return self.render_template(template, user=user, **context)
+
+    def render_template(
+        self,
+        template: str,
+        /,
+        *,
+        problem: TouchstoneError | None = None,
+        status: int | None = None,
+        field_problems: Mapping[str, str] | None = None,
+        **context: Any,
+    ) -> Response:
+        """Return a template as a response.
+
+        Args:
+            template: The name of the template.
+            problem: An error to show; its fields are marked in the form.
+            status: The HTTP status, by default that of `problem`, or 200.
+            field_problems: Messages about fields, if there is no `problem`.
+            context: The variables of the template. The form that was sent is called `form`.
+        """
         headers = {}
-        problems: Mapping[str, str] = context.get("field_problems") or {}
-        if isinstance(problem := context.get("problem"), TouchstoneError):
-            problems = field_problems(problem, self.speech)
-            context["problem"] = worded(problem, self.speech)
-            status = HTTP_OK if problem.code == UNSENT else status
+        messages = field_problems or {}
+        if problem is not None:
+            status = _OK if problem.code == _RETURNED_FORM else status or problem.status
+            messages = field_messages(problem, self.localizer)
+            problem = localize_error(problem, self.localizer)
             if problem.retry_after is not None:
                 headers["Retry-After"] = str(round(problem.retry_after))
-        html = self.desk.pages.render(template, self.locale, **{**common, **context})
-        if problems:
-            form = context.get("form")
-            name = form.get(FORM, "") if form else ""
-            html = marked(html, self.request.url.path, problems, name if isinstance(name, str) else "")
-        return HTMLResponse(html, status_code=status, headers=headers)
 
-    def go(self, path: str, **query: Any) -> Response:
-        """Send the browser on to another page."""
-        return RedirectResponse(address(path, **query), status_code=SEE_OTHER)
+        variables = {
+            "here": self.page_address,
+            "path": self.request.url.path,
+            "theme": cookies.read_theme(self.request),
+            "ranking_address": cookies.last_ranking_address(self.request),
+            "done": flash_message(self.request),
+            "problem": problem,
+            **context,
+        }
+        html = self.state.templates.render(template, self.locale, **variables)
+        if messages:
+            form: FormData = context.get("form") or FormData()
+            html = mark_invalid_fields(html, self.request.url.path, messages, text_field(form, FORM_NAME))
+        return HTMLResponse(html, status_code=status or _OK, headers=headers)
+
+    def redirect(self, path: str, **query: Any) -> Response:
+        """Send the browser to another page; with `done`, that page shows a flash message."""
+        return RedirectResponse(build_address(path, **query), status_code=_SEE_OTHER)
 
     def sign_out(self) -> None:
-        """Forget who is signed in, in this visit and in the browser."""
-        self.ended, self.user, self.renewed = True, None, None
+        """Forget who is signed in, and delete the tokens from the browser with the response."""
+        self._is_signed_out = True
+        self._user = None
+        self._renewed_session = None
 
-    def settle(self, response: Response) -> Response:
-        """Write the cookies that have changed."""
-        if self.renewed is not None:
-            cookies.keep(response, self.request, self.renewed, days=self.desk.settings.refresh_token_days)
-        elif self.ended:
-            cookies.forget(response)
+    @property
+    def is_signed_out(self) -> bool:
+        """Return whether the session has ended during this request."""
+        return self._is_signed_out
+
+    def write_cookies(self, response: Response) -> Response:
+        """Add the cookies that have changed during the request to the response, and return it."""
+        if self._renewed_session is not None:
+            days = self.state.settings.refresh_token_days
+            cookies.write_session(response, self.request, self._renewed_session, days=days)
+        elif self._is_signed_out:
+            cookies.delete_session(response)
+
         device = self.api.identity.device
-        if device is not None and device != cookies.device_of(self.request):
-            cookies.keep_for_a_year(response, self.request, cookies.DEVICE, device)
-        if self.account_language is not None:
-            cookies.keep_for_a_year(response, self.request, cookies.LANGUAGE, self.account_language)
-        # What one person saw must not come out of a shared computer's cache after signing out.
+        if device is not None and device != cookies.read_device(self.request):
+            cookies.write_preference(response, self.request, cookies.DEVICE, device)
+        if self._account_language is not None:
+            cookies.write_preference(response, self.request, cookies.LANGUAGE, self._account_language)
+
+        # On a shared computer, pages must not be taken from the cache after signing out.
         response.headers.setdefault("cache-control", "no-store")
         return response
 
 
-def page(handler: Handler, *, everyone: bool = False, back: str | None = None) -> Endpoint:
-    """An endpoint that answers with a page; unless it is for everyone, one has to sign in first.
-
-    One that only takes a form cannot be opened: `back` is the page that it belongs to, with the same path parameters.
-    """
-
-    async def endpoint(request: Request) -> Response:
-        visit = Visit.begin(request, request.app.state.desk)
-        visit.place = back and back.format(**request.path_params)
-        try:
-            response = await _answered(visit, handler, everyone)
-        except TouchstoneError as problem:
-            response = await refused(visit, problem)
-        except ServiceError as problem:
-            response = await refused(visit, _as_refusal(visit, problem))
-        return visit.settle(response)
-
-    return endpoint
-
-
-async def _answered(visit: Visit, handler: Handler, everyone: bool) -> Response:
-    if not cookies.from_our_pages(visit.request):
-        raise TouchstoneError(Forbidden.status, "forbidden", visit.speech.text("page_other_site"))
-    if visit.signed is None and not everyone:
-        return await to_sign_in(visit)
-    return await handler(visit)
-
-
-async def to_sign_in(visit: Visit) -> Response:
-    """Send the visitor to sign in, and then back.
-
-    A form that was sent after the session's end goes along inside the page, and comes back after signing in.
-    """
-    if visit.request.method == "POST":
-        return visit.part(
-            "sign_in.html",
-            status=Unauthorized.status,
-            user=None,
-            next=visit.here,
-            done="unsaved",
-            registration=False,
-            problem=None,
-            email="",
-            unsent=unsent_form(visit.request, await visit.form()),
-        )
-    done = "expired" if visit.ended else None
-    return visit.go(SIGN_IN, next=None if visit.here == cookies.HOME else visit.here, done=done)
-
-
-async def refused(visit: Visit, problem: TouchstoneError) -> Response:
-    """The page that says what the API refused and what to do next."""
-    if problem.status == Unauthorized.status and visit.signed is not None:
-        visit.sign_out()
-        return await to_sign_in(visit)
-    status = problem.status or BackendUnavailable.status
-    try:
-        return await visit.page("error.html", status=status, problem=problem)
-    except TouchstoneError:
-        visit.sign_out()
-        return visit.part("error.html", status=status, problem=problem, user=None)
-
-
-def refusal_page(problem: ServiceError, scope: Scope, desk: Desk) -> Response:
-    """The page for what is refused before any page is asked."""
-    visit = Visit.begin(Request(scope), desk)
-    # What is sent with a picture has no page of its own.
-    visit.place = "/app/account" if scope["path"].startswith("/app/account/") else scope["path"]
-    return visit.part("error.html", status=problem.status, problem=_as_refusal(visit, problem), user=None)
-
-
-def _as_refusal(visit: Visit, problem: ServiceError) -> TouchstoneError:
-    return TouchstoneError(problem.status, problem.code, render_detail(problem, visit.locale))
-
-
-async def broken(request: Request, error: Exception) -> Response:
-    """The page for a defect of ours; the edge writes it to the log."""
-    visit = Visit.begin(request, request.app.state.desk)
-    problem = _as_refusal(visit, InternalError())
-    return visit.settle(visit.part("error.html", status=problem.status, problem=problem, user=None))
-
-
-async def missing(request: Request, error: Exception) -> Response:
-    """The page for an address that does not exist."""
-    assert isinstance(error, HTTPException)
-    visit = Visit.begin(request, request.app.state.desk)
-    code = "not_found" if error.status_code == NotFound.status else "method_not_allowed"
-    problem = TouchstoneError(error.status_code, code, visit.speech.text(code))
-    return visit.settle(await refused(visit, problem))
+def _address_of(request: Request) -> str:
+    url = request.url
+    return f"{url.path}?{url.query}" if url.query else url.path

@@ -1,1 +1,1 @@
-"""The routes of the pages, one module a page."""
+"""The handlers of the pages, grouped by the address they serve."""

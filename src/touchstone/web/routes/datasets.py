@@ -1,4 +1,4 @@
-"""One dataset with everything that is known about it, and the form that brings one's own."""
+"""The page of a dataset, and the form that adds or changes a record."""
 
 from pathlib import PurePath
 from typing import Any, Final
@@ -10,140 +10,167 @@ from starlette.routing import Route
 from touchstone.client import Dataset, TouchstoneError
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
-from touchstone.web.forms import listed, misfit, parted, sent_file, whole, written
-from touchstone.web.page_context import Visit, page
-from touchstone.web.routes.ranking import place_of, read_state
+from touchstone.web.addresses import HOME
+from touchstone.web.api_queries import fetch_score, read_rank_state
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import file_field, integer_field, invalid_field, list_field, split_at_commas, text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page
 from touchstone.web.views import dataset_view
-from touchstone.web.views import rank_table as view
+from touchstone.web.views.rank_table import criterion_cells, score_text, used_criteria, weighted_criteria
 
 _NEW: Final = "/app/datasets/new"
+_DATASET: Final = "/app/datasets/{dataset_id}"
 _FLAGS: Final = {"true": True, "false": False}
-_MEASURED: Final = "measured"  # the part of a record's metadata that the service writes
-_NO_VERSION: Final = '"none"'
-_BAD_INPUT: Final = (Invalid.status, TooLarge.status)
+_MEASURED: Final = "measured"  # the part of the metadata that only the service writes
+_NO_VERSION: Final = '"none"'  # an entity tag that no record ever has
+# Errors that the form shows; every other one has a page of its own.
+_FORM_ERRORS: Final = (Invalid.status, TooLarge.status, PreconditionFailed.status)
 
 
-async def _dataset(visit: Visit) -> Response:
-    dataset = await visit.api.get_dataset(visit.request.path_params["dataset_id"])
-    state = await read_state(visit)
-    weighed = view.criteria(await visit.criteria(), state, visit.speech)
-    place = await place_of(visit, state, dataset)
-    return await visit.page(
+async def dataset_page(ctx: PageContext) -> Response:
+    """Show everything that is known about a dataset, with its score under the weights in the address."""
+    dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
+    state = await read_rank_state(ctx)
+    score = await fetch_score(ctx, state, dataset)
+    used = used_criteria(weighted_criteria(await ctx.criteria(), state, ctx.localizer))
+
+    return await ctx.render(
         "dataset.html",
         dataset=dataset,
         state=state,
-        criteria=weighed,
-        place=place,
-        score=view.score_text(place, view.weighing(weighed), visit.speech),
-        cells=view.cells(place, weighed, visit.speech) if place else (),
-        pairs=dataset_view.pairs(dataset),
-        ethics=dataset_view.ethics(dataset),
-        columns=dataset_view.columns(dataset),
-        measured=dataset_view.measured(dataset),
-        unmeasured=dataset_view.unmeasured(dataset),
-        trainable=dataset_view.trainable(dataset),
-        projects=await visit.api.list_projects(),
-        done=visit.request.query_params.get("done"),
+        scored=score is not None,
+        score=score_text(score, used, ctx.localizer),
+        cells=criterion_cells(score, used, ctx.localizer) if score else (),
+        figures=dataset_view.measured_figures(dataset),
+        ethics=dataset_view.ethical_assessments(dataset),
+        columns=dataset_view.column_summaries(dataset),
+        measured=dataset_view.measurement(dataset),
+        unmeasured=dataset_view.measurement_failure(dataset),
+        trainable=dataset_view.is_trainable(dataset),
+        projects=await ctx.api.list_projects(),
     )
 
 
-async def _new(visit: Visit) -> Response:
+async def new_dataset_page(ctx: PageContext) -> Response:
+    """Show the form for a new dataset; on POST, create the record and redirect to its page."""
     form = FormData({"visibility": "private"})
-    problem = None
-    if visit.request.method == "POST":
-        form = await visit.form()
+    problem: TouchstoneError | None = None
+
+    if ctx.is_post:
+        form = await ctx.form()
         try:
-            await visit.check_sent()
-            made = await _create(visit, form)
-            return visit.go(f"/app/datasets/{made.id}", done="created")
-        except TouchstoneError as refusal:
-            if refusal.status not in _BAD_INPUT:
+            await ctx.require_new_form()
+            dataset = await _create_dataset(ctx, form)
+            return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CREATED)
+        except TouchstoneError as error:
+            if error.status not in _FORM_ERRORS:
                 raise
-            problem = refusal
-    return await visit.page(
+            problem = error
+
+    return await _render_form(ctx, form, problem)
+
+
+async def edit_dataset_page(ctx: PageContext) -> Response:
+    """Show the form that changes a record; on POST, save the changes and redirect to the record's page."""
+    dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
+    if not ctx.is_post:
+        await _require_author(ctx, dataset)
+        return await _render_form(ctx, FormData(_form_fields(dataset)), dataset=dataset)
+
+    form = await ctx.form()
+    try:
+        await ctx.require_new_form()
+        changes: Any = _changed_attributes(ctx, form, dataset)
+        await ctx.api.update_dataset(dataset.id, etag=text_field(form, "etag") or None, **changes)
+    except TouchstoneError as error:
+        if error.status not in _FORM_ERRORS:
+            raise
+        return await _render_form(ctx, form, error, dataset)
+    return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CHANGED)
+
+
+async def delete_dataset(ctx: PageContext) -> Response:
+    """Delete a record and redirect to the ranking."""
+    await ctx.api.delete_dataset(ctx.path_params["dataset_id"])
+    return ctx.redirect(HOME)
+
+
+async def _render_form(
+    ctx: PageContext, form: FormData, problem: TouchstoneError | None = None, dataset: Dataset | None = None
+) -> Response:
+    """Return the form for a new record, or for changing `dataset`."""
+    return await ctx.render(
         "dataset_form.html",
-        dataset=None,
-        status=problem.status if problem else 200,
         problem=problem,
         form=form,
-        ethical=ETHICAL,
-        limit=visit.desk.settings.upload_max_bytes,
-        outdated=False,
-    )
-
-
-async def _create(visit: Visit, form: FormData) -> Dataset:
-    name, sent = written(form, "name"), sent_file(form, "file")
-    if sent is None and not name:
-        raise misfit(visit.speech.text("new_nothing"), "name")
-    where: Any = {}
-    if sent is not None and sent.filename:
-        kept = await visit.api.upload_file(sent.file, sent.filename)
-        where = {"file_path": kept.file_path, "file_type": kept.file_type}
-        name = name or PurePath(sent.filename).stem
-    return await visit.api.create_dataset(name, written(form, "description"), **where, **_attributes(visit, form))
-
-
-def _attributes(visit: Visit, form: FormData) -> Any:
-    """What the form declares: what was left open stays not assessed."""
-    flags = {name: _FLAGS.get(written(form, name)) for name in ETHICAL}
-    words = {name: parted(written(form, name)) or None for name in ("domain", "task")}
-    suggestions = {"target": written(form, "target"), "sensitive_columns": parted(written(form, "sensitive"))}
-    year = whole(form, "year", visit.speech.text("rank_not_a_number", name=visit.speech.attribute("year")))
-    return {
-        **flags,
-        **words,
-        "objective": written(form, "objective") or None,
-        "year": year,
-        "visibility": "private" if "private" in listed(form, "visibility") else "public",
-        "metadata": {name: value for name, value in suggestions.items() if value} or None,
-    }
-
-
-async def _edit(visit: Visit) -> Response:
-    dataset = await visit.api.get_dataset(visit.request.path_params["dataset_id"])
-    form = FormData({**_shown(dataset), "etag": dataset.etag or ""})
-    problem = None
-    if visit.request.method == "GET":
-        await _check_author(visit, dataset)
-    else:
-        form = await visit.form()
-        try:
-            await visit.check_sent()
-            await visit.api.update_dataset(
-                dataset.id, etag=written(form, "etag") or None, **_changes(visit, form, dataset)
-            )
-            return visit.go(f"/app/datasets/{dataset.id}", done="changed")
-        except TouchstoneError as refusal:
-            if refusal.status not in (*_BAD_INPUT, PreconditionFailed.status):
-                raise
-            problem = refusal
-    return await visit.page(
-        "dataset_form.html",
-        status=problem.status if problem else 200,
         dataset=dataset,
-        problem=problem,
-        form=form,
         ethical=ETHICAL,
+        limit=ctx.state.settings.upload_max_bytes,
         outdated=problem is not None and problem.status == PreconditionFailed.status,
     )
 
 
-async def _check_author(visit: Visit, dataset: Dataset) -> None:
-    """Whether the visitor may change the record: asked with a version that it never has, so that nothing changes."""
+async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
+    """Upload the file of the form, if there is one, and create the record.
+
+    Raises:
+        TouchstoneError: The form has neither a file nor a name, or the API refuses it.
+    """
+    name = text_field(form, "name")
+    file = file_field(form, "file")
+    if file is None and not name:
+        raise invalid_field(ctx.text("new_nothing"), "name")
+
+    attributes = _read_attributes(ctx, form)
+    if file is not None and file.filename:
+        upload = await ctx.api.upload_file(file.file, file.filename)
+        attributes["file_path"] = upload.file_path
+        attributes["file_type"] = upload.file_type
+        name = name or PurePath(file.filename).stem
+    return await ctx.api.create_dataset(name, text_field(form, "description"), **attributes)
+
+
+def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
+    """Return the attributes in the form; those that are left open are None, which means not assessed."""
+    year = integer_field(form, "year", ctx.text("rank_not_a_number", name=ctx.localizer.attribute("year")))
+    suggestions = {
+        "target": text_field(form, "target"),
+        "sensitive_columns": split_at_commas(text_field(form, "sensitive")),
+    }
+    return {
+        **{name: _FLAGS.get(text_field(form, name)) for name in ETHICAL},
+        "domain": split_at_commas(text_field(form, "domain")) or None,
+        "task": split_at_commas(text_field(form, "task")) or None,
+        "objective": text_field(form, "objective") or None,
+        "year": year,
+        "visibility": "private" if "private" in list_field(form, "visibility") else "public",
+        "metadata": {name: value for name, value in suggestions.items() if value} or None,
+    }
+
+
+async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
+    """Check that the reader may change a record.
+
+    The change is requested for a version that the record never has. For its author that is the only error.
+
+    Raises:
+        TouchstoneError: The reader may not change the record.
+    """
     try:
-        await visit.api.update_dataset(dataset.id, etag=_NO_VERSION)
-    except TouchstoneError as problem:
-        if problem.status != PreconditionFailed.status:
+        await ctx.api.update_dataset(dataset.id, etag=_NO_VERSION)
+    except TouchstoneError as error:
+        if error.status != PreconditionFailed.status:
             raise
 
 
-def _shown(dataset: Dataset) -> dict[str, str]:
-    """The record as the form shows it."""
-    flags = {value: text for text, value in _FLAGS.items()}
+def _form_fields(dataset: Dataset) -> dict[str, str]:
+    """Return the record as the fields of the form."""
+    flag_texts = {value: text for text, value in _FLAGS.items()}
     suggestions = dataset.metadata or {}
     return {
-        **{name: flags.get(getattr(dataset, name), "") for name in ETHICAL},
+        **{name: flag_texts.get(getattr(dataset, name), "") for name in ETHICAL},
+        "etag": dataset.etag or "",
         "name": dataset.dataset_name,
         "description": dataset.description,
         "objective": dataset.objective or "",
@@ -156,33 +183,32 @@ def _shown(dataset: Dataset) -> dict[str, str]:
     }
 
 
-def _changes(visit: Visit, form: FormData, dataset: Dataset) -> Any:
-    """What the form says otherwise than the record: the rest is not sent, and so stays as it is."""
-    before, after = (
-        {"name": written(one, "name"), "description": _lines(one), **_attributes(visit, one)}
-        for one in (FormData(_shown(dataset)), form)
-    )
-    changed = {name: value for name, value in after.items() if value != before[name]}
-    if "metadata" in changed:
+def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> dict[str, Any]:
+    """Return the attributes that the form changes; all others are not sent, and so stay as they are."""
+    before = _read_record(ctx, FormData(_form_fields(dataset)))
+    after = _read_record(ctx, form)
+    changes = {name: value for name, value in after.items() if value != before[name]}
+
+    if "metadata" in changes:
+        # The form holds only two entries of the metadata; the others must be sent along.
         suggestions = {"target": None, "sensitive_columns": None, **(after["metadata"] or {})}
-        kept = {**(dataset.metadata or {}), **suggestions}
-        changed["metadata"] = {name: value for name, value in kept.items() if value is not None and name != _MEASURED}
-    return changed
+        metadata = {**(dataset.metadata or {}), **suggestions}
+        changes["metadata"] = {
+            name: value for name, value in metadata.items() if value is not None and name != _MEASURED
+        }
+    return changes
 
 
-def _lines(form: FormData) -> str:
-    # Browsers send the ends of lines as two characters.
-    return "\n".join(written(form, "description").splitlines())
+def _read_record(ctx: PageContext, form: FormData) -> dict[str, Any]:
+    # Browsers send line breaks as two characters.
+    description = "\n".join(text_field(form, "description").splitlines())
+    return {"name": text_field(form, "name"), "description": description, **_read_attributes(ctx, form)}
 
 
-async def _delete(visit: Visit) -> Response:
-    await visit.api.delete_dataset(visit.request.path_params["dataset_id"])
-    return visit.go("/app/")
-
-
+_FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
-    Route(_NEW, page(_new), methods=["GET", "POST"]),
-    Route("/app/datasets/{dataset_id:int}", page(_dataset)),
-    Route("/app/datasets/{dataset_id:int}/edit", page(_edit), methods=["GET", "POST"]),
-    Route("/app/datasets/{dataset_id:int}/delete", page(_delete, back="/app/datasets/{dataset_id}"), methods=["POST"]),
+    Route(_NEW, page(new_dataset_page), methods=_FORM_METHODS),
+    Route("/app/datasets/{dataset_id:int}", page(dataset_page)),
+    Route("/app/datasets/{dataset_id:int}/edit", page(edit_dataset_page), methods=_FORM_METHODS),
+    Route("/app/datasets/{dataset_id:int}/delete", page(delete_dataset, shown_on=_DATASET), methods=["POST"]),
 )

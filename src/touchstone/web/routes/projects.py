@@ -1,4 +1,4 @@
-"""Projects: a need with its weights, what the catalog offers for it, the choice and its reason, the work done."""
+"""The pages of projects: a need as filters and weights, the recommended datasets, the choice, and the jobs."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -9,187 +9,190 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Dataset, Job, Project, TouchstoneError
-from touchstone.client.models import Kind
-from touchstone.core.errors import Invalid, NotFound
-from touchstone.web.forms import misfit, wholes, written
-from touchstone.web.page_context import Visit, page
-from touchstone.web.rank_state import Misfit, RankState, stored
-from touchstone.web.views import filter_form, job_view
-from touchstone.web.views import rank_table as view
-from touchstone.web.views.dataset_view import trainable
-from touchstone.web.views.project_timeline import timeline
+from touchstone.client import Dataset, Project, TouchstoneError
+from touchstone.core.errors import Invalid
+from touchstone.web.api_queries import find_chosen_dataset, list_recent_jobs
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import invalid_field, is_integer, parse_integers, text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page
+from touchstone.web.rank_filters import InvalidFilterValue
+from touchstone.web.rank_state import RankState
+from touchstone.web.views.dataset_view import is_trainable
+from touchstone.web.views.filter_form import filter_chips, invalid_filter_message
+from touchstone.web.views.job_view import job_timing
+from touchstone.web.views.project_timeline import project_timeline
+from touchstone.web.views.rank_table import (
+    WeightedCriterion,
+    build_rank_table,
+    describe_shares,
+    used_criteria,
+    weighted_criteria,
+)
 
-_ALL: Final = "/app/projects"
-_ONE: Final = _ALL + "/{project_id}"  # the address of the page, to fill in
-_OFFERED: Final = 10
-_JOBS: Final = 50
-_UNTOUCHED: Final = FormData()
-
-
-async def _projects(visit: Visit) -> Response:
-    projects = await visit.api.list_projects()
-    chosen = await asyncio.gather(*(chosen_dataset(visit, one) for one in projects))
-    return await visit.page("projects.html", projects=list(zip(projects, chosen, strict=True)))
-
-
-async def chosen_dataset(visit: Visit, project: Project) -> Dataset | None:
-    """The dataset that a project has chosen, unless it is gone by now."""
-    if project.chosen_dataset_id is None:
-        return None
-    try:
-        return await visit.api.get_dataset(project.chosen_dataset_id)
-    except TouchstoneError as problem:
-        if problem.status != NotFound.status:
-            raise
-        return None
+_PROJECTS: Final = "/app/projects"
+_PROJECT: Final = f"{_PROJECTS}/{{project_id}}"
+_RECOMMENDATIONS: Final = 10
 
 
-async def _new(visit: Visit) -> Response:
-    state = RankState.read(visit.pairs, await visit.vocabulary())
-    chosen = await _named_dataset(visit)
-    problem = None
-    form = _UNTOUCHED
-    if visit.request.method == "POST":
-        form = await visit.form()
+async def projects_page(ctx: PageContext) -> Response:
+    """Show the reader's projects with the datasets that they have chosen."""
+    projects = await ctx.api.list_projects()
+    datasets = await asyncio.gather(*(find_chosen_dataset(ctx, project) for project in projects))
+    return await ctx.render("projects.html", projects=list(zip(projects, datasets, strict=True)))
+
+
+async def new_project_page(ctx: PageContext) -> Response:
+    """Show the form that keeps filters and weights; on POST, keep them in a new or an existing project.
+
+    If the address names a dataset, the form keeps it as the project's choice.
+    """
+    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    dataset = await _dataset_to_choose(ctx)
+    form = FormData()
+    problem: TouchstoneError | None = None
+
+    if ctx.is_post:
+        form = await ctx.form()
         try:
-            await visit.check_sent()
-            return visit.go(f"{_ALL}/{await _kept(visit, state, form, chosen)}")
-        except Misfit as wrong:
-            problem = misfit(filter_form.misfit_said(str(wrong), visit.speech))
-        except TouchstoneError as refusal:
-            if refusal.status != Invalid.status:
+            await ctx.require_new_form()
+            project = await _save_need(ctx, state, form, dataset)
+            return ctx.redirect(_PROJECT.format(project_id=project.id))
+        except InvalidFilterValue as error:
+            problem = invalid_field(invalid_filter_message(str(error), ctx.localizer))
+        except TouchstoneError as error:
+            if error.status != Invalid.status:
                 raise
-            problem = refusal
-    return await visit.page(
+            problem = error
+
+    criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
+    return await ctx.render(
         "project_new.html",
-        status=problem.status if problem else 200,
         problem=problem,
         form=form,
-        chosen=chosen,
-        projects=await visit.api.list_projects(),
-        **await _need(visit, state),
+        chosen=dataset,
+        projects=await ctx.api.list_projects(),
+        **_need_variables(ctx, state, criteria),
     )
 
 
-async def _named_dataset(visit: Visit) -> Dataset | None:
-    """Return the dataset that the address names as the choice to keep, if it names one."""
-    number = visit.request.query_params.get("choose", "")
-    return await visit.api.get_dataset(int(number)) if number.isascii() and number.isdigit() else None
+async def project_page(ctx: PageContext) -> Response:
+    """Show a project."""
+    return await _render_project(ctx, ctx.path_params["project_id"])
 
 
-async def _kept(visit: Visit, state: RankState, form: FormData, chosen: Dataset | None) -> str:
-    """Keep filters and weights, and a choice with its reason, in a new project or an existing one; return its id."""
+async def change_project(ctx: PageContext) -> Response:
+    """Save the name and the description of a project."""
+    form = await ctx.form()
+    project_id = ctx.path_params["project_id"]
+    try:
+        await ctx.require_new_form()
+        description = text_field(form, "description") or None
+        await ctx.api.update_project(project_id, name=text_field(form, "name"), description=description)
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return await _render_project(ctx, project_id, form, error)
+    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.PROJECT_SAVED)
+
+
+async def choose_dataset(ctx: PageContext) -> Response:
+    """Save the dataset that a project chooses, and the reason."""
+    form = await ctx.form()
+    project_id = text_field(form, "project")
+    reason = text_field(form, "reason")
+    try:
+        await ctx.require_new_form()
+        if not reason:
+            raise invalid_field(ctx.text("reason_missing"), "reason")
+        (dataset_id,) = parse_integers([text_field(form, "dataset")], ctx.text("choose_which"), "dataset")
+        await ctx.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return await _render_project(ctx, project_id, form, error)
+    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
+
+
+async def delete_project(ctx: PageContext) -> Response:
+    """Delete a project and redirect to the list."""
+    await ctx.api.delete_project(ctx.path_params["project_id"])
+    return ctx.redirect(_PROJECTS)
+
+
+async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
+    """Return the dataset that the address names as the choice to keep; None if it names none."""
+    dataset_id = ctx.request.query_params.get("choose", "")
+    return await ctx.api.get_dataset(int(dataset_id)) if is_integer(dataset_id) else None
+
+
+async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset: Dataset | None) -> Project:
+    """Save filters, weights and the choice in the project that the form names, or in a new one.
+
+    Raises:
+        InvalidFilterValue: A filter does not accept its value.
+        TouchstoneError: The reason for the choice is missing, or the API refuses the project.
+    """
     fields: dict[str, Any] = {"criteria": state.filter_body(), "weights": state.weight_body()}
-    if chosen is not None:
-        if not written(form, "reason"):
-            raise misfit(visit.speech.text("reason_missing"), "reason")
-        fields |= {"chosen_dataset_id": chosen.id, "choice_reason": written(form, "reason")}
+    if dataset is not None:
+        reason = text_field(form, "reason")
+        if not reason:
+            raise invalid_field(ctx.text("reason_missing"), "reason")
+        fields["chosen_dataset_id"] = dataset.id
+        fields["choice_reason"] = reason
 
-    if project_id := written(form, "project"):
-        return (await visit.api.update_project(project_id, **fields)).id
-    description = written(form, "description") or None
-    return (await visit.api.create_project(written(form, "name"), description=description, **fields)).id
+    project_id = text_field(form, "project")
+    if project_id:
+        return await ctx.api.update_project(project_id, **fields)
+    description = text_field(form, "description") or None
+    return await ctx.api.create_project(text_field(form, "name"), description=description, **fields)
 
 
-async def _need(visit: Visit, state: RankState) -> dict[str, Any]:
-    weighed = view.criteria(await visit.criteria(), state, visit.speech)
+def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[WeightedCriterion, ...]) -> dict[str, Any]:
+    """Return the variables of the template that shows filters and weights."""
+    used = used_criteria(criteria)
     return {
         "state": state,
-        "used": (used := view.weighing(weighed)),
-        "shares_said": view.shares_said(used, visit.speech),
-        "chips": filter_form.chips(state, visit.speech),
+        "used": used,
+        "shares_text": describe_shares(used, ctx.localizer),
+        "chips": filter_chips(state, ctx.localizer),
     }
 
 
-async def _project(visit: Visit) -> Response:
-    return await _shown(visit, visit.request.path_params["project_id"])
-
-
-async def _shown(
-    visit: Visit, project_id: str, problem: TouchstoneError | None = None, form: FormData = _UNTOUCHED
+async def _render_project(
+    ctx: PageContext, project_id: str, form: FormData | None = None, problem: TouchstoneError | None = None
 ) -> Response:
-    """The page of a project; after a refusal, with what was written in its form."""
-    visit.place = f"{_ALL}/{project_id}"
-    project = await visit.api.get_project(project_id)
-    weights = {one.criterion_name: one.weight for one in project.weights}
-    state = stored(project.criteria, weights, await visit.vocabulary())
-    offered = await visit.api.get_recommendations(project.id, limit=_OFFERED)
-    weighed = view.criteria(await visit.criteria(), state, visit.speech)
-    jobs = await jobs_of(visit, project.id)
-    chosen = await chosen_dataset(visit, project)
-    return await visit.page(
+    """Return the page of a project; after an error, with what was entered into the form."""
+    ctx.page_address = _PROJECT.format(project_id=project_id)
+    project = await ctx.api.get_project(project_id)
+    recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
+    jobs = await list_recent_jobs(ctx, project.id)
+    dataset = await find_chosen_dataset(ctx, project)
+
+    weights = {weight.criterion_name: weight.weight for weight in project.weights}
+    state = RankState.of_project(project.criteria, weights, await ctx.weight_profiles())
+    criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
+
+    return await ctx.render(
         "project.html",
-        status=problem.status if problem else 200,
-        project=project,
         problem=problem,
-        ranking=view.ranking(offered, weighed, state, visit.speech),
-        chosen=chosen,
-        trainable=chosen is not None and trainable(chosen),
+        form=form if form is not None else FormData(),
+        project=project,
+        ranking=build_rank_table(recommendations, criteria, state, ctx.localizer),
+        chosen=dataset,
+        trainable=dataset is not None and is_trainable(dataset),
         jobs=jobs,
-        timing=partial(job_view.timing, speech=visit.speech, now=datetime.now(UTC)),
-        events=timeline(project, jobs),
-        form=form,
-        done=visit.request.query_params.get("done"),
-        **await _need(visit, state),
+        timing=partial(job_timing, localizer=ctx.localizer, now=datetime.now(UTC)),
+        events=project_timeline(project, jobs),
+        **_need_variables(ctx, state, criteria),
     )
 
 
-async def jobs_of(visit: Visit, project_id: str | None) -> list[Job]:
-    """One's trainings and explanations, newest first; those of a backend that is away are left out."""
-    found = await asyncio.gather(*(_page_of(visit, kind, project_id) for kind in ("train", "explain")))
-    return sorted((job for jobs in found for job in jobs), key=lambda job: job.created_at, reverse=True)
-
-
-async def _page_of(visit: Visit, kind: Kind, project_id: str | None) -> list[Job]:
-    try:
-        return (await visit.api.page_jobs(kind, project_id=project_id, page_size=_JOBS)).jobs
-    except TouchstoneError as problem:
-        if problem.status < Invalid.status:
-            raise
-        return []
-
-
-async def _change(visit: Visit) -> Response:
-    form, project_id = await visit.form(), visit.request.path_params["project_id"]
-    try:
-        await visit.check_sent()
-        await visit.api.update_project(
-            project_id, name=written(form, "name"), description=written(form, "description") or None
-        )
-    except TouchstoneError as problem:
-        if problem.status != Invalid.status:
-            raise
-        return await _shown(visit, project_id, problem, form)
-    return visit.go(f"{_ALL}/{project_id}", done="project")
-
-
-async def _choose(visit: Visit) -> Response:
-    form = await visit.form()
-    project_id, reason = written(form, "project"), written(form, "reason")
-    try:
-        await visit.check_sent()
-        if not reason:
-            raise misfit(visit.speech.text("reason_missing"), "reason")
-        (dataset_id,) = wholes([written(form, "dataset")], visit.speech.text("choose_which"), "dataset")
-        await visit.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
-    except TouchstoneError as problem:
-        if problem.status != Invalid.status:
-            raise
-        return await _shown(visit, project_id, problem, form)
-    return visit.go(f"{_ALL}/{project_id}", done="chosen")
-
-
-async def _delete(visit: Visit) -> Response:
-    await visit.api.delete_project(visit.request.path_params["project_id"])
-    return visit.go(_ALL)
-
-
 ROUTES: Final = (
-    Route(_ALL, page(_projects)),
-    Route(f"{_ALL}/new", page(_new), methods=["GET", "POST"]),
-    Route(f"{_ALL}/choose", page(_choose, back=_ALL), methods=["POST"]),
-    Route(f"{_ALL}/{{project_id:str}}", page(_project)),
-    Route(f"{_ALL}/{{project_id:str}}/change", page(_change, back=_ONE), methods=["POST"]),
-    Route(f"{_ALL}/{{project_id:str}}/delete", page(_delete, back=_ONE), methods=["POST"]),
+    Route(_PROJECTS, page(projects_page)),
+    Route(f"{_PROJECTS}/new", page(new_project_page), methods=["GET", "POST"]),
+    Route(f"{_PROJECTS}/choose", page(choose_dataset, shown_on=_PROJECTS), methods=["POST"]),
+    Route(f"{_PROJECTS}/{{project_id:str}}", page(project_page)),
+    Route(f"{_PROJECTS}/{{project_id:str}}/change", page(change_project, shown_on=_PROJECT), methods=["POST"]),
+    Route(f"{_PROJECTS}/{{project_id:str}}/delete", page(delete_project, shown_on=_PROJECT), methods=["POST"]),
 )

@@ -1,277 +1,226 @@
-"""The rank page, its live part, its exports, and the comparison of pinned datasets."""
+"""The rank page, its live updates, and the page with all values of a filter."""
 
-import asyncio
-import csv
-import io
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
-import anyio.to_thread
 import msgspec
-import vl_convert
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Dataset, Ranking, TouchstoneError
-from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.client import Ranking, TouchstoneError
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.web import cookies
-from touchstone.web.forms import misfit
-from touchstone.web.page_context import Visit, page
-from touchstone.web.rank_state import FILTERS, MAX_PINS, SHOWN, FilterKind, RankState, integer
-from touchstone.web.views import comparison, filter_form
+from touchstone.web.addresses import HOME
+from touchstone.web.api_queries import EMPTY_RANKING, fetch_ranking, find_datasets, read_rank_state
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page
+from touchstone.web.rank_filters import FILTERS, FilterInput
+from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
 from touchstone.web.views import rank_table as view
-from touchstone.web.views.color_scale import LIGHT
-from touchstone.web.views.live_figures import figures, shape
+from touchstone.web.views.filter_form import (
+    FilterChip,
+    FilterGroup,
+    ValueSearch,
+    filter_chips,
+    filter_groups,
+    invalid_filter_message,
+    list_values,
+)
+from touchstone.web.views.live_figures import live_figures, shape_digest
 
-_NO_FACETS: Final[dict[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
+_NO_FACETS: Final[Mapping[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
 _PANELS: Final = ("weights", "filters")
-_PICTURE_SCALE: Final = 2.0
-_LONGEST_SEARCH: Final = 200
-_NAMESAKES: Final = 1000  # records alike that are asked for at once
+_MAX_SEARCH_LENGTH: Final = 200
 
 
-async def read_state(visit: Visit) -> RankState:
-    """The state in the address, without the picture before: only the rank page itself compares with that."""
-    return (await _read(visit)).change(was=())
+@dataclass(frozen=True, slots=True)
+class RankedState:
+    """A state with its ranking.
 
-
-async def _read(visit: Visit) -> RankState:
-    return RankState.read(visit.pairs, await visit.vocabulary())
-
-
-async def _rank(visit: Visit) -> Response:
-    state = await _read(visit)
-    context = await _shown(visit, state, with_facets=True)
-    asked, pins = visit.request.url.query, await _existing(visit, context)
-    address = context["state"].query(pins=pins)
-    # An address with too many pins stays for once: its page says so.
-    if asked and f"?{asked}" != address and not (context["crowded"] and pins == state.pins):
-        return visit.go(f"/app/{address}")
-    answer = await visit.page("rank.html", ranking_address=f"/app/{address}", **context)
-    cookies.keep_ranking(answer, visit.request, address)
-    return answer
-
-
-async def _existing(visit: Visit, context: Mapping[str, Any]) -> tuple[int, ...]:
-    """The pins whose dataset is still there; those in the picture are."""
-    shown = {line.dataset.id for line in context["ranking"].lines}
-    pins = context["state"].pins
-    found = await asyncio.gather(*(_pinned(visit, pin) for pin in pins if pin not in shown))
-    shown.update(one.id for one in found if one is not None)
-    return tuple(pin for pin in pins if pin in shown)
-
-
-async def _live(visit: Visit) -> Response:
-    asked = visit.request.query_params.getlist("also")
-    also = [panel for panel in _PANELS if panel in asked]
-    context = await _shown(visit, await _read(visit), with_facets="filters" in also)
-    if context["shape"] and context["shape"] == visit.request.query_params.get("shape"):
-        # The browser has this picture but for its figures.
-        drawn = figures(context["state"], context["ranking"], visit.speech)
-        answer = Response(msgspec.json.encode(drawn), media_type="application/json")
-    else:
-        answer = visit.part("rank_live.html", also=also, **context)
-    cookies.keep_ranking(answer, visit.request, context["state"].query(was=()))
-    answer.headers["x-address"] = f"/app/{context['state'].query(was=())}"
-    answer.headers["x-profile"] = context["state"].profile or ""
-    return answer
-
-
-async def _shown(visit: Visit, state: RankState, *, with_facets: bool) -> dict[str, Any]:
-    criteria = view.criteria(await visit.criteria(), state, visit.speech)
-    found, misfits, problem = await _found(visit, state)
-    if found.total_count and not found.datasets:
-        state = state.change(page=view.last_page(found))
-        found = await _score(visit, state)
-    facets = await _facets(visit, state, misfits) if with_facets else _NO_FACETS
-    used, ranking = view.weighing(criteria), view.ranking(found, criteria, state, visit.speech)
-    return {
-        "state": state,
-        "criteria": criteria,
-        "used": used,
-        "shares_said": view.shares_said(used, visit.speech),
-        "breadth": view.BREADTH,
-        "fineness": view.fineness(used),
-        "profiles": (await visit.criteria())["profiles"],
-        "groups": filter_form.groups(state, facets, visit.speech) if with_facets else (),
-        "chips": filter_form.chips(state, visit.speech),
-        "ranking": ranking,
-        "shape": shape(state, used, ranking, visit.speech),
-        "announcement": "" if problem else view.announcement(ranking, state, visit.speech),
-        "problem": problem,
-        "field_problems": {name: filter_form.misfit_said(name, visit.speech) for name in misfits},
-        "crowded": len(set(visit.request.query_params.getlist("pin"))) > MAX_PINS,
-        "spoken": view.spoken,
-    }
-
-
-async def _found(visit: Visit, state: RankState) -> tuple[Ranking, tuple[str, ...], str | None]:
-    """The ranking; or none, the filters that do not fit, and a sentence about them."""
-    if misfits := state.misfits:
-        return _nothing(), misfits, " ".join(filter_form.misfit_said(name, visit.speech) for name in misfits)
-    try:
-        return await _score(visit, state), (), None
-    except TouchstoneError as refusal:
-        if refusal.status != Invalid.status:
-            raise
-        blamed = {str(part) for error in refusal.errors for part in error.get("loc", ())}
-        return _nothing(), tuple(name for name in state.filters if name in blamed), refusal.detail
-
-
-async def _score(visit: Visit, state: RankState) -> Ranking:
-    if not state.weights:
-        return _nothing()
-    return await visit.api.score_datasets(
-        state.filter_body(),  # type: ignore[arg-type]
-        weights=state.weight_body(),
-        limit=SHOWN,
-        skip=(state.page - 1) * SHOWN,
-        explain=True,
-    )
-
-
-async def _facets(visit: Visit, state: RankState, misfits: Collection[str]) -> dict[str, Any]:
-    """What the filters leave to choose from; those that do not fit hide nothing."""
-    fitting = state.keeping(name for name in state.filters if name not in misfits)
-    return await visit.api.get_facets(**fitting.filter_body())
-
-
-async def _values(visit: Visit) -> Response:
-    """All values of one filter, to search and to tick; the rest of the state goes along in the form."""
-    name = visit.request.path_params["name"]
-    if FILTERS.get(name) is not FilterKind.WORDS:
-        raise NotFound
-    state, query = await read_state(visit), visit.request.query_params
-    others = state.keeping(other for other in state.filters if other != name)
-    search = filter_form.ValueSearch(
-        name=name,
-        text="" if "search_all" in query else query.get("search", "").strip()[:_LONGEST_SEARCH],
-        number=integer(query.get("values_page", "")) or 1,
-    )
-    values = filter_form.value_list(search, state, await _facets_of_fitting(visit, others), visit.speech)
-    return await visit.page("values.html", values=values, state=state, fields=others.change(page=1).pairs)
-
-
-async def _facets_of_fitting(visit: Visit, state: RankState) -> dict[str, Any]:
-    """What the filters leave to choose from; all there is when the API refuses one of them."""
-    try:
-        return await _facets(visit, state, state.misfits)
-    except TouchstoneError as refusal:
-        if refusal.status != Invalid.status:
-            raise
-        return await visit.api.get_facets()
-
-
-def _nothing() -> Ranking:
-    return Ranking(datasets=[], total_count=0, effective_weights=[])
-
-
-async def _export(visit: Visit) -> Response:
-    """The ranking as a file: all places as CSV, the picture as SVG or PNG."""
-    kind = visit.request.path_params["kind"]
-    if kind not in ("csv", "svg", "png"):
-        raise NotFound
-    state = await read_state(visit)
-    # A file cannot say that a filter does not fit: a page does.
-    context = await _shown(visit, state, with_facets=False)
-    if problem := context["problem"] or (None if state.weights else visit.speech.text("weights_none")):
-        raise misfit(problem)
-    if kind == "csv":
-        everything = await visit.api.score_datasets(
-            state.filter_body(),  # type: ignore[arg-type]
-            weights=state.weight_body(),
-            explain=True,
-        )
-        return _file(_csv(everything), "csv", "text/csv; charset=utf-8")
-    drawn = visit.desk.pages.render("rank_picture.svg", visit.locale, palette=LIGHT, **context)
-    if kind == "svg":
-        return _file(drawn.encode(), "svg", "image/svg+xml")
-    png = await anyio.to_thread.run_sync(lambda: vl_convert.svg_to_png(drawn, scale=_PICTURE_SCALE))
-    return _file(png, "png", "image/png")
-
-
-def _csv(found: Ranking) -> bytes:
-    names = [weight.criterion_name for weight in found.effective_weights]
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(["rank", "id", "dataset_id", "dataset_name", "score", *names, *(f"points_{name}" for name in names)])
-    for one in found.datasets:
-        values, points = one.criterion_scores or {}, one.points or {}
-        unknown = set(one.unknown or ())
-        facts = ["" if name in unknown else values.get(name, "") for name in names]
-        name = _plain(one.dataset_name)
-        rows.writerow([one.rank, one.id, one.dataset_id, name, one.score, *facts, *(points.get(n, "") for n in names)])
-    # The mark tells spreadsheets that the file is UTF-8.
-    return b"\xef\xbb\xbf" + text.getvalue().encode()
-
-
-def _plain(name: str) -> str:
-    # A spreadsheet would run a cell that begins like this as a formula.
-    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
-
-
-def _file(content: bytes, ending: str, media_type: str) -> Response:
-    headers = {"content-disposition": f'attachment; filename="touchstone-ranking.{ending}"'}
-    return Response(content, media_type=media_type, headers=headers)
-
-
-async def _compare(visit: Visit) -> Response:
-    state = await read_state(visit)
-    found = await asyncio.gather(*(_pinned(visit, pin) for pin in state.pins))
-    datasets = [one for one in found if one is not None]
-    gone = len(found) - len(datasets)
-    state = state.change(pins=tuple(one.id for one in datasets))
-    scored = await asyncio.gather(*(place_of(visit, state, one) for one in datasets))
-    criteria = view.criteria(await visit.criteria(), state, visit.speech)
-    compared = comparison.compare(datasets, scored, criteria, visit.speech)
-    return await visit.page("compare.html", state=state, compared=compared, criteria=criteria, gone=gone)
-
-
-async def _pinned(visit: Visit, dataset_id: int) -> Dataset | None:
-    try:
-        return await visit.api.get_dataset(dataset_id)
-    except TouchstoneError as problem:
-        if problem.status != NotFound.status:
-            raise
-        return None
-
-
-async def place_of(visit: Visit, state: RankState, dataset: Dataset) -> comparison.Scored | None:
-    """The score of one record under the weights of the state; None without weights.
-
-    The API ranks what passes filters: it is asked for the records that are as this one is, page by page until found.
+    Attributes:
+        state: The state, on an existing page.
+        ranking: The ranking; empty if the filters are invalid.
+        invalid_filters: The names of the filters with invalid values.
+        problem: A sentence about the invalid filters; empty if there are none.
     """
-    if not state.weights:
-        return None
-    skip, total = 0, 1
-    while skip < total:
-        found = await visit.api.score_datasets(
-            _alike(dataset),  # type: ignore[arg-type]
-            weights=state.weight_body(),
-            limit=_NAMESAKES,
-            skip=skip,
-            explain=True,
+
+    state: RankState
+    ranking: Ranking
+    invalid_filters: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RankPage:
+    """The variables of the templates of the rank page."""
+
+    state: RankState
+    criteria: tuple[view.WeightedCriterion, ...]
+    used: tuple[view.WeightedCriterion, ...]
+    shares_text: str
+    ranking: view.RankTable
+    narrow_column_class: str
+    criteria_width: int
+    profiles: list[dict[str, Any]]
+    groups: tuple[FilterGroup, ...]
+    chips: tuple[FilterChip, ...]
+    shape: str
+    announcement: str
+    filter_problem: str
+    field_problems: Mapping[str, str]
+    too_many_pins: bool
+
+    def variables(self) -> dict[str, Any]:
+        """Return the variables by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+async def rank_page(ctx: PageContext) -> Response:
+    """Show the ranking; an address that is not the canonical one of its state is redirected to that."""
+    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    rank = await load_rank_page(ctx, state, with_filters=True)
+
+    pins = await _existing_pins(ctx, rank)
+    address = rank.state.query(pins=pins)
+    query = ctx.request.url.query
+    # An address with too many pins is kept once, because its page says so.
+    keeps_address = rank.too_many_pins and pins == state.pins
+    if query and f"?{query}" != address and not keeps_address:
+        return ctx.redirect(f"{HOME}{address}")
+
+    response = await ctx.render(
+        "rank.html", ranking_address=f"{HOME}{address}", localized_label=view.localized_label, **rank.variables()
+    )
+    cookies.write_last_ranking(response, ctx.request, address)
+    return response
+
+
+async def live_ranking(ctx: PageContext) -> Response:
+    """Return the next ranking of an open page: its figures as JSON if the shape stays the same, else as HTML."""
+    query = ctx.request.query_params
+    panels = [panel for panel in _PANELS if panel in query.getlist("also")]
+    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    rank = await load_rank_page(ctx, state, with_filters="filters" in panels)
+
+    response: Response
+    if rank.shape and rank.shape == query.get("shape"):
+        content = msgspec.json.encode(live_figures(rank.state, rank.ranking, ctx.localizer))
+        response = Response(content, media_type="application/json")
+    else:
+        response = ctx.render_template(
+            "rank_live.html", panels=panels, localized_label=view.localized_label, **rank.variables()
         )
-        for one in found.datasets:
-            if one.id == dataset.id:
-                return one
-        skip, total = skip + _NAMESAKES, found.total_count
-    return None
+
+    address = rank.state.query(previous_ids=())
+    cookies.write_last_ranking(response, ctx.request, address)
+    response.headers["x-address"] = f"{HOME}{address}"
+    response.headers["x-profile"] = rank.state.profile or ""
+    return response
 
 
-def _alike(dataset: Dataset) -> dict[str, Any]:
-    """Filters that this record passes, and few others do: its name, and whatever is known of its numbers and flags."""
-    numbers, flags = ({a.name for a in ATTRIBUTES if a.kind is kind} for kind in (Kind.INTEGER, Kind.FLAG))
-    known = {name: value for name in (*numbers, *flags) if (value := getattr(dataset, name)) is not None}
-    bounds = {f"{name}_{end}": value for name, value in known.items() if name in numbers for end in ("min", "max")}
-    return {"dataset_name": dataset.dataset_name, **bounds, **{n: v for n, v in known.items() if n in flags}}
+async def filter_values_page(ctx: PageContext) -> Response:
+    """Show all values of a filter, to search and to tick; the form carries the rest of the state."""
+    name = ctx.path_params["name"]
+    if FILTERS.get(name) is not FilterInput.WORDS:
+        raise NotFound
+
+    query = ctx.request.query_params
+    search = ValueSearch(
+        name=name,
+        text="" if "search_all" in query else query.get("search", "").strip()[:_MAX_SEARCH_LENGTH],
+        page=parse_small_integer(query.get("values_page", "")) or 1,
+    )
+    state = await read_rank_state(ctx)
+    other_filters = state.with_filters_only(filter_name for filter_name in state.filters if filter_name != name)
+    facets = await _fetch_facets_leniently(ctx, other_filters)
+
+    return await ctx.render(
+        "values.html",
+        values=list_values(search, state, facets, ctx.localizer),
+        state=state,
+        fields=other_filters.change(page=1).pairs,
+    )
+
+
+async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bool) -> RankPage:
+    """Return everything that the rank page shows; without the filter form unless `with_filters`."""
+    localizer = ctx.localizer
+    ranked = await _rank(ctx, state)
+    state = ranked.state
+    facets = await _fetch_facets(ctx, state, ranked.invalid_filters) if with_filters else _NO_FACETS
+
+    description = await ctx.criteria()
+    criteria = view.weighted_criteria(description, state, localizer)
+    used = view.used_criteria(criteria)
+    table = view.build_rank_table(ranked.ranking, criteria, state, localizer)
+
+    return RankPage(
+        state=state,
+        criteria=criteria,
+        used=used,
+        shares_text=view.describe_shares(used, localizer),
+        ranking=table,
+        narrow_column_class=view.narrow_column_class(used),
+        criteria_width=view.CRITERIA_WIDTH,
+        profiles=description["profiles"],
+        groups=filter_groups(state, facets, localizer) if with_filters else (),
+        chips=filter_chips(state, localizer),
+        shape=shape_digest(state, used, table, localizer),
+        announcement="" if ranked.problem else view.describe_result(table, state, localizer),
+        filter_problem=ranked.problem,
+        field_problems={name: invalid_filter_message(name, localizer) for name in ranked.invalid_filters},
+        too_many_pins=len(set(ctx.request.query_params.getlist("pin"))) > MAX_PINS,
+    )
+
+
+async def _rank(ctx: PageContext, state: RankState) -> RankedState:
+    """Return the ranking of a state, moved to the last page if it is on a later one."""
+    invalid = state.invalid_filters
+    if invalid:
+        problem = " ".join(invalid_filter_message(name, ctx.localizer) for name in invalid)
+        return RankedState(state, EMPTY_RANKING, invalid, problem)
+
+    try:
+        ranking = await fetch_ranking(ctx, state)
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        named = {str(part) for entry in error.errors for part in entry.get("loc", ())}
+        return RankedState(state, EMPTY_RANKING, tuple(name for name in state.filters if name in named), error.detail)
+
+    if ranking.total_count and not ranking.datasets:
+        state = state.change(page=view.count_pages(ranking))
+        ranking = await fetch_ranking(ctx, state)
+    return RankedState(state, ranking)
+
+
+async def _existing_pins(ctx: PageContext, rank: RankPage) -> tuple[int, ...]:
+    """Return the pins whose datasets still exist; those in the ranking certainly do."""
+    pins = rank.state.pins
+    unconfirmed = [pin for pin in pins if pin not in rank.ranking.ids]
+    existing = {dataset.id for dataset in await find_datasets(ctx, unconfirmed)}
+    return tuple(pin for pin in pins if pin in rank.ranking.ids or pin in existing)
+
+
+async def _fetch_facets(ctx: PageContext, state: RankState, invalid: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the numbers of records behind each choice, ignoring the invalid filters."""
+    valid = state.with_filters_only(name for name in state.filters if name not in invalid)
+    return await ctx.api.get_facets(**valid.filter_body())
+
+
+async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping[str, Any]:
+    """Return the facets, of the whole catalog if the API refuses one of the filters."""
+    try:
+        return await _fetch_facets(ctx, state, state.invalid_filters)
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return await ctx.api.get_facets()
 
 
 ROUTES: Final = (
-    Route("/app/", page(_rank)),
-    Route("/app/parts/ranking", page(_live)),
-    Route("/app/ranking.{kind:str}", page(_export)),
-    Route("/app/values/{name:str}", page(_values)),
-    Route("/app/compare", page(_compare)),
+    Route(HOME, page(rank_page)),
+    Route("/app/parts/ranking", page(live_ranking)),
+    Route("/app/values/{name:str}", page(filter_values_page)),
 )

@@ -2,20 +2,20 @@
 
 import { say, write } from "./shares.js";
 
-export function fill({ view, announcement, lines }) {
+export function fill({ view, announcement, rows: figures }) {
   const results = document.getElementById("results");
   results.removeAttribute("aria-busy");
   results.classList.remove("late");
   write(results, "data-announcement", announcement);
   for (const id of ["away", "pins-full"]) document.getElementById(id).hidden = true;
-  results.querySelector("[name=was]").value = lines.map(({ id }) => id).join(".");
+  results.querySelector("[name=was]").value = figures.map(({ id }) => id).join(".");
   const rows = results.querySelectorAll("[data-id]");
-  lines.forEach((line, place) => fillRow(rows[place], line, CELLS[view]));
+  figures.forEach((row, place) => fillRow(rows[place], row, CELLS[view]));
 }
 
 const CELLS = { heat: fillHeat, bars: fillBars, table: fillFacts };
 
-function fillRow(row, { id, rank, name, pin, keep: keepSaid, pinned, moved, score, cells }, fillCells) {
+function fillRow(row, { id, rank, name, pinLabel, keepLabel, pinned, change, score, cells }, fillCells) {
   const [box, number, sign] = row.querySelector(".place").children;
   const link = row.querySelector("[id^=name-]");
   const keep = row.querySelector(".keep");
@@ -27,16 +27,16 @@ function fillRow(row, { id, rank, name, pin, keep: keepSaid, pinned, moved, scor
     keep.id = `keep-${id}`;
   }
   // A dataset may have been renamed.
-  write(box, "aria-label", pin);
-  write(keep, "aria-label", keepSaid);
+  write(box, "aria-label", pinLabel);
+  write(keep, "aria-label", keepLabel);
   say(link, name);
   row.classList.toggle("pinned", pinned);
   box.checked = pinned;
   say(number, rank);
-  sign.className = moved.kind ? `moved ${moved.kind}` : "moved";
-  sign.role = moved.said ? "img" : null;
-  sign.ariaLabel = moved.said || null;
-  say(sign, moved.text);
+  sign.className = change.kind ? `moved ${change.kind}` : "moved";
+  sign.role = change.said ? "img" : null;
+  sign.ariaLabel = change.said || null;
+  say(sign, change.text);
   say(row.querySelector(".score"), score);
   fillCells(row, cells, score);
 }

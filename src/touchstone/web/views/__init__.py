@@ -1,1 +1,1 @@
-"""What the templates show, made from what the API answered; nothing here asks anything."""
+"""View models: what the templates show, computed from the API's answers. Nothing in here calls the API."""

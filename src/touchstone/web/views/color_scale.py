@@ -1,4 +1,4 @@
-"""The sequential palette: which shade a value in 0-1 gets."""
+"""The sequential palette of the heat map: the shade of a value in 0-1."""
 
 from typing import Final
 
@@ -6,9 +6,9 @@ from touchstone.core.colours import SHADES_DARK, SHADES_LIGHT
 
 LIGHT: Final = SHADES_LIGHT
 DARK: Final = SHADES_DARK
-STEPS: Final = len(SHADES_LIGHT) - 1
+DARKEST_SHADE: Final = len(SHADES_LIGHT) - 1
 
 
 def shade(value: float) -> int:
-    """The shade of a value in 0-1: 0 for the lowest, `STEPS` for the highest."""
-    return min(STEPS, max(0, round(value * STEPS)))
+    """Return the shade of a value in 0-1, from 0 for the lowest value to `DARKEST_SHADE` for the highest."""
+    return min(DARKEST_SHADE, max(0, round(value * DARKEST_SHADE)))

@@ -1,4 +1,4 @@
-"""The dataset page: declared beside measured, columns with their distributions, evidence, the parts of the score."""
+"""The dataset page: declared and measured figures, columns with their distributions, and ethical evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,18 +8,20 @@ from touchstone.client import Dataset
 from touchstone.core.attributes import ETHICAL
 from touchstone.messages.pages_data import DATA_PAGES
 
-READABLE: Final = ("csv", "tsv", "parquet", "json", "jsonl")
-_MEASURED: Final = (
-    ("instances_number", "rows"),
-    ("features_number", "columns"),
-    ("missing_values_percentage", "missing_values_percentage"),
-)
-_NEAR: Final = 0.005  # figures this close say the same
+TABLE_FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
+# The attributes that can be measured, with their names in the measurement.
+_MEASURED_ATTRIBUTES: Final[Mapping[str, str]] = {
+    "instances_number": "rows",
+    "features_number": "columns",
+    "missing_values_percentage": "missing_values_percentage",
+}
+_TOLERANCE: Final = 0.005  # figures that are closer than this count as equal
+_USUAL_TARGET_NAMES: Final = frozenset({"target", "class", "label", "y", "outcome"})
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """One figure as it was declared and as it was measured; `differs` when both are known and not the same."""
+class MeasuredFigure:
+    """A figure as it was declared and as it was measured; `differs` if both are known and not equal."""
 
     name: str
     declared: float | None
@@ -28,8 +30,8 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One bar of a small distribution, in 0-1 of the highest; `label` is its value, for a column of few values."""
+class HistogramBar:
+    """One bar of a small histogram: its height in 0-1 of the highest, its count, and the value that it stands for."""
 
     height: float
     count: int
@@ -37,124 +39,139 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the data file."""
+class ColumnSummary:
+    """A column of the data file; `missing` is a share of the rows."""
 
     name: str
     type: str
-    missing: float  # share of the rows
+    missing: float
     distinct: int
     low: float | str | None
     high: float | str | None
     mean: float | None
-    bars: tuple[Bar, ...]
+    bars: tuple[HistogramBar, ...]
     numeric: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    """One of the ten ethical criteria: true, false or not assessed, and the field or sentence that says so."""
+class EthicalAssessment:
+    """An ethical criterion: whether it is fulfilled (None: not assessed), and the sentence or field that shows it."""
 
     name: str
     value: bool | None
     evidence: str | None
 
 
-def measured(dataset: Dataset) -> Mapping[str, Any]:
-    """What was measured in the file; empty when it could not be."""
-    found = (dataset.metadata or {}).get("measured")
-    return found if isinstance(found, Mapping) else {}
+def measurement(dataset: Dataset) -> Mapping[str, Any]:
+    """Return what was measured in the data file; empty if it could not be measured."""
+    measured = (dataset.metadata or {}).get("measured")
+    return measured if isinstance(measured, Mapping) else {}
 
 
-def unmeasured(dataset: Dataset) -> str | None:
-    """The key of the sentence that says why the file could not be measured, if it was tried."""
+def measurement_failure(dataset: Dataset) -> str | None:
+    """Return the key of the text that says why the data file could not be measured; None if it did not fail."""
     key = f"unmeasured_{(dataset.metadata or {}).get('unmeasured')}"
     return key if key in DATA_PAGES else None
 
 
-def trainable(dataset: Dataset) -> bool:
-    """Whether the record has a table that has been read."""
-    return bool(measured(dataset).get("column_profiles"))
+def is_trainable(dataset: Dataset) -> bool:
+    """Return whether the dataset has a table that could be read."""
+    return bool(measurement(dataset).get("column_profiles"))
 
 
-def pairs(dataset: Dataset) -> tuple[Pair, ...]:
-    """Declared beside measured, for what both can know."""
-    found = dict(measured(dataset))
-    if found.get("columns") is not None and suggested(dataset, "target") in column_names(dataset):
-        # A feature is a column to learn from: the one to predict is not counted among them.
-        found["columns"] -= 1
-    # What the measurement has filled in was not declared by anybody.
-    filled = found.get("filled") or ()
-    return tuple(
-        _pair(name, None if name in filled else getattr(dataset, name), found.get(source)) for name, source in _MEASURED
-    )
+def measured_figures(dataset: Dataset) -> tuple[MeasuredFigure, ...]:
+    """Return the figures that can be both declared and measured."""
+    measured = measurement(dataset)
+    filled = measured.get("filled") or ()  # attributes that the measurement itself has filled in
+
+    figures = []
+    for name, measured_name in _MEASURED_ATTRIBUTES.items():
+        declared = None if name in filled else getattr(dataset, name)
+        value = measured.get(measured_name)
+        if name == "features_number" and value is not None and _has_suggested_target(dataset):
+            value -= 1  # the target is a column, but not a feature
+        differs = declared is not None and value is not None and abs(declared - value) > _TOLERANCE
+        figures.append(MeasuredFigure(name, declared, value, differs))
+    return tuple(figures)
 
 
-def _pair(name: str, declared: float | None, seen: float | None) -> Pair:
-    return Pair(name, declared, seen, declared is not None and seen is not None and abs(declared - seen) > _NEAR)
+def _has_suggested_target(dataset: Dataset) -> bool:
+    return suggestion(dataset, "target") in column_names(dataset)
 
 
-def ethics(dataset: Dataset) -> tuple[Criterion, ...]:
-    """The ten ethical criteria with their evidence."""
+def ethical_assessments(dataset: Dataset) -> tuple[EthicalAssessment, ...]:
+    """Return the ethical criteria with their evidence."""
     evidence = (dataset.metadata or {}).get("evidence")
-    said = evidence if isinstance(evidence, Mapping) else {}
+    if not isinstance(evidence, Mapping):
+        evidence = {}
     return tuple(
-        Criterion(name, getattr(dataset, name), str(said[name]) if said.get(name) else None) for name in ETHICAL
+        EthicalAssessment(name, getattr(dataset, name), str(evidence[name]) if evidence.get(name) else None)
+        for name in ETHICAL
     )
 
 
-def columns(dataset: Dataset) -> tuple[Column, ...]:
-    """The columns of the data file, in its order."""
-    found = measured(dataset)
-    rows = max(1, int(found.get("rows") or 1))
-    return tuple(_column(one, rows) for one in found.get("column_profiles") or ())
+def column_summaries(dataset: Dataset) -> tuple[ColumnSummary, ...]:
+    """Return the columns of the data file in their order."""
+    measured = measurement(dataset)
+    rows = max(1, int(measured.get("rows") or 1))
+    return tuple(_column_summary(profile, rows) for profile in measured.get("column_profiles") or ())
 
 
 def column_names(dataset: Dataset) -> tuple[str, ...]:
-    """The names of the columns."""
-    return tuple(one["name"] for one in measured(dataset).get("column_profiles") or ())
+    """Return the names of the columns in their order."""
+    return tuple(profile["name"] for profile in measurement(dataset).get("column_profiles") or ())
 
 
-def suggested(dataset: Dataset, key: str) -> Any:
-    """What the record suggests for a training: `target`, `sensitive_columns`, `exclude_columns`."""
+def suggestion(dataset: Dataset, key: str) -> Any:
+    """Return what the record suggests for a training: `target`, `sensitive_columns` or `exclude_columns`."""
     return (dataset.metadata or {}).get(key)
 
 
 def suggested_target(dataset: Dataset) -> str | None:
-    """The column that the record names as its target, else one that is called like one, else the last."""
+    """Return the column that the record names as its target, else one with a usual name, else the last one."""
     names = column_names(dataset)
-    named = suggested(dataset, "target")
-    if named in names:
-        return str(named)
-    usual = ("target", "class", "label", "y", "outcome")
-    return next((name for name in names if name.casefold() in usual), names[-1] if names else None)
+    if not names:
+        return None
+
+    target = suggestion(dataset, "target")
+    if target in names:
+        return str(target)
+    for name in names:
+        if name.casefold() in _USUAL_TARGET_NAMES:
+            return name
+    return names[-1]
 
 
-def _column(found: Mapping[str, Any], rows: int) -> Column:
-    numeric = found["type"] in ("integer", "number")
-    counted = found.get("histogram") or ()
-    bars = _histogram(counted, found) if numeric and counted else _top(found.get("top") or ())
-    return Column(
-        name=found["name"],
-        type=found["type"],
-        missing=found.get("missing", 0) / rows,
-        distinct=found.get("distinct", 0),
-        low=found.get("minimum"),
-        high=found.get("maximum"),
-        mean=found.get("mean"),
+def _column_summary(profile: Mapping[str, Any], rows: int) -> ColumnSummary:
+    numeric = profile["type"] in ("integer", "number")
+    if numeric and profile.get("histogram"):
+        bars = _histogram_bars(profile["histogram"], profile["minimum"], profile["maximum"])
+    else:
+        bars = _frequency_bars(profile.get("top") or ())
+
+    return ColumnSummary(
+        name=profile["name"],
+        type=profile["type"],
+        missing=profile.get("missing", 0) / rows,
+        distinct=profile.get("distinct", 0),
+        low=profile.get("minimum"),
+        high=profile.get("maximum"),
+        mean=profile.get("mean"),
         bars=bars,
         numeric=numeric,
     )
 
 
-def _histogram(counts: Sequence[int], found: Mapping[str, Any]) -> tuple[Bar, ...]:
+def _histogram_bars(counts: Sequence[int], minimum: float, maximum: float) -> tuple[HistogramBar, ...]:
+    """Return the bars of a numeric column, each labelled with the lower end of its bin."""
     highest = max(counts) or 1
-    width = (found["maximum"] - found["minimum"]) / len(counts)
+    width = (maximum - minimum) / len(counts)
     return tuple(
-        Bar(count / highest, count, f"{found['minimum'] + width * place:.4g}") for place, count in enumerate(counts)
+        HistogramBar(count / highest, count, f"{minimum + width * index:.4g}") for index, count in enumerate(counts)
     )
 
 
-def _top(top: Sequence[Sequence[Any]]) -> tuple[Bar, ...]:
-    highest = max((count for _, count in top), default=0) or 1
-    return tuple(Bar(count / highest, count, str(value)) for value, count in top)
+def _frequency_bars(top_values: Sequence[Sequence[Any]]) -> tuple[HistogramBar, ...]:
+    """Return the bars of the most frequent values of a column."""
+    highest = max((count for _, count in top_values), default=0) or 1
+    return tuple(HistogramBar(count / highest, count, str(value)) for value, count in top_values)

@@ -1,4 +1,4 @@
-"""The filter form: its groups, what is chosen, and how many records each choice would find."""
+"""The filter form: groups of fields, the chosen values, and how many records each choice would find."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,17 +6,18 @@ from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
-from touchstone.web.rank_state import CHOICES, COMPOSITES, FILTERS, FilterKind, RankState
-from touchstone.web.rendering import Speech
+from touchstone.web.localization import Localizer
+from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, FilterInput
+from touchstone.web.rank_state import RankState
 
-MANY: Final = 8  # values of one list shown before the rest is folded away
-MOST: Final = 120  # values folded away; the page of the list has all of them
-PAGE_OF_VALUES: Final = 100  # values on one page of the list
+_ALWAYS_SHOWN: Final = 8  # values of a list that are shown before the others are folded away
+_MAX_FOLDED: Final = 120  # values that are folded away; the list's own page has all of them
+_PAGE_SIZE: Final = 100  # values on one page of a list
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One value of a list in words, how many records have it (None: not counted), and whether it is chosen."""
+class FilterChoice:
+    """One value of a list, the number of records that have it (None: not counted), and whether it is chosen."""
 
     value: str
     label: str
@@ -26,67 +27,75 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class WordsField:
-    """A list of values to tick."""
+    """A list of values to tick or, with the kind `choice`, to select one from."""
 
     name: str
     label: str
-    choices: tuple[Choice, ...]
+    choices: tuple[FilterChoice, ...]
     kind: str = "words"
 
     @property
-    def first(self) -> tuple[Choice, ...]:
-        """Those always shown: the chosen ones and the most frequent."""
+    def first(self) -> tuple[FilterChoice, ...]:
+        """Return the choices that are always shown: the chosen and the most frequent ones."""
         chosen = [choice for choice in self.choices if choice.chosen]
-        return tuple(chosen + [choice for choice in self.choices if not choice.chosen][: max(0, MANY - len(chosen))])
+        others = [choice for choice in self.choices if not choice.chosen]
+        return (*chosen, *others[: max(0, _ALWAYS_SHOWN - len(chosen))])
 
     @property
-    def rest(self) -> tuple[Choice, ...]:
-        """Those folded away, the most frequent of them."""
+    def rest(self) -> tuple[FilterChoice, ...]:
+        """Return the most frequent of the remaining choices, which are folded away."""
         shown = {choice.value for choice in self.first}
-        return tuple(choice for choice in self.choices if choice.value not in shown)[:MOST]
+        return tuple(choice for choice in self.choices if choice.value not in shown)[:_MAX_FOLDED]
 
     @property
     def more(self) -> int:
-        """How many values there are besides those always shown."""
+        """Return the number of choices besides those that are always shown."""
         return len(self.choices) - len(self.first)
 
     @property
     def searchable(self) -> bool:
-        """Whether there may be values that are not shown: a chosen value hides those that never occur beside it."""
+        """Return whether there may be further values: a chosen value hides those that never occur together with it."""
         return bool(self.rest) or any(choice.chosen for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueSearch:
-    """What a reader asks of the values of a filter: those that contain a text, and which page of them."""
+    """A search among all values of a filter.
+
+    Attributes:
+        name: The name of the filter.
+        text: Words that the values contain.
+        page: The number of the page of results.
+    """
 
     name: str
     text: str
-    number: int
+    page: int
 
 
 @dataclass(frozen=True, slots=True)
 class ValueList:
-    """One page of all the values of a list, those that match a search.
+    """One page of the values of a filter that match a search.
 
     Attributes:
-        chosen: the chosen values, on every page and whatever is searched for.
-        choices: the other values that match, on this page.
-        matching_count: the number of other values that match, on all pages.
-        total_count: the number of values, chosen or not.
-        number: the number of this page.
-        last: the number of the last page.
+        name: The name of the filter.
+        label: The label of the filter.
+        search: The text that was searched for.
+        chosen: The chosen values, on every page and for every search.
+        choices: The other matching values on this page.
+        matching_count: The number of other matching values on all pages.
+        page: The number of this page.
+        pages: The number of pages.
     """
 
     name: str
     label: str
     search: str
-    chosen: tuple[Choice, ...]
-    choices: tuple[Choice, ...]
+    chosen: tuple[FilterChoice, ...]
+    choices: tuple[FilterChoice, ...]
     matching_count: int
-    total_count: int
-    number: int
-    last: int
+    page: int
+    pages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +110,22 @@ class TextField:
 
 @dataclass(frozen=True, slots=True)
 class RangeField:
-    """A smallest and a largest number; `low` and `high` are those found among the matching records."""
+    """A lower and an upper bound.
+
+    Attributes:
+        name: The name of the filter without `_min` and `_max`.
+        label: The label of the filter.
+        minimum: The text of the lower bound.
+        maximum: The text of the upper bound; None if only a lower bound can be set.
+        low: The lowest value among the matching records.
+        high: The highest value among the matching records.
+        kind: Always `range`.
+    """
 
     name: str
     label: str
     minimum: str
-    maximum: str | None  # None: only a floor can be given
+    maximum: str | None
     low: float | None
     high: float | None
     kind: str = "range"
@@ -114,7 +133,7 @@ class RangeField:
 
 @dataclass(frozen=True, slots=True)
 class FlagField:
-    """Assessed and true, assessed and false, or not assessed: three states, kept apart."""
+    """A flag with the numbers of records for which it is true, false and not assessed."""
 
     name: str
     label: str
@@ -125,21 +144,21 @@ class FlagField:
     kind: str = "flag"
 
 
-Field = WordsField | TextField | RangeField | FlagField
+FilterField = WordsField | TextField | RangeField | FlagField
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """A part of the form; `active` counts the filters set in it."""
+class FilterGroup:
+    """A group of fields, and the number of filters that are set in it."""
 
     name: str
-    fields: tuple[Field, ...]
+    fields: tuple[FilterField, ...]
     active: int
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
-    """One filter that is set, in words, the address without it, and the key of its field."""
+class FilterChip:
+    """One filter that is set: its label and value, the address without it, and the key of its field."""
 
     label: str
     value: str
@@ -147,145 +166,161 @@ class Chip:
     key: str
 
 
-_SUBJECT: Final = ("dataset_name", "objective", "domain", "task", "file_type", "visibility")
-_SIZE: Final = ("year", "instances_number", "features_number", "citations")
-_QUALITY: Final = ("technical_score", "popularity_score", "missing_values_percentage")
-_QUALITY_FLAGS: Final = tuple(a.name for a in ATTRIBUTES if a.kind is Kind.FLAG and not a.ethical)
-_GROUPS: Final = (
-    ("subject", _SUBJECT),
-    ("size", _SIZE),
-    ("quality", (*_QUALITY, *_QUALITY_FLAGS)),
-    ("ethics", ("ethical_score", *ETHICAL)),
+_QUALITY_FLAGS: Final = tuple(
+    attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.FLAG and not attribute.ethical
 )
+_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "subject": ("dataset_name", "objective", "domain", "task", "file_type", "visibility"),
+    "size": ("year", "instances_number", "features_number", "citations"),
+    "quality": ("technical_score", "popularity_score", "missing_values_percentage", *_QUALITY_FLAGS),
+    "ethics": ("ethical_score", *ETHICAL),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class _Filling:
-    """What the form is filled with."""
-
-    state: RankState
-    facets: Mapping[str, Any]
-    speech: Speech
+def filter_groups(state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> tuple[FilterGroup, ...]:
+    """Return the whole form, with the counts and ranges of the API's facets."""
+    builder = _FormBuilder(state, facets, localizer)
+    return tuple(builder.group(name, fields) for name, fields in _GROUPS.items())
 
 
-def groups(state: RankState, facets: Mapping[str, Any], speech: Speech) -> tuple[Group, ...]:
-    """The whole form."""
-    filling = _Filling(state, facets, speech)
-    return tuple(_group(name, names, filling) for name, names in _GROUPS)
+def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> ValueList:
+    """Return a page of the values that contain each word of a search, ignoring case and accents.
 
-
-def value_list(search: ValueSearch, state: RankState, facets: Mapping[str, Any], speech: Speech) -> ValueList:
-    """Return a page of the values of a list, of which each word of the search is a part, ignoring case and accents.
-
-    The facets are to be counted without the filter of this list: a choice adds its records to those of the others.
+    The facets must be counted without this filter, because ticking a value adds its records to those of the others.
     """
-    choices = _choices(search.name, _Filling(state, facets, speech))
+    choices = _FormBuilder(state, facets, localizer).choices(search.name)
     words = fold(search.text).split()
-    matching = [choice for choice in choices if not choice.chosen and all(word in fold(choice.label) for word in words)]
+    matching = [choice for choice in choices if not choice.chosen and _contains_all(choice.label, words)]
 
-    last = max(1, -(-len(matching) // PAGE_OF_VALUES))
-    number = min(max(1, search.number), last)
+    pages = max(1, -(-len(matching) // _PAGE_SIZE))
+    page = min(max(1, search.page), pages)
+    start = (page - 1) * _PAGE_SIZE
     return ValueList(
         name=search.name,
-        label=label_of(search.name, speech),
+        label=filter_label(search.name, localizer),
         search=search.text,
         chosen=tuple(choice for choice in choices if choice.chosen),
-        choices=tuple(matching[(number - 1) * PAGE_OF_VALUES : number * PAGE_OF_VALUES]),
+        choices=tuple(matching[start : start + _PAGE_SIZE]),
         matching_count=len(matching),
-        total_count=len(choices),
-        number=number,
-        last=last,
+        page=page,
+        pages=pages,
     )
 
 
-def label_of(name: str, speech: Speech) -> str:
-    """The label of an attribute, or of a composite score, for people."""
-    return speech.attribute(name) if name in BY_NAME else speech.text(f"rank_{name}")
+def filter_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
+    """Return every filter that is set, one chip for each value."""
+    chips = []
+    for name, values in state.filters.items():
+        for value in values:
+            chip = FilterChip(
+                label=_chip_label(name, localizer),
+                value=_value_text(name, value, localizer),
+                remove=state.without_filter_value(name, value).query(),
+                key=f"{name}={value}" if FILTERS[name] is FilterInput.WORDS else name,
+            )
+            chips.append(chip)
+    return tuple(chips)
 
 
-def chips(state: RankState, speech: Speech) -> tuple[Chip, ...]:
-    """Every filter that is set."""
-    return tuple(
-        Chip(
-            label=_chip_label(name, speech),
-            value=_said(name, value, speech),
-            remove=state.without(name, value).query(),
-            key=f"{name}={value}" if FILTERS[name] is FilterKind.WORDS else name,
+def filter_label(name: str, localizer: Localizer) -> str:
+    """Return the label of an attribute or a composite score."""
+    return localizer.attribute(name) if name in BY_NAME else localizer.text(f"rank_{name}")
+
+
+def invalid_filter_message(name: str, localizer: Localizer) -> str:
+    """Return what to enter into a filter that does not accept its value."""
+    key = "rank_not_a_number" if FILTERS[name] is FilterInput.NUMBER else "rank_not_a_choice"
+    return localizer.text(key, name=filter_label(_without_bound(name), localizer))
+
+
+class _FormBuilder:
+    """Builds the fields of the form from the state and the facets."""
+
+    def __init__(self, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> None:
+        self._state = state
+        self._facets = facets
+        self._localizer = localizer
+
+    def group(self, name: str, field_names: tuple[str, ...]) -> FilterGroup:
+        """Return a group of fields."""
+        fields = tuple(self._field(field_name) for field_name in field_names)
+        active = 0
+        for filter_name, values in self._state.filters.items():
+            if filter_name in field_names or _without_bound(filter_name) in field_names:
+                active += len(values)
+        return FilterGroup(name, fields, active)
+
+    def choices(self, name: str) -> tuple[FilterChoice, ...]:
+        """Return the values of a list; chosen ones that no record has come first."""
+        chosen = {fold(value): value for value in self._state.filters.get(name, ())}
+        facet = self._facets["values"].get(name, ())
+        counts = {str(entry["value"]): entry["count"] for entry in facet if entry["value"]}
+
+        counted = {fold(value) for value in counts}
+        without_records = {value: 0 for key, value in chosen.items() if key not in counted}
+        return tuple(
+            FilterChoice(value, _value_text(name, value, self._localizer), count, fold(value) in chosen)
+            for value, count in (without_records | counts).items()
         )
-        for name, values in state.filters.items()
-        for value in values
-    )
+
+    def _field(self, name: str) -> FilterField:
+        label = filter_label(name, self._localizer)
+        kind = FILTERS.get(name)  # a range has no filter of its own name
+
+        if kind is FilterInput.WORDS:
+            return WordsField(name, label, self.choices(name))
+        if name == "visibility":
+            return WordsField(name, label, self.choices(name), kind="choice")
+        if kind is FilterInput.TEXT:
+            return TextField(name, label, self._text(name))
+        if kind is FilterInput.FLAG:
+            counts = self._facets["flags"].get(name, {})
+            return FlagField(
+                name, label, self._text(name), counts.get("true"), counts.get("false"), counts.get("unknown")
+            )
+        return self._range(name, label)
+
+    def _range(self, name: str, label: str) -> RangeField:
+        facet = self._facets["ranges"].get(name) or {}
+        scale = 100 if name in COMPOSITES else 1  # composite scores are entered in percent
+        low, high = facet.get("min"), facet.get("max")
+        return RangeField(
+            name=name,
+            label=label,
+            minimum=self._text(f"{name}_min"),
+            maximum=self._text(f"{name}_max") if f"{name}_max" in FILTERS else None,
+            low=None if low is None else low * scale,
+            high=None if high is None else high * scale,
+        )
+
+    def _text(self, name: str) -> str:
+        return self._state.filters.get(name, ("",))[0]
 
 
-def misfit_said(name: str, speech: Speech) -> str:
-    """What to write into a filter that holds something that it cannot take."""
-    key = "rank_not_a_number" if FILTERS[name] is FilterKind.NUMBER else "rank_not_a_choice"
-    return speech.text(key, name=label_of(_base(name), speech))
+def _contains_all(text: str, folded_words: list[str]) -> bool:
+    folded = fold(text)
+    return all(word in folded for word in folded_words)
 
 
-def _base(name: str) -> str:
+def _without_bound(name: str) -> str:
     return name.removesuffix("_min").removesuffix("_max")
 
 
-def _chip_label(name: str, speech: Speech) -> str:
-    sign = " ≥" if name.endswith("_min") else " ≤" if name.endswith("_max") else ""
-    return label_of(_base(name), speech) + sign
+def _chip_label(name: str, localizer: Localizer) -> str:
+    label = filter_label(_without_bound(name), localizer)
+    if name.endswith("_min"):
+        return f"{label} ≥"
+    if name.endswith("_max"):
+        return f"{label} ≤"
+    return label
 
 
-def _said(name: str, value: str, speech: Speech) -> str:
-    if name in CHOICES:
-        return _choice_said(name, value, speech)
-    return f"{value} %" if name.removesuffix("_min") in COMPOSITES else value
-
-
-def _choice_said(name: str, value: str, speech: Speech) -> str:
-    """A value of a few in words; one that a stranger's link holds as it is."""
-    if value not in CHOICES[name]:
-        return value
-    if FILTERS[name] is FilterKind.FLAG:
-        return speech.text("yes" if value == "true" else "no")
-    return speech.text(f"{name}_{value}")
-
-
-def _group(name: str, names: tuple[str, ...], filling: _Filling) -> Group:
-    fields = tuple(_field(one, filling) for one in names)
-    keys = {key for one in names for key in (one, f"{one}_min", f"{one}_max")}
-    return Group(name, fields, sum(len(values) for key, values in filling.state.filters.items() if key in keys))
-
-
-def _field(name: str, filling: _Filling) -> Field:
-    state, facets = filling.state, filling.facets
-    label, kind = label_of(name, filling.speech), FILTERS.get(name)
-    if kind is FilterKind.WORDS or name == "visibility":
-        choices = _choices(name, filling)
-        return WordsField(name, label, choices, "words" if kind is FilterKind.WORDS else "choice")
-    if kind is FilterKind.TEXT:
-        return TextField(name, label, _given(state, name))
-    if kind is FilterKind.FLAG:
-        counts = facets["flags"].get(name, {})
-        true, false, unknown = (counts.get(key) for key in ("true", "false", "unknown"))
-        return FlagField(name, label, _given(state, name), true, false, unknown)
-    return _range(name, label, filling)
-
-
-def _range(name: str, label: str, filling: _Filling) -> RangeField:
-    state, ends = filling.state, filling.facets["ranges"].get(name) or {}
-    scale = 100 if name in COMPOSITES else 1
-    low, high = (None if ends.get(end) is None else ends[end] * scale for end in ("min", "max"))
-    maximum = _given(state, f"{name}_max") if f"{name}_max" in FILTERS else None
-    return RangeField(name, label, _given(state, f"{name}_min"), maximum, low, high)
-
-
-def _given(state: RankState, name: str) -> str:
-    return state.filters.get(name, ("",))[0]
-
-
-def _choices(name: str, filling: _Filling) -> tuple[Choice, ...]:
-    wanted = {fold(value): value for value in filling.state.filters.get(name, ())}
-    counts = {str(row["value"]): row["count"] for row in filling.facets["values"].get(name, ()) if row["value"]}
-    known = {fold(value) for value in counts}
-    lost = {value: 0 for key, value in wanted.items() if key not in known}
-    return tuple(
-        Choice(value, _said(name, value, filling.speech), count, fold(value) in wanted)
-        for value, count in (lost | counts).items()
-    )
+def _value_text(name: str, value: str, localizer: Localizer) -> str:
+    """Return the value of a filter in words."""
+    if name.removesuffix("_min") in COMPOSITES:
+        return f"{value} %"
+    if value not in CHOICES.get(name, ()):
+        return value  # a free text, or an invalid choice in the address
+    if FILTERS[name] is FilterInput.FLAG:
+        return localizer.text("yes" if value == "true" else "no")
+    return localizer.text(f"{name}_{value}")

@@ -1,4 +1,4 @@
-"""The job pages: what a training measured, what an explanation attributes, in the words of the reader."""
+"""The job pages: progress, the measured quality of a model, and the contributions of an explanation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,28 +7,31 @@ from typing import Any, Final
 
 from touchstone.client import Job
 from touchstone.messages.labels import GROUP_METRIC_LABELS, METRIC_LABELS
-from touchstone.web.rendering import Speech
+from touchstone.web.localization import Localizer
 
-_SEARCHING: Final = "searching"
-_ENOUGH_TRIALS: Final = 3  # trials after which their pace says something about the others
-LONGEST: Final = 14  # contributions shown one by one; the rest is summed up
+JsonObject = Mapping[str, Any]
+
+_SEARCH_PHASE: Final = "searching"
+_MIN_TRIALS: Final = 3  # trials whose pace is enough for an estimate
+_MAX_CONTRIBUTIONS: Final = 14  # contributions that are shown one by one
+_OTHER_COLUMNS: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """One metric of the model with its interval, beside the naive baseline's."""
+class MetricRow:
+    """A metric of the model with its confidence interval and the baseline; `main` for the optimized metric."""
 
     label: str
     value: float | None
     low: float | None
     high: float | None
     baseline: float | None
-    main: bool  # the metric that the search went by
+    main: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """One chart of a result, by its name."""
+class ChartTitle:
+    """The name and the title of a chart."""
 
     name: str
     title: str
@@ -36,28 +39,28 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The metrics of each group of one sensitive column."""
+    """The metrics of each group of a sensitive column; `metrics` are their labels by name."""
 
     column: str
-    metrics: Mapping[str, str]  # their labels, by name
-    groups: tuple[Mapping[str, Any], ...]
-    gaps: Mapping[str, Any]
+    metrics: Mapping[str, str]
+    groups: tuple[JsonObject, ...]
+    gaps: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one column adds to a prediction; `start` and `width` place its bar in 0-1."""
+class ContributionBar:
+    """What a column adds to a prediction. `start` and `width` of its bar are in 0-1; `value` may be unknown."""
 
     column: str
-    value: str | None  # the cell, where it is known
+    value: str | None
     points: float
     start: float
     width: float
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """How long a job waits (`waiting`) or works already, and how long it is likely to go on (None: unknown)."""
+class JobTiming:
+    """How long a job has been waiting or working, and how long it will probably take (None: unknown)."""
 
     waiting: bool
     seconds: int
@@ -65,131 +68,145 @@ class Timing:
     remaining: str | None
 
 
-def said(found: Any, locale: str) -> str:
-    """A text that a result holds in both languages."""
-    return str(found.get(locale, "")) if isinstance(found, Mapping) else str(found or "")
+def localized_text(value: Any, locale: str) -> str:
+    """Return a text of a result, which may be given in both languages."""
+    return str(value.get(locale, "")) if isinstance(value, Mapping) else str(value or "")
 
 
-def progress_text(job: Job, speech: Speech) -> str:
-    """What the work is doing, in the words of the service, and which step of how many that is."""
-    told = job.progress
-    if told is None or not told.message or job.status != "running":
+def progress_text(job: Job, localizer: Localizer) -> str:
+    """Return what a running job is doing, and in which of its steps; empty if that is unknown."""
+    progress = job.progress
+    if progress is None or not progress.message or job.status != "running":
         return ""
-    if told.step is None or told.total_steps is None or told.total_steps < 2:
-        return told.message
-    return speech.text("progress_step", message=told.message, step=told.step, steps=told.total_steps)
+    if progress.step is None or progress.total_steps is None or progress.total_steps < 2:
+        return progress.message
+    return localizer.text("progress_step", message=progress.message, step=progress.step, steps=progress.total_steps)
 
 
-def timing(job: Job, *, speech: Speech, now: datetime) -> Timing:
-    """Return how long a job waits or works already, and how long it is likely to go on.
-
-    What remains is said only during a search, whose trials are alike enough: from the third one on, by the pace so
-    far, and never longer than the search may take. No other phase shows how much of it is left.
-    """
+def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
+    """Return how long a job has been waiting or working, and how long it will probably take."""
     since = job.started_at or job.created_at
     elapsed = max(0.0, (now - since).total_seconds())
-    seconds = _remaining(job, elapsed)
-    return Timing(
+    remaining = _estimate_remaining(job, elapsed)
+    return JobTiming(
         waiting=job.started_at is None,
         seconds=int(elapsed),
-        elapsed=clock(int(elapsed)),
-        remaining=None if seconds is None else speech.span(seconds),
+        elapsed=format_clock(int(elapsed)),
+        remaining=None if remaining is None else localizer.estimated_duration(remaining),
     )
 
 
-def clock(seconds: int) -> str:
-    """Return a duration as a clock shows it: minutes and seconds, with hours in front once there are any."""
+def format_clock(seconds: int) -> str:
+    """Return a duration as `m:ss`, or `h:mm:ss` from one hour on."""
     hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _remaining(job: Job, elapsed: float) -> float | None:
+def _estimate_remaining(job: Job, elapsed: float) -> float | None:
+    """Return the remaining seconds of a search; None in every other phase.
+
+    The trials of a search take similar times, so from the third one on their pace allows an estimate. It never exceeds
+    the time limit of the search. No other phase tells how much of it is done.
+    """
     progress = job.progress
-    if job.status != "running" or progress is None or progress.phase != _SEARCHING:
+    if job.status != "running" or progress is None or progress.phase != _SEARCH_PHASE:
         return None
+
     done, total = progress.step or 0, progress.total_steps or 0
-    if done < _ENOUGH_TRIALS or total <= done:
+    if done < _MIN_TRIALS or total <= done:
         return None
-    seconds = elapsed / done * (total - done)
+
+    remaining = elapsed / done * (total - done)
     limit = (job.request.get("budget") or {}).get("max_runtime_seconds")
-    return min(seconds, max(0.0, limit - elapsed)) if isinstance(limit, int | float) else seconds
+    if isinstance(limit, int | float):
+        remaining = min(remaining, max(0.0, limit - elapsed))
+    return remaining
 
 
-def scores(result: Mapping[str, Any], speech: Speech) -> tuple[Score, ...]:
-    """The measured quality, the metric of the search first."""
+def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ...]:
+    """Return the measured quality of a model, starting with the metric that was optimized."""
     metrics = result.get("metrics") or {}
-    own = metrics.get("holdout") or metrics.get("folds") or {}
-    names = sorted(own, key=lambda name: name != metrics.get("metric"))
-    return tuple(_score(name, own[name], metrics, speech) for name in names)
+    measured = metrics.get("holdout") or metrics.get("folds") or {}
+    baselines = metrics.get("baseline") or {}
+    main_metric = metrics.get("metric")
+
+    rows = []
+    for name in sorted(measured, key=lambda name: name != main_metric):
+        row = MetricRow(
+            label=localizer.either(METRIC_LABELS[name]) if name in METRIC_LABELS else name,
+            value=_point_estimate(measured[name]),
+            low=measured[name].get("low"),
+            high=measured[name].get("high"),
+            baseline=_point_estimate(baselines.get(name) or {}),
+            main=name == main_metric,
+        )
+        rows.append(row)
+    return tuple(rows)
 
 
-def _score(name: str, own: Mapping[str, Any], metrics: Mapping[str, Any], speech: Speech) -> Score:
-    both, naive = METRIC_LABELS.get(name), (metrics.get("baseline") or {}).get(name) or {}
-    return Score(
-        label=speech.either(both) if both else name,
-        value=_middle(own),
-        low=own.get("low"),
-        high=own.get("high"),
-        baseline=_middle(naive),
-        main=name == metrics.get("metric"),
-    )
-
-
-def _middle(found: Mapping[str, Any]) -> float | None:
-    value: float | None = found.get("value", found.get("mean"))
+def _point_estimate(metric: JsonObject) -> float | None:
+    """Return the value of a metric: of the test rows, or the mean of the folds."""
+    value: float | None = metric.get("value", metric.get("mean"))
     return value
 
 
-def charts(job: Job, speech: Speech) -> tuple[Chart, ...]:
-    """The charts of the result."""
-    found = (job.result or {}).get("charts") or {}
-    return tuple(Chart(name, said(one.get("title"), speech.locale) or name) for name, one in found.items())
-
-
-def spec_of(job: Job, name: str, locale: str) -> Mapping[str, Any] | None:
-    """The Vega-Lite spec of one chart in a language."""
-    found = ((job.result or {}).get("charts") or {}).get(name)
-    if not isinstance(found, Mapping):
-        return None
-    spec = found.get("spec", found)
-    chosen = spec.get(locale, spec) if isinstance(spec, Mapping) else None
-    return chosen if isinstance(chosen, Mapping) else None
-
-
-def group_tables(result: Mapping[str, Any], speech: Speech) -> tuple[GroupTable, ...]:
-    """Quality by group, one table a sensitive column."""
-    return tuple(_groups(one, speech) for one in result.get("group_metrics") or ())
-
-
-def _groups(found: Mapping[str, Any], speech: Speech) -> GroupTable:
-    groups = tuple(found.get("groups") or ())
-    names = dict.fromkeys(name for group in groups for name in group.get("metrics") or {})
-    labels = {name: speech.either(GROUP_METRIC_LABELS[name]) if name in GROUP_METRIC_LABELS else name for name in names}
-    return GroupTable(found["column"], labels, groups, found.get("gaps") or {})
-
-
-def contributions(entry: Mapping[str, Any]) -> tuple[Contribution, ...]:
-    """What each column adds to one prediction, strongest first, laid out from the base value to the prediction."""
-    values = entry.get("values") or {}
-    ordered = sorted(entry["attributions"].items(), key=lambda one: -abs(one[1]))
-    steps = [(name, points, values.get(name)) for name, points in ordered[:LONGEST]]
-    if rest := ordered[LONGEST:]:
-        steps.append(("…", sum(points for _, points in rest), None))
-    return _laid_out(float(entry["base_value"]), steps)
-
-
-def _laid_out(base: float, steps: Sequence[tuple[str, float, str | None]]) -> tuple[Contribution, ...]:
-    ends = [base]
-    for _, points, _ in steps:
-        ends.append(ends[-1] + points)
-    low, span = min(ends), (max(ends) - min(ends)) or 1.0
+def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
+    """Return the charts of a result."""
+    charts = (job.result or {}).get("charts") or {}
     return tuple(
-        Contribution(name, value, points, (min(before, after) - low) / span, abs(points) / span)
-        for (name, points, value), before, after in zip(steps, ends, ends[1:], strict=False)
+        ChartTitle(name, localized_text(chart.get("title"), localizer.locale) or name) for name, chart in charts.items()
     )
 
 
-def influences(result: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """What matters to the model as a whole: the columns with an importance or a mean contribution."""
-    rows = result.get("global") or ()
-    return tuple(row for row in rows if "column" in row and (row.get("importance") or row.get("shap")))
+def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
+    """Return the Vega-Lite specification of a chart in a language; None if there is no such chart."""
+    chart = ((job.result or {}).get("charts") or {}).get(name)
+    if not isinstance(chart, Mapping):
+        return None
+    specs = chart.get("spec", chart)
+    spec = specs.get(locale, specs) if isinstance(specs, Mapping) else None
+    return spec if isinstance(spec, Mapping) else None
+
+
+def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, ...]:
+    """Return the metrics by group, one table for each sensitive column."""
+    return tuple(_group_table(entry, localizer) for entry in result.get("group_metrics") or ())
+
+
+def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
+    groups = tuple(entry.get("groups") or ())
+    labels = {}
+    for group in groups:
+        for name in group.get("metrics") or {}:
+            labels[name] = localizer.either(GROUP_METRIC_LABELS[name]) if name in GROUP_METRIC_LABELS else name
+    return GroupTable(entry["column"], labels, groups, entry.get("gaps") or {})
+
+
+def contribution_bars(entry: JsonObject) -> tuple[ContributionBar, ...]:
+    """Return what each column adds to one prediction, strongest first; the weakest ones are added up.
+
+    The bars of a waterfall chart: each begins where the one before ends, from the base value to the prediction.
+    """
+    values = entry.get("values") or {}
+    strongest_first = sorted(entry["attributions"].items(), key=lambda item: -abs(item[1]))
+    shown = [(name, points, values.get(name)) for name, points in strongest_first[:_MAX_CONTRIBUTIONS]]
+    others = strongest_first[_MAX_CONTRIBUTIONS:]
+    if others:
+        shown.append((_OTHER_COLUMNS, sum(points for _, points in others), None))
+
+    ends = [float(entry["base_value"])]
+    for _, points, _ in shown:
+        ends.append(ends[-1] + points)
+    lowest = min(ends)
+    span = (max(ends) - lowest) or 1.0
+
+    return tuple(
+        ContributionBar(name, value, points, (min(before, after) - lowest) / span, abs(points) / span)
+        for (name, points, value), before, after in zip(shown, ends, ends[1:], strict=False)
+    )
+
+
+def influential_columns(result: JsonObject) -> tuple[JsonObject, ...]:
+    """Return the columns with an importance or a mean contribution for the model as a whole."""
+    entries: Sequence[JsonObject] = result.get("global") or ()
+    return tuple(entry for entry in entries if "column" in entry and (entry.get("importance") or entry.get("shap")))

@@ -1,7 +1,7 @@
-"""What a move of a slider changes in a picture that keeps its shape: words and numbers, written for one reader.
+"""The figures of a ranking that keeps its shape: what a moved slider changes in the page that is shown.
 
-The templates draw every picture. When the next one differs in nothing but these figures, the browser writes them into
-the picture that stands (static/picture.js); that takes it a fraction of what reading the same rows as HTML does.
+The templates render every ranking. If the next one differs from it in nothing but these figures, the browser writes
+them into the page (static/picture.js), which takes it a fraction of the time for parsing the same rows as HTML.
 """
 
 import hashlib
@@ -9,66 +9,99 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from touchstone.core.text import replace_control_characters
+from touchstone.web.localization import Localizer
 from touchstone.web.rank_state import RankState
-from touchstone.web.rendering import Speech, digest
-from touchstone.web.views.rank_table import Criterion, Line, RankingView, announcement, fineness
+from touchstone.web.static_files import content_digest
+from touchstone.web.views.rank_table import (
+    RankedRow,
+    RankTable,
+    WeightedCriterion,
+    describe_result,
+    narrow_column_class,
+)
 
-Figures: TypeAlias = list[Any]
+JsonArray: TypeAlias = list[Any]
 
 
-def shape(state: RankState, used: Sequence[Criterion], ranking: RankingView, speech: Speech) -> str:
-    """All that is not a figure, in short: pictures of one shape differ in their figures alone. Empty: none is alike.
+def shape_digest(state: RankState, used: Sequence[WeightedCriterion], table: RankTable, localizer: Localizer) -> str:
+    """Return a digest of everything but the figures; empty for an empty ranking.
 
-    The language and the script that would write the figures are part of it: they may have changed since the page.
+    It covers the language and the version of the script that writes the figures, because both may have changed since
+    the page was loaded.
     """
-    if not ranking.lines:
+    if not table.rows:
         return ""
-    absent = [pin for pin in state.pins if pin not in ranking.ids]
-    frame = (speech.locale, digest("picture.js"), state.query(weights={}, was=()))
-    whole = (frame, ranking.total, len(ranking.lines), absent, _COLUMNS[state.view](used))
-    return hashlib.blake2b(repr(whole).encode(), digest_size=8).hexdigest()
+
+    pins_elsewhere = [pin for pin in state.pins if pin not in table.ids]
+    address = state.query(weights={}, previous_ids=())
+    shape = (
+        (localizer.locale, content_digest("picture.js"), address),
+        table.total,
+        len(table.rows),
+        pins_elsewhere,
+        _COLUMN_SHAPES[state.view](used),
+    )
+    return hashlib.blake2b(repr(shape).encode(), digest_size=8).hexdigest()
 
 
-def figures(state: RankState, ranking: RankingView, speech: Speech) -> dict[str, Any]:
-    """The figures of a picture, row by row. What follows from the weights alone, the browser knows already."""
+def live_figures(state: RankState, table: RankTable, localizer: Localizer) -> dict[str, Any]:
+    """Return the figures as JSON, row by row, without those that the browser derives from the weights itself."""
     return {
         "view": state.view,
-        "announcement": announcement(ranking, state, speech),
-        "lines": [_line(line, _CELLS[state.view], speech) for line in ranking.lines],
+        "announcement": describe_result(table, state, localizer),
+        "rows": [_row_figures(row, state.view, localizer) for row in table.rows],
     }
 
 
-def _line(line: Line, cells: Callable[[Line, Speech], Figures], speech: Speech) -> dict[str, Any]:
-    dataset = line.dataset
+def _row_figures(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any]:
+    name = replace_control_characters(row.dataset.dataset_name)
     return {
-        "id": dataset.id,
-        "rank": line.rank,
-        "name": replace_control_characters(dataset.dataset_name),
-        "pin": speech.text("pin_one", name=replace_control_characters(dataset.dataset_name)),
-        "keep": speech.text("keep_one", name=replace_control_characters(dataset.dataset_name)),
-        "pinned": line.pinned,
-        "moved": line.moved,
-        "score": line.score,
-        "cells": cells(line, speech),
+        "id": row.dataset.id,
+        "rank": row.rank,
+        "name": name,
+        "pinLabel": localizer.text("pin_one", name=name),
+        "keepLabel": localizer.text("keep_one", name=name),
+        "pinned": row.pinned,
+        "change": row.change,
+        "score": row.score,
+        "cells": _CELL_FIGURES[view](row, localizer),
     }
 
 
-def _heat(line: Line, _: Speech) -> Figures:
-    return [(cell.look, cell.unknown, cell.text, cell.title) for cell in line.cells]
+def _heat_cells(row: RankedRow, _: Localizer) -> JsonArray:
+    return [(cell.css_classes, cell.unknown, cell.text, cell.title) for cell in row.cells]
 
 
-def _bars(line: Line, _: Speech) -> Figures:
-    return [(cell.x, cell.width, cell.unknown, cell.part) for cell in line.cells]
+def _bar_cells(row: RankedRow, _: Localizer) -> JsonArray:
+    return [(cell.x, cell.width, cell.unknown, cell.points_text) for cell in row.cells]
 
 
-def _table(line: Line, speech: Speech) -> Figures:
-    unknown = speech.text("unknown")
-    return [line.objective, *(("?", unknown) if fact is None else (fact, "") for fact in line.facts)]
+def _table_cells(row: RankedRow, localizer: Localizer) -> JsonArray:
+    unknown = localizer.text("unknown")
+    facts = [("?", unknown) if fact is None else (fact, "") for fact in row.facts]
+    return [row.objective, *facts]
 
 
-_COLUMNS: Final[Mapping[str, Callable[[Sequence[Criterion]], Figures]]] = {
-    "heat": lambda used: [fineness(used), *((one.number, one.upright, one.thin, one.unsaid) for one in used)],
-    "bars": lambda used: [one.number for one in used],
-    "table": lambda _: [],
+def _heat_columns(used: Sequence[WeightedCriterion]) -> JsonArray:
+    columns = [(column.number, column.upright, column.thin, column.hides_percentage) for column in used]
+    return [narrow_column_class(used), *columns]
+
+
+def _bar_columns(used: Sequence[WeightedCriterion]) -> JsonArray:
+    return [criterion.number for criterion in used]
+
+
+def _table_columns(_: Sequence[WeightedCriterion]) -> JsonArray:
+    return []  # the columns of the table never depend on the weights
+
+
+_COLUMN_SHAPES: Final[Mapping[str, Callable[[Sequence[WeightedCriterion]], JsonArray]]] = {
+    "heat": _heat_columns,
+    "bars": _bar_columns,
+    "table": _table_columns,
 }
-_CELLS: Final[Mapping[str, Callable[[Line, Speech], Figures]]] = {"heat": _heat, "bars": _bars, "table": _table}
+_CELL_FIGURES: Final[Mapping[str, Callable[[RankedRow, Localizer], JsonArray]]] = {
+    "heat": _heat_cells,
+    "bars": _bar_cells,
+    "table": _table_cells,
+}

@@ -1,4 +1,4 @@
-"""What happened in a project, in order."""
+"""The events of a project in order of time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,26 +8,28 @@ from touchstone.client import Job, Project
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that happened: a key of the texts, when, and the job it is about."""
+class TimelineEvent:
+    """One event: the key of its text (`event_<key>`), its time, and the job that it is about."""
 
     key: str
     at: datetime
     job: Job | None = None
 
 
-def timeline(project: Project, jobs: Iterable[Job]) -> tuple[Event, ...]:
-    """The project's making, its present choice and last change, and its jobs' starts and ends; newest first.
+def project_timeline(project: Project, jobs: Iterable[Job]) -> tuple[TimelineEvent, ...]:
+    """Return the events of a project and its jobs, newest first.
 
-    When a choice was made is not recorded: it stands at the project's last change, the latest that it can have been.
+    The time of a choice is not recorded. It is shown at the project's last change, the latest possible time.
     """
-    events = [Event("project_made", project.created_at)]
+    events = [TimelineEvent("project_made", project.created_at)]
     if project.chosen_dataset_id is not None:
-        events.append(Event("choice", project.updated_at))
+        events.append(TimelineEvent("choice", project.updated_at))
     elif project.updated_at != project.created_at:
-        events.append(Event("project_changed", project.updated_at))
+        events.append(TimelineEvent("project_changed", project.updated_at))
+
     for job in jobs:
-        events.append(Event(f"{job.kind}_asked", job.created_at, job))
+        events.append(TimelineEvent(f"{job.kind}_asked", job.created_at, job))
         if job.finished_at is not None:
-            events.append(Event(f"job_{job.status}", job.finished_at, job))
+            events.append(TimelineEvent(f"job_{job.status}", job.finished_at, job))
+
     return tuple(sorted(events, key=lambda event: event.at, reverse=True))

@@ -1,6 +1,6 @@
-"""The rank page: columns as wide as their weight, cells that know what is unknown, bars that add up to the score.
+"""The ranking as it is shown: criteria with their weights, one row for each dataset, one cell for each criterion.
 
-Whatever a picture says is written here, in the reader's language: the templates and the figures alike take it as it is.
+All texts are written here, in the reader's language, so that the templates and the live updates show the same ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,25 +10,37 @@ from typing import Any, Final
 
 from touchstone.client import Ranking, Recommendations, ScoredDataset
 from touchstone.core.text import replace_control_characters
-from touchstone.web.rank_state import COMPOSITES, SHOWN, RankState
-from touchstone.web.rendering import Speech
+from touchstone.web.localization import Localizer
+from touchstone.web.rank_filters import COMPOSITES
+from touchstone.web.rank_state import PAGE_SIZE, RankState
 from touchstone.web.views.color_scale import shade
 
-BREADTH: Final = 50  # percent of the heat map that the criteria share
-# Shares below which a label does not fit lying, a figure stands as well, and the share is not said.
-_UPRIGHT: Final = 0.18
-_THIN: Final = 0.065
-_UNSAID: Final = 0.05
-# A phone gives the table more room, so that its figures can be read.
-_NARROW: Final = {"finest": 0.06, "fine": 0.1, "middling": 0.17}
-_OBJECTIVE: Final = 110  # characters
+CRITERIA_WIDTH: Final = 50  # percent of the heat map that the columns of the criteria share
+# The smallest shares of the score whose columns have room for a horizontal label, horizontal numbers, a percentage.
+_HORIZONTAL_LABEL_MIN: Final = 0.18
+_HORIZONTAL_NUMBER_MIN: Final = 0.065
+_PERCENTAGE_MIN: Final = 0.05
+# The CSS class of a heat map whose narrowest column has a smaller share than this: phones then show it wider.
+_NARROW_COLUMN_CLASSES: Final = {"finest": 0.06, "fine": 0.1, "middling": 0.17}
+_MAX_OBJECTIVE_LENGTH: Final = 110
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    """One criterion with its weight: `position` of the slider in 0-100, `share` of the score in 0-1.
+class WeightedCriterion:
+    """A criterion with its weight.
 
-    Its part of the bar of all shares begins at `x` and is `width` wide.
+    Attributes:
+        name: The name in the API.
+        label: The name for readers.
+        formula: How the value of a dataset is computed, for readers.
+        kind: `composite` or `attribute`.
+        position: The position of the slider in 0-100.
+        share: The share of the score in 0-1.
+        start: The sum of the shares before this one.
+        number: The position among all criteria, which determines the colour.
+        percent: The share as a percentage.
+        precise: The share as a percentage with one decimal.
+        said: The description of the slider's position for screen readers.
     """
 
     name: str
@@ -38,261 +50,308 @@ class Criterion:
     position: float
     share: float
     start: float
-    number: int  # its place among the twelve, which gives it its colour
+    number: int
     percent: str
-    precise: str  # with a tenth
-    said: str  # what the slider says to who cannot see it
+    precise: str
+    said: str
 
     @property
     def x(self) -> str:
-        """Where its part begins, in percent."""
-        return _percent(self.start)
+        """Return where the segment in the bar of all shares begins."""
+        return _css_percentage(self.start)
 
     @property
     def width(self) -> str:
-        """How wide its part is, in percent."""
-        return _percent(self.share)
+        """Return the width of the segment in the bar of all shares."""
+        return _css_percentage(self.share)
 
     @property
     def title(self) -> str:
-        """What its part tells when pointed at."""
+        """Return the tooltip of the segment."""
         return f"{self.label} {self.precise}"
 
     @property
     def upright(self) -> bool:
-        """Whether its column is too narrow for a label that lies."""
-        return self.share < _UPRIGHT
+        """Return whether the column is too narrow for a horizontal label."""
+        return self.share < _HORIZONTAL_LABEL_MIN
 
     @property
     def thin(self) -> bool:
-        """Whether its column is too narrow for figures that lie."""
-        return self.share < _THIN
+        """Return whether the column is too narrow for horizontal numbers."""
+        return self.share < _HORIZONTAL_NUMBER_MIN
 
     @property
-    def unsaid(self) -> bool:
-        """Whether its column is too narrow to say the share."""
-        return self.share < _UNSAID
+    def hides_percentage(self) -> bool:
+        """Return whether the column is too narrow for its percentage."""
+        return self.share < _PERCENTAGE_MIN
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One criterion of one dataset; `points` of all cells add up to the score.
+class CriterionCell:
+    """The value of one criterion for one dataset.
 
-    Its part of the bar of contributions begins at `x` and is `width` wide.
+    Attributes:
+        criterion: The criterion.
+        value: The value in 0-1.
+        points: What it adds to the score; the points of all cells add up to the score.
+        start: The sum of the points of the cells before this one.
+        unknown: Whether the dataset has no value for the criterion.
+        localizer: The reader's language.
     """
 
-    criterion: Criterion
+    criterion: WeightedCriterion
     value: float
     points: float
-    start: float  # points of the cells before it
+    start: float
     unknown: bool
-    speech: Speech
+    localizer: Localizer
 
     @property
     def text(self) -> str:
-        """Its value."""
-        return "?" if self.unknown else self.speech.number(self.value, 2)
+        """Return the value as text."""
+        return "?" if self.unknown else self.localizer.number(self.value, 2)
 
     @property
-    def part(self) -> str:
-        """Its points."""
-        return self.speech.text("unknown") if self.unknown else self.speech.number(self.points, 3)
+    def points_text(self) -> str:
+        """Return the points as text."""
+        return self.localizer.text("unknown") if self.unknown else self.localizer.number(self.points, 3)
 
     @property
     def title(self) -> str:
-        """What it tells when pointed at."""
-        return self.part if self.unknown else f"{self.text} × {self.criterion.precise} = {self.part}"
+        """Return the tooltip: how the points follow from the value."""
+        if self.unknown:
+            return self.points_text
+        return f"{self.text} × {self.criterion.precise} = {self.points_text}"
 
     @property
     def x(self) -> str:
-        """Where its part begins, in percent."""
-        return _percent(self.start)
+        """Return where the segment in the bar of the score begins."""
+        return _css_percentage(self.start)
 
     @property
     def width(self) -> str:
-        """How wide its part is, in percent."""
-        return _percent(self.points)
+        """Return the width of the segment in the bar of the score."""
+        return _css_percentage(self.points)
 
     @property
     def shade(self) -> int:
-        """The colour of its value in the sequential palette."""
+        """Return the shade of the value in the sequential palette."""
         return shade(self.value)
 
     @property
-    def look(self) -> str:
-        """Its classes in the heat map."""
-        colour = "hatched" if self.unknown else f"q{self.shade}"
-        return f"cell {colour} thin" if self.criterion.thin else f"cell {colour}"
+    def css_classes(self) -> str:
+        """Return the CSS classes of the cell in the heat map."""
+        background = "hatched" if self.unknown else f"q{self.shade}"
+        return f"cell {background} thin" if self.criterion.thin else f"cell {background}"
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """How far a dataset came since the picture before: `new`, `up`, `down` or neither, written and said."""
+class RankChange:
+    """How a dataset's rank has changed: its kind (`new`, `up`, `down` or empty), as a sign, and for screen readers."""
 
     kind: str = ""
     text: str = ""
     said: str = ""
 
 
-_STAYED: Final = Moved()
+_UNCHANGED: Final = RankChange()
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RankedRow:
     """One dataset of the ranking."""
 
     dataset: ScoredDataset
-    cells: tuple[Cell, ...]
+    cells: tuple[CriterionCell, ...]
     pinned: bool
-    moved: Moved
+    change: RankChange
     rank: str
     score: str
-    speech: Speech
+    localizer: Localizer
 
     @property
     def objective(self) -> str:
-        """What the dataset is for, in short."""
-        return shorten(self.dataset.objective or "", _OBJECTIVE, placeholder="…")
+        """Return the beginning of the dataset's objective."""
+        return shorten(self.dataset.objective or "", _MAX_OBJECTIVE_LENGTH, placeholder="…")
 
     @property
     def facts(self) -> tuple[str | None, ...]:
-        """What the table shows beside the score; None: unknown."""
-        one, number = self.dataset, self.speech.number
-        composites = (None if name in (one.unknown or ()) else number(getattr(one, name), 2) for name in COMPOSITES)
-        return *composites, number(one.instances_number), number(one.features_number)
+        """Return what the table view shows beside the score: composite scores, instances and features.
+
+        An unknown composite score is None.
+        """
+        number = self.localizer.number
+        unknown = set(self.dataset.unknown or ())
+        composites = [None if name in unknown else number(getattr(self.dataset, name), 2) for name in COMPOSITES]
+        return (*composites, number(self.dataset.instances_number), number(self.dataset.features_number))
 
 
 @dataclass(frozen=True, slots=True)
-class RankingView:
-    """What the results show."""
+class RankTable:
+    """One page of the ranking.
 
-    lines: tuple[Line, ...]
+    Attributes:
+        rows: The datasets of the page.
+        total: The number of datasets in the ranking.
+        pages: The number of pages.
+        first: The rank of the first row.
+    """
+
+    rows: tuple[RankedRow, ...]
     total: int
     pages: int
-    first: int  # the place of the first line
+    first: int
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The datasets shown, in order, for the next picture to compare with."""
-        return tuple(line.dataset.id for line in self.lines)
+        """Return the ids of the datasets, for comparing the next ranking with this one."""
+        return tuple(row.dataset.id for row in self.rows)
 
 
-def criteria(described: Mapping[str, Any], state: RankState, speech: Speech) -> tuple[Criterion, ...]:
-    """All criteria in their order, with the weights of the state."""
-    made, start, shares = [], 0.0, state.shares
-    for number, row in enumerate(described["criteria"]):
-        position = state.weights.get(row["name"], 0.0)
-        share = shares.get(row["name"], 0.0)
-        percent = speech.percent(share)
-        criterion = Criterion(
-            name=row["name"],
-            label=spoken(row, "label", speech.locale),
-            formula=spoken(row, "formula", speech.locale),
-            kind=row["kind"],
+def weighted_criteria(
+    description: Mapping[str, Any], state: RankState, localizer: Localizer
+) -> tuple[WeightedCriterion, ...]:
+    """Return all criteria that the API describes, in their order, with the weights of the state."""
+    criteria = []
+    shares = state.shares
+    start = 0.0
+    for number, entry in enumerate(description["criteria"]):
+        name = entry["name"]
+        position = state.weights.get(name, 0.0)
+        share = shares.get(name, 0.0)
+        percent = localizer.percent(share)
+
+        criterion = WeightedCriterion(
+            name=name,
+            label=localized_label(entry, "label", localizer.locale),
+            formula=localized_label(entry, "formula", localizer.locale),
+            kind=entry["kind"],
             position=position,
             share=share,
             start=start,
             number=number,
             percent=percent,
-            precise=speech.percent(share, 1),
-            said=f"{speech.number(position)}, {speech.text('share_of_score', share=percent)}",
+            precise=localizer.percent(share, 1),
+            said=f"{localizer.number(position)}, {localizer.text('share_of_score', share=percent)}",
         )
-        made.append(criterion)
+        criteria.append(criterion)
         start += share
-    return tuple(made)
+    return tuple(criteria)
 
 
-def spoken(row: Mapping[str, Any], key: str, locale: str) -> str:
-    """A label that the API gives in both languages."""
-    found = row.get(key)
-    return str(found[locale]) if isinstance(found, Mapping) else str(row.get(f"{key}_{locale}", found or row["name"]))
+def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
+    """Return a text that the API describes in both languages, as `{key: {fr, en}}` or as `key_fr` and `key_en`."""
+    texts = entry.get(key)
+    if isinstance(texts, Mapping):
+        return str(texts[locale])
+    return str(entry.get(f"{key}_{locale}", texts or entry["name"]))
 
 
-def weighing(weighed: Sequence[Criterion]) -> tuple[Criterion, ...]:
-    """The criteria that weigh anything."""
-    return tuple(one for one in weighed if one.share > 0)
+def used_criteria(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:
+    """Return the criteria with a weight above zero."""
+    return tuple(criterion for criterion in criteria if criterion.share > 0)
 
 
-def shares_said(used: Sequence[Criterion], speech: Speech) -> str:
-    """The bar of all shares, for who cannot see it."""
+def describe_shares(used: Sequence[WeightedCriterion], localizer: Localizer) -> str:
+    """Return the text of the bar of all shares for screen readers."""
     if not used:
-        return speech.text("weights_none")
-    return f"{speech.text('shares_label')} {', '.join(f'{one.label} {one.percent}' for one in used)}"
+        return localizer.text("weights_none")
+    shares = ", ".join(f"{criterion.label} {criterion.percent}" for criterion in used)
+    return f"{localizer.text('shares_label')} {shares}"
 
 
-def fineness(used: Sequence[Criterion]) -> str:
-    """How fine the narrowest column of the heat map is: `finest`, `fine`, `middling`, or empty."""
-    narrowest = min((one.share for one in used), default=1.0)
-    return next((name for name, limit in _NARROW.items() if narrowest < limit), "")
+def narrow_column_class(used: Sequence[WeightedCriterion]) -> str:
+    """Return the CSS class for the narrowest column: `finest`, `fine`, `middling`, or empty."""
+    narrowest = min((criterion.share for criterion in used), default=1.0)
+    for name, limit in _NARROW_COLUMN_CLASSES.items():
+        if narrowest < limit:
+            return name
+    return ""
 
 
-def ranking(
-    found: Ranking | Recommendations, weighed: Sequence[Criterion], state: RankState, speech: Speech
-) -> RankingView:
-    """The results, with each dataset's place compared with the picture before."""
-    used = weighing(weighed)
-    before = {dataset_id: place for place, dataset_id in enumerate(state.was, start=1)}
-    offset = (state.page - 1) * SHOWN
-    lines = tuple(
-        Line(
-            dataset=one,
-            cells=cells(one, used, speech),
-            pinned=one.id in state.pins,
-            moved=_moved(before.get(one.id), one.rank - offset, speech) if before else _STAYED,
-            rank=speech.number(one.rank),
-            score=score_text(one, used, speech),
-            speech=speech,
+def build_rank_table(
+    ranking: Ranking | Recommendations, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
+) -> RankTable:
+    """Return a page of a ranking, with each dataset's change of rank since the previous one."""
+    used = used_criteria(criteria)
+    offset = (state.page - 1) * PAGE_SIZE
+    previous_places = {dataset_id: place for place, dataset_id in enumerate(state.previous_ids, start=1)}
+
+    rows = []
+    for dataset in ranking.datasets:
+        change = _UNCHANGED
+        if previous_places:
+            change = _rank_change(previous_places.get(dataset.id), dataset.rank - offset, localizer)
+        row = RankedRow(
+            dataset=dataset,
+            cells=criterion_cells(dataset, used, localizer),
+            pinned=dataset.id in state.pins,
+            change=change,
+            rank=localizer.number(dataset.rank),
+            score=score_text(dataset, used, localizer),
+            localizer=localizer,
         )
-        for one in found.datasets
-    )
-    return RankingView(lines, found.total_count, last_page(found), offset + 1)
+        rows.append(row)
+    return RankTable(tuple(rows), ranking.total_count, count_pages(ranking), offset + 1)
 
 
-def announcement(ranking: RankingView, state: RankState, speech: Speech) -> str:
-    """Return the sentence that tells a screen reader what the ranking has become."""
+def describe_result(table: RankTable, state: RankState, localizer: Localizer) -> str:
+    """Return the sentence that tells screen readers what the ranking has become."""
     if not state.weights:
-        return speech.text("weights_none")
-    if not ranking.lines:
-        return speech.text("rank_empty")
-    first = ranking.lines[0]
-    return speech.counted(
-        "announcement", ranking.total, name=replace_control_characters(first.dataset.dataset_name), score=first.score
+        return localizer.text("weights_none")
+    if not table.rows:
+        return localizer.text("rank_empty")
+
+    first = table.rows[0]
+    return localizer.counted(
+        "announcement", table.total, name=replace_control_characters(first.dataset.dataset_name), score=first.score
     )
 
 
-def _moved(before: int | None, place: int, speech: Speech) -> Moved:
-    if before is None:
-        return Moved("new", speech.text("moved_new"))
-    places = abs(before - place)
-    if before > place:
-        return Moved("up", f"▲{places}", speech.text("moved_up", count=places))
-    return Moved("down", f"▼{places}", speech.text("moved_down", count=places)) if places else _STAYED
+def _rank_change(previous: int | None, place: int, localizer: Localizer) -> RankChange:
+    if previous is None:
+        return RankChange("new", localizer.text("moved_new"))
+
+    places = abs(previous - place)
+    if place < previous:
+        return RankChange("up", f"▲{places}", localizer.text("moved_up", count=places))
+    if place > previous:
+        return RankChange("down", f"▼{places}", localizer.text("moved_down", count=places))
+    return _UNCHANGED
 
 
-def last_page(found: Ranking | Recommendations) -> int:
-    """The number of the last page of a ranking; 0 for an empty one."""
-    return -(-found.total_count // SHOWN)
+def count_pages(ranking: Ranking | Recommendations) -> int:
+    """Return the number of pages of a ranking; 0 if it is empty."""
+    return -(-ranking.total_count // PAGE_SIZE)
 
 
-def cells(dataset: ScoredDataset, used: Sequence[Criterion], speech: Speech) -> tuple[Cell, ...]:
-    """The criteria that weigh anything, in order."""
-    values, parts = dataset.criterion_scores or {}, dataset.points or {}
-    unknowns = set(dataset.unknown or ())
-    made, start = [], 0.0
-    for one in used:
-        value, points, unknown = values.get(one.name, 0.0), parts.get(one.name, 0.0), one.name in unknowns
-        made.append(Cell(one, value, points, start, unknown, speech))
+def criterion_cells(
+    dataset: ScoredDataset, used: Sequence[WeightedCriterion], localizer: Localizer
+) -> tuple[CriterionCell, ...]:
+    """Return one cell for each criterion with a weight, in their order."""
+    values = dataset.criterion_scores or {}
+    points_by_name = dataset.points or {}
+    unknown = set(dataset.unknown or ())
+
+    cells = []
+    start = 0.0
+    for criterion in used:
+        name = criterion.name
+        points = points_by_name.get(name, 0.0)
+        cell = CriterionCell(criterion, values.get(name, 0.0), points, start, name in unknown, localizer)
+        cells.append(cell)
         start += points
-    return tuple(made)
+    return tuple(cells)
 
 
-def score_text(scored: ScoredDataset | None, used: Sequence[Criterion], speech: Speech) -> str:
-    """Return the score as every page shows it: a dash where there is none, or where all that it weighs is unknown."""
-    if scored is None:
-        return speech.number(None)
-    unknown = set(scored.unknown or ())
-    return speech.number(None if all(one.name in unknown for one in used) else scored.score, 3)
+def score_text(dataset: ScoredDataset | None, used: Sequence[WeightedCriterion], localizer: Localizer) -> str:
+    """Return a score as every page shows it: a dash if there is none or all weighted criteria are unknown."""
+    if dataset is None:
+        return localizer.number(None)
+    unknown = set(dataset.unknown or ())
+    is_unknown = all(criterion.name in unknown for criterion in used)
+    return localizer.number(None if is_unknown else dataset.score, 3)
 
 
-def _percent(share: float) -> str:
+def _css_percentage(share: float) -> str:
     return f"{100 * share:.3f}%"

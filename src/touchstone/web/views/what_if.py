@@ -1,18 +1,21 @@
-"""What if: a row as it is beside the same row with other values, and what the model answers to each."""
+"""The what-if form: a row beside the same row with other values, and the model's prediction for each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from touchstone.web.forms import number
-from touchstone.web.rendering import Speech
+from touchstone.web.forms import parse_number
+from touchstone.web.localization import Localizer
 
-_MOST_NAMED: Final = 12  # known values that an error names
+_MAX_LISTED_VALUES: Final = 12  # known values that an error message lists
+
+Feature = Mapping[str, Any]  # a column that the model learned from: name, kind, known values
+CellValue = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One column whose value was changed; an empty text is a missing value."""
+class ChangedCell:
+    """A column whose value was changed; an empty text is a missing value."""
 
     column: str
     before: str
@@ -20,8 +23,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One figure of the model's answer, for the row as it is and as it was changed."""
+class PredictionChange:
+    """A probability or a predicted number, before and after the change of the row."""
 
     label: str
     before: float
@@ -29,75 +32,99 @@ class Answer:
 
     @property
     def difference(self) -> float:
-        """Return how much the change adds."""
+        """Return the effect of the change."""
         return self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
-    """What came of the form: problems at its fields, or a problem of the whole, or two answers side by side."""
+class WhatIfResult:
+    """The result of the form.
+
+    Attributes:
+        problem: Why the model gave no prediction; empty if it did.
+        errors: Why a field has an invalid value, by column.
+        changes: The cells that were changed.
+        answers: The predictions before and after.
+        predicted: The predicted class before and after; None for a model that predicts numbers.
+    """
 
     problem: str = ""
-    errors: Mapping[str, str] = field(default_factory=dict)  # by column
-    changes: tuple[Change, ...] = ()
-    answers: tuple[Answer, ...] = ()
-    predicted: tuple[str, str] | None = None  # the class before and after; None for numbers
+    errors: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[ChangedCell, ...] = ()
+    answers: tuple[PredictionChange, ...] = ()
+    predicted: tuple[str, str] | None = None
 
 
-def field_errors(features: Sequence[Mapping[str, Any]], texts: Mapping[str, str], speech: Speech) -> dict[str, str]:
-    """Return why each field that cannot be what its column holds cannot be it, by column."""
-    problems = {one["name"]: _problem(one, texts[one["name"]], speech) for one in features}
-    return {name: problem for name, problem in problems.items() if problem}
+@dataclass(frozen=True, slots=True)
+class WhatIfRows:
+    """The cells of a row before and after the change, as texts by column."""
+
+    features: Sequence[Feature]
+    original: Mapping[str, str]
+    changed: Mapping[str, str]
+
+    def field_errors(self, localizer: Localizer) -> dict[str, str]:
+        """Return why a field has an invalid value, by column."""
+        errors = {}
+        for feature in self.features:
+            error = _field_error(feature, self.changed[feature["name"]], localizer)
+            if error:
+                errors[feature["name"]] = error
+        return errors
+
+    def to_predict(self) -> list[dict[str, CellValue]]:
+        """Return both rows as the API expects them, the original one first."""
+        return [
+            {feature["name"]: parse_cell(row[feature["name"]], feature["kind"]) for feature in self.features}
+            for row in (self.original, self.changed)
+        ]
+
+    def result(self, answer: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
+        """Return the model's predictions for both rows side by side."""
+        original_row, changed_row = self.to_predict()
+        changes = tuple(
+            ChangedCell(name, self.original[name], text)
+            for name, text in self.changed.items()
+            if original_row[name] != changed_row[name]
+        )
+
+        before, after = answer["predictions"]
+        classes = answer.get("classes") or ()
+        if not classes:
+            number = PredictionChange(localizer.text("prediction"), before["prediction"], after["prediction"])
+            return WhatIfResult(changes=changes, answers=(number,))
+
+        probabilities = zip(classes, before["probabilities"], after["probabilities"], strict=True)
+        return WhatIfResult(
+            changes=changes,
+            answers=tuple(PredictionChange(*probability) for probability in probabilities),
+            predicted=(str(before["prediction"]), str(after["prediction"])),
+        )
 
 
-def _problem(feature: Mapping[str, Any], text: str, speech: Speech) -> str:
+def parse_cell(text: str, kind: str) -> CellValue:
+    """Return the value that a field stands for: a number in a numeric column, None if the field is empty."""
     if not text:
-        return ""
-    if feature["kind"] == "number":
-        return "" if isinstance(cell(text, "number"), float | int) else speech.text("not_a_number")
-
-    known = feature.get("values")
-    if known is None or text in known:
-        return ""
-    named = ", ".join(known[:_MOST_NAMED]) + (", …" if len(known) > _MOST_NAMED else "")
-    return speech.text("not_a_category", value=text, known=named, count=len(known))
-
-
-def cell(text: str, kind: str) -> Any:
-    """Return what a field stands for: a number where its column holds numbers, None where it is empty."""
-    if text == "" or kind != "number":
-        return text or None
+        return None
+    if kind != "number":
+        return text
     try:
-        return number(text)
+        return parse_number(text)
     except ValueError:
         return text
 
 
-def rows_asked(features: Sequence[Mapping[str, Any]], *rows: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the rows with the cells that their texts stand for."""
-    return [{one["name"]: cell(row[one["name"]], one["kind"]) for one in features} for row in rows]
+def _field_error(feature: Feature, text: str, localizer: Localizer) -> str:
+    """Return why a text is no value of the column; empty if it is one."""
+    if not text:
+        return ""
+    if feature["kind"] == "number":
+        return localizer.text("not_a_number") if isinstance(parse_cell(text, "number"), str) else ""
 
-
-def compared(
-    original: Mapping[str, str],
-    changed: Mapping[str, str],
-    asked: Sequence[Mapping[str, Any]],
-    answer: Mapping[str, Any],
-    speech: Speech,
-) -> WhatIf:
-    """Return both answers of the model side by side; `asked` are the rows that it was given, the original one first."""
-    before, after = answer["predictions"]
-    classes = answer.get("classes") or ()
-    if classes:
-        pairs = zip(classes, before["probabilities"], after["probabilities"], strict=True)
-        answers = tuple(Answer(name, old, new) for name, old, new in pairs)
-    else:
-        answers = (Answer(speech.text("prediction"), before["prediction"], after["prediction"]),)
-
-    return WhatIf(
-        changes=tuple(
-            Change(name, original[name], text) for name, text in changed.items() if asked[0][name] != asked[1][name]
-        ),
-        answers=answers,
-        predicted=(str(before["prediction"]), str(after["prediction"])) if classes else None,
-    )
+    known = feature.get("values")
+    if known is None or text in known:
+        return ""
+    listed = ", ".join(known[:_MAX_LISTED_VALUES])
+    if len(known) > _MAX_LISTED_VALUES:
+        listed += ", …"
+    return localizer.text("not_a_category", value=text, known=listed, count=len(known))

@@ -1,0 +1,26 @@
+"""Addresses within the pages: building them, and accepting them from requests."""
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+HOME: Final = "/app/"
+_FORBIDDEN_CHARACTERS: Final = frozenset("\\\r\n\t\x00")
+
+
+def build_address(path: str, **query: Any) -> str:
+    """Return a path with a query; parameters that are None are left out, lists are repeated."""
+    parameters = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
+
+
+def extend_query(query: str, **parameters: Any) -> str:
+    """Return a query (`?...` or empty) with further parameters at its end."""
+    separator = "&" if query else "?"
+    return f"{query}{separator}{urlencode(parameters)}"
+
+
+def local_address(target: str | None) -> str:
+    """Return `target` if it lies within the pages, else the start page, so that no redirect leads to another site."""
+    if target is None or not target.startswith(HOME) or not _FORBIDDEN_CHARACTERS.isdisjoint(target):
+        return HOME
+    return target

@@ -1,0 +1,58 @@
+"""Pages about errors: of the API, of requests that are refused before they reach a page, and of our own."""
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from touchstone.client import TouchstoneError
+from touchstone.core.errors import BackendUnavailable, InternalError, NotFound, ServiceError, Unauthorized
+from touchstone.http.error_rendering import render_detail
+from touchstone.web.page_context import PageContext
+from touchstone.web.session_expiry import require_sign_in
+
+
+async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) -> Response:
+    """Return the page about an error; after the end of the session, the way to sign in again."""
+    if isinstance(error, ServiceError):
+        error = _as_client_error(error, ctx.locale)
+
+    if error.status == Unauthorized.status and ctx.session is not None:
+        ctx.sign_out()
+        return await require_sign_in(ctx)
+
+    status = error.status or BackendUnavailable.status
+    try:
+        return await ctx.render("error.html", problem=error, status=status)
+    except TouchstoneError:
+        # Not even the user could be loaded.
+        ctx.sign_out()
+        return ctx.render_template("error.html", problem=error, status=status, user=None)
+
+
+def render_early_error(error: ServiceError, request: Request) -> Response:
+    """Return the page about a request that was refused before any handler was called."""
+    path = request.url.path
+    # The forms of the account page have addresses without a page of their own.
+    page_address = "/app/account" if path.startswith("/app/account/") else path
+    ctx = PageContext(request, page_address=page_address)
+    return ctx.render_template("error.html", problem=_as_client_error(error, ctx.locale), user=None)
+
+
+async def handle_http_exception(request: Request, exception: Exception) -> Response:
+    """Return the page about an address or a method that does not exist."""
+    assert isinstance(exception, HTTPException)
+    ctx = PageContext(request)
+    code = "not_found" if exception.status_code == NotFound.status else "method_not_allowed"
+    error = TouchstoneError(exception.status_code, code, ctx.text(code))
+    return ctx.write_cookies(await render_error(ctx, error))
+
+
+async def handle_unexpected_error(request: Request, _: Exception) -> Response:
+    """Return the page about a bug; the server logs the exception."""
+    ctx = PageContext(request)
+    error = _as_client_error(InternalError(), ctx.locale)
+    return ctx.write_cookies(ctx.render_template("error.html", problem=error, user=None))
+
+
+def _as_client_error(error: ServiceError, locale: str) -> TouchstoneError:
+    return TouchstoneError(error.status, error.code, render_detail(error, locale))

@@ -1,0 +1,36 @@
+"""The switches of language and theme in the head of every page."""
+
+import contextlib
+from typing import Final
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import TouchstoneError
+from touchstone.messages.locales import LOCALES
+from touchstone.web import cookies
+from touchstone.web.addresses import HOME, local_address
+from touchstone.web.forms import text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page
+
+
+async def save_preferences(ctx: PageContext) -> Response:
+    """Store the selected language or theme in the browser, and the language in the account too."""
+    form = await ctx.form()
+    language = text_field(form, "language")
+    theme = text_field(form, "theme")
+    response = ctx.redirect(local_address(text_field(form, "next")))
+
+    if language in LOCALES:
+        cookies.write_preference(response, ctx.request, cookies.LANGUAGE, language)
+        if ctx.session is not None:
+            # The cookie is enough for this browser, so an unavailable API is no reason to fail.
+            with contextlib.suppress(TouchstoneError):
+                await ctx.api.update_me(locale=language)  # type: ignore[arg-type]
+    if theme in cookies.THEMES:
+        cookies.write_preference(response, ctx.request, cookies.THEME, theme)
+    return response
+
+
+ROUTES: Final = (Route("/app/preferences", page(save_preferences, public=True, shown_on=HOME), methods=["POST"]),)

@@ -1,0 +1,99 @@
+"""The ranking as a file: all places as CSV, or the visible part of the heat map as SVG or PNG."""
+
+import csv
+import io
+from typing import Final
+
+import anyio.to_thread
+import vl_convert
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import Ranking
+from touchstone.core.errors import NotFound
+from touchstone.web.api_queries import read_rank_state
+from touchstone.web.forms import invalid_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page
+from touchstone.web.rank_state import RankState
+from touchstone.web.routes.ranking import RankPage, load_rank_page
+from touchstone.web.views.color_scale import LIGHT
+
+_MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png"}
+_PNG_SCALE: Final = 2.0
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"  # tells spreadsheets that the file is UTF-8
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+async def export_ranking(ctx: PageContext) -> Response:
+    """Return the ranking as a file; invalid filters or missing weights are reported on a page instead."""
+    file_type = ctx.path_params["file_type"]
+    if file_type not in _MEDIA_TYPES:
+        raise NotFound
+
+    rank = await load_rank_page(ctx, await read_rank_state(ctx), with_filters=False)
+    if rank.filter_problem:
+        raise invalid_field(rank.filter_problem)
+    if not rank.state.weights:
+        raise invalid_field(ctx.text("weights_none"))
+
+    if file_type == "csv":
+        content = ranking_csv(await _fetch_whole_ranking(ctx, rank.state))
+    elif file_type == "svg":
+        content = _render_svg(ctx, rank).encode()
+    else:
+        content = await anyio.to_thread.run_sync(_svg_to_png, _render_svg(ctx, rank))
+
+    headers = {"content-disposition": f'attachment; filename="touchstone-ranking.{file_type}"'}
+    return Response(content, media_type=_MEDIA_TYPES[file_type], headers=headers)
+
+
+async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
+    return await ctx.api.score_datasets(
+        state.filter_body(),  # type: ignore[arg-type]
+        weights=state.weight_body(),
+        explain=True,
+    )
+
+
+def _render_svg(ctx: PageContext, rank: RankPage) -> str:
+    return ctx.state.templates.render("rank_picture.svg", ctx.locale, palette=LIGHT, **rank.variables())
+
+
+def _svg_to_png(svg: str) -> bytes:
+    return bytes(vl_convert.svg_to_png(svg, scale=_PNG_SCALE))
+
+
+def ranking_csv(ranking: Ranking) -> bytes:
+    """Return a ranking as CSV: each criterion's value and points; an unknown value is left empty."""
+    names = [weight.criterion_name for weight in ranking.effective_weights]
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(
+        ["rank", "id", "dataset_id", "dataset_name", "score", *names, *(f"points_{name}" for name in names)]
+    )
+
+    for dataset in ranking.datasets:
+        unknown = set(dataset.unknown or ())
+        scores = dataset.criterion_scores or {}
+        points = dataset.points or {}
+        writer.writerow(
+            [
+                dataset.rank,
+                dataset.id,
+                dataset.dataset_id,
+                _escape_formula(dataset.dataset_name),
+                dataset.score,
+                *("" if name in unknown else scores.get(name, "") for name in names),
+                *(points.get(name, "") for name in names),
+            ]
+        )
+    return _BYTE_ORDER_MARK + text.getvalue().encode()
+
+
+def _escape_formula(name: str) -> str:
+    """Return a name that spreadsheets do not execute as a formula."""
+    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
+
+
+ROUTES: Final = (Route("/app/ranking.{file_type:str}", page(export_ranking)),)

@@ -1,0 +1,131 @@
+"""Signing in and out, registering, and setting a new password with a reset token."""
+
+from typing import Any, Final
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import TouchstoneError
+from touchstone.core.errors import Unauthorized
+from touchstone.web import cookies
+from touchstone.web.addresses import HOME, build_address, local_address
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import password_field, text_field
+from touchstone.web.language_negotiation import selected_language
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page
+from touchstone.web.session_expiry import SIGN_IN
+from touchstone.web.unsent_forms import RETURNED, decode_unsent_form
+
+
+async def sign_in_page(ctx: PageContext) -> Response:
+    """Show the sign-in form; on POST, sign in and go on to the page that was requested."""
+    if not ctx.is_post:
+        return _redirect_if_signed_in(ctx) or _render_entrance(ctx, "sign_in.html")
+
+    form = await ctx.form()
+    try:
+        await ctx.api.login(text_field(form, "email"), password_field(form, "password"))
+    except TouchstoneError as error:
+        return _render_entrance(ctx, "sign_in.html", form, error)
+    return await _continue_after_sign_in(ctx, form)
+
+
+async def register_page(ctx: PageContext) -> Response:
+    """Show the registration form; on POST, create the account and sign in."""
+    if not ctx.is_post:
+        return _redirect_if_signed_in(ctx) or _render_entrance(ctx, "register.html")
+
+    form = await ctx.form()
+    email = text_field(form, "email")
+    password = password_field(form, "password")
+    profile: Any = {}
+    if pseudo := text_field(form, "pseudo"):
+        profile["pseudo"] = pseudo
+    # Only a language that was selected belongs to the account: the browser's preference may differ tomorrow.
+    if language := selected_language(ctx.request):
+        profile["locale"] = language
+
+    try:
+        await ctx.api.register(email, password, **profile)
+        await ctx.api.login(email, password)
+    except TouchstoneError as error:
+        return _render_entrance(ctx, "register.html", form, error)
+    return await _continue_after_sign_in(ctx, form)
+
+
+async def reset_password_page(ctx: PageContext) -> Response:
+    """Show the form for a new password; on POST, set it and lead to the sign-in page."""
+    if not ctx.is_post:
+        token = ctx.request.query_params.get("token", "")
+        return ctx.render_template("reset.html", user=None, token=token)
+
+    form = await ctx.form()
+    token = text_field(form, "token")
+    try:
+        await ctx.api.reset_password(token, password_field(form, "password"))
+    except TouchstoneError as error:
+        return ctx.render_template("reset.html", problem=error, user=None, token=token)
+    return ctx.redirect(SIGN_IN, done=FlashMessage.PASSWORD_RESET)
+
+
+async def sign_out(ctx: PageContext) -> Response:
+    """End the session and lead to the sign-in page."""
+    try:
+        await ctx.api.logout()
+    except TouchstoneError as error:
+        # A session that has already ended needs no further action.
+        if error.status != Unauthorized.status:
+            raise
+
+    ctx.sign_out()
+    response = ctx.redirect(SIGN_IN, done=FlashMessage.SIGNED_OUT)
+    cookies.delete_last_ranking(response)
+    return response
+
+
+def _redirect_if_signed_in(ctx: PageContext) -> Response | None:
+    if ctx.session is None:
+        return None
+    return ctx.redirect(local_address(ctx.request.query_params.get("next")))
+
+
+def _render_entrance(
+    ctx: PageContext, template: str, form: FormData | None = None, problem: TouchstoneError | None = None
+) -> Response:
+    """Return the sign-in or registration page, after an error with everything that was entered but the password."""
+    query = ctx.request.query_params
+    next_page = local_address(text_field(form, "next") if form else query.get("next"))
+    entered = form or FormData()
+    ctx.page_address = build_address(ctx.request.url.path, next=next_page, done=query.get("done"))
+
+    return ctx.render_template(
+        template,
+        problem=problem,
+        user=None,
+        next=next_page,
+        registration=ctx.state.settings.registration == "open",
+        unsent=text_field(entered, "unsent"),
+        email=text_field(entered, "email"),
+        pseudo=text_field(entered, "pseudo"),
+    )
+
+
+async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
+    """Lead to the page that was requested, or return the form that was interrupted by the end of the session."""
+    ctx.adopt_language(await ctx.api.get_me())
+
+    unsent = decode_unsent_form(text_field(form, "unsent"))
+    if unsent is not None:
+        return ctx.render_template("returned_form.html", user=None, unsent=unsent, returned=RETURNED)
+    return ctx.redirect(local_address(text_field(form, "next")))
+
+
+_FORM_METHODS: Final = ["GET", "POST"]
+ROUTES: Final = (
+    Route(SIGN_IN, page(sign_in_page, public=True), methods=_FORM_METHODS),
+    Route("/app/register", page(register_page, public=True), methods=_FORM_METHODS),
+    Route("/app/reset-password", page(reset_password_page, public=True), methods=_FORM_METHODS),
+    Route("/app/sign-out", page(sign_out, public=True, shown_on=HOME), methods=["POST"]),
+)

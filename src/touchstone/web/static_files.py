@@ -1,0 +1,20 @@
+"""Addresses of the static files, which browsers may cache for ever."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parent / "static"
+PREFIX: Final = "/app/static/"
+
+
+@cache
+def content_digest(name: str) -> str:
+    """Return a short digest of a static file's content."""
+    return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
+
+
+def static_address(name: str) -> str:
+    """Return the address of a static file; it changes with the content, so that a cached copy is never outdated."""
+    return f"{PREFIX}{name}?v={content_digest(name)}"
