@@ -303,9 +303,8 @@ def describe_result(table: RankTable, state: RankState, localizer: Localizer) ->
         return localizer.text("rank_empty")
 
     first = table.rows[0]
-    return localizer.counted(
-        "announcement", table.total, name=replace_control_characters(first.dataset.dataset_name), score=first.score
-    )
+    name = replace_control_characters(first.dataset.dataset_name)
+    return localizer.counted("announcement", table.total, name=name, score=first.score)
 
 
 def _rank_change(previous: int | None, place: int, localizer: Localizer) -> RankChange:
