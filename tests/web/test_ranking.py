@@ -547,7 +547,7 @@ def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
 def test_a_wrong_bound_is_said_beside_the_form(visit: Visit) -> None:
     """What is not a number is named; nothing is lost."""
     page = visit("/app/?year_min=abc", language="en")
-    expect(page.get_by_role("alert")).to_contain_text("Year: write a number")
+    expect(page.get_by_role("alert")).to_contain_text("Year: enter a number")
     assert page.locator("#f-year_min").input_value() == "abc"
 
 
