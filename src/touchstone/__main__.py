@@ -1,4 +1,4 @@
-"""`python -m touchstone`: the command line."""
+"""Entry point of `python -m touchstone`, which runs the command line."""
 
 from touchstone.cli import main
 

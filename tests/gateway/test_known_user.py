@@ -1,7 +1,7 @@
 """Whose request it is, as far as that is known without any work: what admission is fair between."""
 
 from tests.gateway.standing import Standing
-from touchstone.compose import Front
+from touchstone.compose import PublicSite
 from touchstone.http.admission import InSamePlace
 from touchstone.web.app import WebApp
 
@@ -9,16 +9,16 @@ from touchstone.web.app import WebApp
 async def test_a_user_is_known_once_a_request_was_answered(standing: Standing) -> None:
     """By the token of a call or by the cookie of a page; before, and for everybody else, the address counts."""
     pages = await WebApp.open(standing.settings, InSamePlace(standing.app))
-    front = Front(pages, standing.gateway)
+    site = PublicSite(pages, standing.gateway)
     async with await standing.user() as client:
         token = client.headers["Authorization"].encode()
         call = {"path": "/api/v1/datasets/", "client": ("192.0.2.1", 1), "headers": [(b"authorization", token)]}
         cookies = b"touchstone_theme=dark; touchstone_access=" + token.removeprefix(b"Bearer ")
         page = {"path": "/app/", "client": ("192.0.2.2", 1), "headers": [(b"cookie", cookies)]}
-        assert (front.caller(call), front.caller(page)) == ("192.0.2.1", "192.0.2.2")
+        assert (site.caller_of(call), site.caller_of(page)) == ("192.0.2.1", "192.0.2.2")
 
         profile = (await client.get("/api/v1/users/me")).json()
-        assert str(front.caller(call)) == str(front.caller(page)) == profile["id"]
+        assert str(site.caller_of(call)) == str(site.caller_of(page)) == profile["id"]
         for stranger in ({"headers": []}, {"headers": [(b"authorization", token[:-1] + b"x")]}):
-            assert front.caller(call | stranger) == "192.0.2.1"
+            assert site.caller_of(call | stranger) == "192.0.2.1"
     await pages.close()

@@ -115,7 +115,7 @@ def _on_database(work: Callable[[Database], Awaitable[T]]) -> T:
     async def run() -> T:
         settings = Settings.load()
         async with compose.opened_database(settings) as database:
-            with compose.start_problems(settings):
+            with compose.startup_errors(settings):
                 await prepare(database)
             return await work(database)
 

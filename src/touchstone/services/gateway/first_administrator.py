@@ -1,0 +1,28 @@
+"""The administrator account that is created for an installation without any users."""
+
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from touchstone.database.engine import Database
+from touchstone.services.gateway.accounts import any_user, create_user
+
+FIRST_ADMIN: Final = "admin@touchstone.localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """An e-mail address and the password of its account."""
+
+    email: str
+    password: str
+
+
+async def create_first_administrator(database: Database) -> Credentials | None:
+    """Create an administrator with a random password, or return None if there are users already."""
+    if await any_user(database):
+        return None
+
+    credentials = Credentials(FIRST_ADMIN, secrets.token_urlsafe(12))
+    await create_user(database, email=credentials.email, password=credentials.password, is_superuser=True)
+    return credentials
