@@ -17,4 +17,4 @@ async def test_every_route_that_tells_an_address_is_marked(tmp_path: Path) -> No
         if any("Location" in answer.get("headers", {}) for answer in operation.get("responses", {}).values())
     }
     assert telling
-    assert telling == {(route.method, route.path) for route in PUBLIC_ROUTES if route.is_making}
+    assert telling == {(route.method, route.path) for route in PUBLIC_ROUTES if route.returns_location}

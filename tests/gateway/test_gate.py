@@ -16,7 +16,7 @@ from touchstone.http.backend_auth import CALLER
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.services.gateway import accounts
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.route_matcher import MISSING, Matcher, filled, public_addresses
+from touchstone.services.gateway.route_matcher import NOT_FOUND_ERRORS, RouteMatcher, fill_template, public_addresses
 from touchstone.services.gateway.route_table import LARGE_BODIES, PUBLIC_ROUTES
 
 UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
@@ -83,13 +83,13 @@ async def test_the_open_routes_are_these(standing: Standing) -> None:
 
 async def test_every_address_leads_to_its_own_row() -> None:
     """No row of the table is hidden by another one."""
-    matcher = Matcher(public_addresses(PUBLIC_ROUTES))
+    matcher = RouteMatcher(public_addresses(PUBLIC_ROUTES))
     for route in PUBLIC_ROUTES:
         for address in route.addresses:
             match = matcher.find_path(address.replace("{", "").replace("}", ""))
             assert match is not None
             assert match.routes[route.method] is route
-            assert filled(route.target, match.values) == route.target.replace("{", "").replace("}", "")
+            assert fill_template(route.target, match.values) == route.target.replace("{", "").replace("}", "")
 
 
 UNKNOWN_PATHS = (
@@ -190,14 +190,14 @@ async def test_an_impossible_project_id_is_a_missing_project(standing: Standing)
 def test_every_value_in_a_path_has_its_refusal() -> None:
     """A name without one would be a fault of the service instead of a thing that is not there."""
     names = {name for route in PUBLIC_ROUTES for name in re.findall(r"{(\w+)}", route.target)}
-    assert names <= set(MISSING)
+    assert names <= set(NOT_FOUND_ERRORS)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/datasets%2fscore", "/api/v1%2Fdatasets/score"])
 def test_an_encoded_slash_is_no_slash(path: str) -> None:
     """An address without values is found in one step, and even so only under its own spelling."""
     scope = {"type": "http", "path": unquote(path), "raw_path": path.encode()}
-    matcher = Matcher(public_addresses(PUBLIC_ROUTES))
+    matcher = RouteMatcher(public_addresses(PUBLIC_ROUTES))
     found = matcher.find(scope)
     assert found is None or "POST" not in found.routes
     assert matcher.find({**scope, "raw_path": b"/api/v1/datasets/score"}) is not None

@@ -14,7 +14,7 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import refresh_tokens, sessions
 from touchstone.services.gateway import accounts
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.login_throttle import Throttle
+from touchstone.services.gateway.login_throttle import LoginThrottle
 
 LOGIN = "/api/v1/auth/login"
 REGISTER = "/api/v1/auth/register"
@@ -126,9 +126,9 @@ async def test_closed_registration(settings: Settings, database: Database) -> No
     async with standing.client() as guest:
         answer = await guest.post(REGISTER, json={"email": "ada@example.org", "password": PASSWORD})
     assert (answer.status_code, answer.json()["detail"]) == (403, "Les inscriptions sont fermées")
-    assert not await accounts.any_user(database)
+    assert not await accounts.has_users(database)
     await standing.user()
-    assert await accounts.any_user(database)
+    assert await accounts.has_users(database)
     await gateway.close()
 
 
@@ -208,39 +208,39 @@ async def test_ten_failures_close_an_account_to_one_address(standing: Standing) 
         assert (await elsewhere.post(LOGIN, json=right)).status_code == 200
 
 
-async def failures(throttle: Throttle, account: str, client: str) -> None:
+async def failures(throttle: LoginThrottle, account: str, client: str) -> None:
     """One failed attempt."""
     with pytest.raises(InvalidCredentials):
-        async with throttle.attempt(account, client):
+        async with throttle.limit_password_attempts(account, client):
             raise InvalidCredentials
 
 
 async def test_a_hundred_failures_close_everything_to_one_address() -> None:
     """A client that fails with a hundred accounts waits for each further one; other clients do not."""
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for number in range(100):
         await failures(throttle, f"user{number}", "192.0.2.1")
     with pytest.raises(TooManyAttempts):
-        async with throttle.attempt("another", "192.0.2.1"):
+        async with throttle.limit_password_attempts("another", "192.0.2.1"):
             pass
-    async with throttle.attempt("another", "192.0.2.2"):
+    async with throttle.limit_password_attempts("another", "192.0.2.2"):
         pass
 
 
 async def test_successes_are_not_counted() -> None:
     """Signing in rightly any number of times never makes anybody wait."""
-    throttle = Throttle()
+    throttle = LoginThrottle()
     for _ in range(120):
-        async with throttle.attempt("ada", "192.0.2.1"):
+        async with throttle.limit_password_attempts("ada", "192.0.2.1"):
             pass
 
 
 async def test_guesses_sent_at_once_are_counted_one_by_one() -> None:
     """Fifty guesses in parallel get ten checks, not fifty."""
-    throttle, checked = Throttle(), []
+    throttle, checked = LoginThrottle(), []
 
     async def guess() -> None:
-        async with throttle.attempt("ada", "192.0.2.1"):
+        async with throttle.limit_password_attempts("ada", "192.0.2.1"):
             checked.append(1)
             await asyncio.sleep(0)
             raise InvalidCredentials

@@ -12,7 +12,8 @@ from joserfc.jwk import OctKey
 from tests.gateway.standing import Standing, ask
 from touchstone.core.errors import Unauthorized
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.services.gateway.access_tokens import AccessTokens, authorization, bearer_token, signing_key
+from touchstone.services.gateway.access_tokens import AccessTokens, parse_bearer_token, read_authorization
+from touchstone.services.gateway.signing_key import load_signing_key
 
 KEY = b"0123456789abcdef0123456789abcdef"
 # Written out, so that every worker of a parallel run collects the same names.
@@ -36,7 +37,7 @@ def signed(values: dict[str, Any], *, algorithm: str = "HS256", key: bytes = KEY
 def test_a_token_comes_back_as_it_was_issued() -> None:
     """What is issued for a session names its user, its session and its end."""
     tokens, user, session = AccessTokens(KEY, 60), uuid4(), uuid4()
-    read = tokens.read(tokens.issue(user, session))
+    read = tokens.verify(tokens.issue(user, session))
     assert (read.user_id, read.session_id) == (user, session)
     assert tokens.issue(user, session) != tokens.issue(user, session)
 
@@ -62,9 +63,9 @@ def test_a_token_comes_back_as_it_was_issued() -> None:
 def test_every_claim_is_required_and_checked(changes: dict[str, Any]) -> None:
     """A token of ours with a claim missing, of another kind, or out of its time is not believed."""
     tokens = AccessTokens(KEY, 60)
-    tokens.read(signed(claims()))
+    tokens.verify(signed(claims()))
     with pytest.raises(Unauthorized):
-        tokens.read(signed(claims(**changes)))
+        tokens.verify(signed(claims(**changes)))
 
 
 def test_one_algorithm_and_one_key() -> None:
@@ -84,14 +85,14 @@ def test_one_algorithm_and_one_key() -> None:
         "",
     ):
         with pytest.raises(Unauthorized):
-            tokens.read(forged)
+            tokens.verify(forged)
 
 
 def test_a_token_has_one_spelling() -> None:
     """The scheme in any case, one space, the token as issued: every other spelling is refused."""
     token = signed(claims())
     for good in (f"Bearer {token}", f"bearer {token}", f"BEARER {token}"):
-        assert bearer_token(good.encode()) == token
+        assert parse_bearer_token(good.encode()) == token
     last = token[-1]
     twin = chr(ord(last) + 1)  # the same 256 bits, decoded leniently
     for bad in (
@@ -113,16 +114,16 @@ def test_a_token_has_one_spelling() -> None:
         "Bearer " + "a" * 5000,
     ):
         with pytest.raises(Unauthorized):
-            bearer_token(bad.encode("utf-8"))
+            parse_bearer_token(bad.encode("utf-8"))
 
 
 def test_there_is_one_authorization_header() -> None:
     """Two headers, even with the same good token, are refused: proxies and backends would disagree about them."""
     header = (b"authorization", b"Bearer x")
-    assert authorization([(b"accept", b"*/*"), header]) == b"Bearer x"
+    assert read_authorization([(b"accept", b"*/*"), header]) == b"Bearer x"
     for headers in ([], [header, header], [(b"proxy-authorization", b"Bearer x")]):
         with pytest.raises(Unauthorized):
-            authorization(headers)
+            read_authorization(headers)
 
 
 async def test_a_good_token_of_nobody_is_refused(standing: Standing) -> None:
@@ -130,7 +131,7 @@ async def test_a_good_token_of_nobody_is_refused(standing: Standing) -> None:
     async with await standing.user() as ada:
         me = (await ada.get("/users/me")).json()
         session = (await ada.get("/users/me/sessions")).json()[0]
-    key = signing_key(standing.settings)
+    key = load_signing_key(standing.settings)
     for changes, status in (
         ({"sub": me["id"], "jti": f"{session['id'].replace('-', '')}.x"}, 200),
         ({"sub": me["id"]}, 401),
@@ -152,19 +153,19 @@ def configured(folder: Path, **values: str) -> Settings:
 def test_the_key_is_made_once_and_kept_from_others(tmp_path: Path) -> None:
     """The first start makes a key that only its owner can read; later starts use the same."""
     settings = configured(tmp_path / "new" / "data")
-    key = signing_key(settings)
+    key = load_signing_key(settings)
     file = settings.data_dir / "signing.key"
     assert len(key) == 32
-    assert key != signing_key(configured(tmp_path / "other"))
+    assert key != load_signing_key(configured(tmp_path / "other"))
     assert file.stat().st_mode & 0o777 == 0o600
-    assert signing_key(settings) == key
+    assert load_signing_key(settings) == key
     assert [path.name for path in settings.data_dir.iterdir()] == ["signing.key"]
 
 
 def test_a_key_from_the_settings_makes_no_file(tmp_path: Path) -> None:
     """A configured key is used as it stands."""
     settings = configured(tmp_path / "data", TOUCHSTONE_SIGNING_KEY="k" * 40)
-    assert signing_key(settings) == b"k" * 40
+    assert load_signing_key(settings) == b"k" * 40
     assert not settings.data_dir.exists()
 
 
@@ -175,9 +176,9 @@ def test_a_key_that_cannot_be_trusted_stops_the_start(tmp_path: Path) -> None:
     file.write_bytes(b"x" * 32)
     file.chmod(0o640)
     with pytest.raises(SettingsError, match="read by others"):
-        signing_key(settings)
+        load_signing_key(settings)
     file.chmod(0o600)
-    assert signing_key(settings) == b"x" * 32
+    assert load_signing_key(settings) == b"x" * 32
     file.write_bytes(b"x" * 31)
     with pytest.raises(SettingsError, match="shorter than 32"):
-        signing_key(settings)
+        load_signing_key(settings)

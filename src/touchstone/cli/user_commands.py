@@ -17,7 +17,7 @@ from touchstone.cli.tables import Column, facts, table
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
-from touchstone.services.gateway import accounts
+from touchstone.services.gateway import accounts, password_changes
 from touchstone.services.gateway.schemas import UserView
 
 user = typer.Typer(help="Accounts, directly in the database (no server needed).", no_args_is_help=True)
@@ -51,7 +51,7 @@ def create(
 ) -> None:
     """Make an account."""
     chosen = password or secrets.token_urlsafe(12)
-    profile = accounts.Profile(**names)
+    profile = accounts.UserProfile(**names)
     made = _on_database(
         lambda database: accounts.create_user(
             database, email=email, password=chosen, is_superuser=admin, profile=profile
@@ -63,7 +63,7 @@ def create(
 @local_command(user, "list")
 def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
     """List the accounts, oldest first."""
-    total, found = _on_database(lambda database: accounts.list_users(database, size=10_000))
+    total, found = _on_database(lambda database: accounts.list_users(database, limit=10_000))
     if json:
         typer.echo(json_text([one.model_dump(mode="json") for one in found]))
     else:
@@ -89,7 +89,7 @@ def reset(email: Email) -> None:
 
     async def issue(database: Database) -> Any:
         found = await accounts.find_user(database, email)
-        return await accounts.issue_reset_token(database, found.id, life=life)
+        return await password_changes.issue_reset_token(database, found.id, lifetime=life)
 
     token = _on_database(issue)
     Console().print(facts({"Token": token.token, "Good until": token.expires_at}, email))

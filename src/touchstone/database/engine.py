@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 import sqlalchemy as sa
@@ -20,6 +20,7 @@ from touchstone.database.failures import is_busy, service_error_for, translate_f
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
 
+R = TypeVar("R")
 POOL_SIZE: Final = 10
 POOL_TIMEOUT_SECONDS: Final = 15
 
@@ -41,6 +42,15 @@ class Reader:
         result = await self._connection.execute(query)
         row: sa.RowMapping | None = result.mappings().first()
         return row
+
+    async def all_as(self, record_class: type[R], query: sa.Select[Any]) -> list[R]:
+        """Return all rows of the query as records whose fields have the names of the columns."""
+        return [record_class(**row) for row in await self.all(query)]
+
+    async def first_as(self, record_class: type[R], query: sa.Select[Any]) -> R | None:
+        """Return the first row of the query as a record whose fields have the names of the columns, or None."""
+        row = await self.first(query)
+        return None if row is None else record_class(**row)
 
     async def scalar(self, query: sa.Select[Any]) -> Any:
         """Return the first column of the first row, or None."""

@@ -1,1 +1,1 @@
-"""The only public door: routes, gate, tokens, accounts, profile."""
+"""The gateway: the public routes, authentication, accounts and sessions, and forwarding to the backends."""

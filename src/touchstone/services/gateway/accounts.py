@@ -1,20 +1,21 @@
-"""Accounts: made, found, signed in, given a new password. What the gateway's routes and the command line do alike."""
+"""Accounts of users, as the routes of the gateway and the command line manage them."""
 
 import unicodedata
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from touchstone.core.errors import InvalidCredentials, InvalidResetToken, LastAdministrator, UserNotFound, WrongPassword
-from touchstone.database.engine import Database, Writer
+from touchstone.core.errors import LastAdministrator, UserNotFound
+from touchstone.database.engine import Database, Reader
 from touchstone.messages.locales import DEFAULT_LOCALE
-from touchstone.services.gateway import passwords, sessions, store
-from touchstone.services.gateway.schemas import ProfileChange, ResetToken, UserView
+from touchstone.services.gateway import passwords, sessions, user_store
+from touchstone.services.gateway.schemas import ProfileChange, UserView
+from touchstone.services.gateway.user_store import UserRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """What users say of themselves; without a `locale` they have the language of their client."""
+class UserProfile:
+    """The names and the preferred language of a new user; without a `locale`, the language of the client is used."""
 
     pseudo: str | None = None
     given_name: str | None = None
@@ -22,199 +23,126 @@ class Profile:
     locale: str | None = None
 
 
-def folded(email: str) -> str:
-    """The form in which addresses are compared: case is ignored, accents are not, since they name other mailboxes."""
+def fold_email(email: str) -> str:
+    """Return the form in which addresses are compared.
+
+    Case is ignored. Accents are not, because addresses that differ in them are different mailboxes.
+    """
     return unicodedata.normalize("NFC", email.strip()).casefold()
 
 
 async def create_user(
-    database: Database, *, email: str, password: str, is_superuser: bool = False, profile: Profile | None = None
+    database: Database, *, email: str, password: str, is_superuser: bool = False, profile: UserProfile | None = None
 ) -> UserView:
-    """Make an account.
+    """Create an account.
 
     Raises:
-        WeakPassword: the password is not accepted.
-        EmailTaken: the address has an account.
+        WeakPassword: the password is not acceptable.
+        EmailTaken: another account has this address.
     """
     passwords.check_strength(password, email)
-    row = {
-        "id": uuid4(),
-        "email": email.strip(),
-        "email_folded": folded(email),
-        "password_hash": await passwords.hashed(password),
-        "is_active": True,
-        "is_superuser": is_superuser,
-        "is_verified": False,
-        "picture_digest": None,
-        "created_at": datetime.now(UTC),
-        **asdict(profile or Profile()),
-    }
+    profile = profile or UserProfile()
+    user = UserRecord(
+        id=uuid4(),
+        email=email.strip(),
+        email_folded=fold_email(email),
+        password_hash=await passwords.hash_password(password),
+        is_active=True,
+        is_superuser=is_superuser,
+        is_verified=False,
+        pseudo=profile.pseudo,
+        given_name=profile.given_name,
+        family_name=profile.family_name,
+        locale=profile.locale,
+        picture_digest=None,
+        created_at=datetime.now(UTC),
+    )
+
     async with database.writing() as rows:
-        await store.insert_user(rows, row)
-    return UserView.of(row, [])
+        await user_store.insert_user(rows, user)
+    return UserView.from_record(user, [])
 
 
-async def any_user(database: Database) -> bool:
-    """Whether anybody has an account."""
+async def has_users(database: Database) -> bool:
+    """Return whether there is any account."""
     async with database.reading() as rows:
-        return await store.any_user(rows)
+        return await user_store.has_users(rows)
+
+
+async def find_user_record(database: Database, email: str) -> UserRecord | None:
+    """Return the record of the user with this address, in whatever case."""
+    async with database.reading() as rows:
+        return await user_store.read_user_by_email(rows, fold_email(email))
 
 
 async def find_user(database: Database, email: str) -> UserView:
-    """The user with this address, in any case.
+    """Return the user with this address, in whatever case.
 
     Raises:
-        UserNotFound: there is none.
+        UserNotFound: there is no such user.
     """
     async with database.reading() as rows:
-        user = await store.user_by_email(rows, folded(email))
-        if user is None:
-            raise UserNotFound
-        return UserView.of(user, await store.oauth_accounts_of(rows, [user["id"]]))
+        user = await user_store.read_user_by_email(rows, fold_email(email))
+        return await _view_user(rows, user, DEFAULT_LOCALE)
 
 
 async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_LOCALE) -> UserView:
-    """Return the user with this id, in the language `locale` if the account has chosen none.
+    """Return the user with this id; `locale` is the language of a user who has not chosen one.
 
     Raises:
-        UserNotFound: there is none.
+        UserNotFound: there is no such user.
     """
     async with database.reading() as rows:
-        user = await store.user_by_id(rows, user_id)
-        if user is None:
-            raise UserNotFound
-        return UserView.of(user, await store.oauth_accounts_of(rows, [user_id]), locale=locale)
+        user = await user_store.read_user(rows, user_id)
+        return await _view_user(rows, user, locale)
 
 
-async def list_users(database: Database, *, offset: int = 0, size: int = 100) -> tuple[int, list[UserView]]:
-    """How many users there are, and `size` of them from `offset`, oldest first."""
+async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[int, list[UserView]]:
+    """Return the number of all users, and at most `limit` of them from `offset`, oldest first."""
     async with database.reading() as rows:
-        total, found = await store.users_page(rows, offset=offset, size=size)
-        accounts = await store.oauth_accounts_of(rows, [user["id"] for user in found])
-    return total, [UserView.of(user, accounts) for user in found]
+        total = await user_store.count_users(rows)
+        users = await user_store.read_users(rows, offset=offset, limit=limit)
+        oauth_accounts = await user_store.read_oauth_accounts(rows, [user.id for user in users])
+
+    return total, [UserView.from_record(user, oauth_accounts) for user in users]
 
 
 async def change_profile(
     database: Database, user_id: UUID, change: ProfileChange, *, locale: str = DEFAULT_LOCALE
 ) -> UserView:
-    """Change what the caller gave of the profile, and return the user as `read_user` does.
+    """Change the fields of the profile that the client sent, and return the user as `read_user` does.
 
     Raises:
         UserNotFound: there is no such user.
     """
-    if given := change.provided_fields():
+    changes = change.provided_fields()
+    if changes:
         async with database.writing() as rows:
-            await store.update_user(rows, user_id, given)
+            await user_store.update_profile(rows, user_id, changes)
     return await read_user(database, user_id, locale=locale)
 
 
 async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> UserView:
-    """Let a user in, or shut a user out: every session ends at once.
+    """Activate a user, or deactivate a user and end all sessions of that user at once.
 
     Raises:
         UserNotFound: there is no such user.
-        LastAdministrator: nobody would be left to let anyone in again.
+        LastAdministrator: no active administrator would be left.
     """
     async with database.writing(essential=True) as rows:
-        if not await store.update_user(rows, user_id, {"is_active": is_active}):
+        if not await user_store.update_is_active(rows, user_id, is_active=is_active):
             raise UserNotFound
+
         if not is_active:
-            if await store.was_last_administrator(rows, user_id):
+            if await user_store.is_last_administrator(rows, user_id):
                 raise LastAdministrator
-            await sessions.revoke(rows, user_id)
+            await sessions.revoke_all_sessions(rows, user_id)
+
     return await read_user(database, user_id)
 
 
-async def authenticate(database: Database, email: str, password: str) -> store.Found:
-    """The active user with this address and password.
-
-    Raises:
-        InvalidCredentials: no such user, another password, or not active; all three after the same work.
-    """
-    async with database.reading() as rows:
-        user = await store.user_by_email(rows, folded(email))
-    is_right = await passwords.matches(password, user["password_hash"] if user else None)
-    if user is None or not is_right or not user["is_active"]:
-        raise InvalidCredentials
-    return user
-
-
-async def find_row(database: Database, email: str) -> store.Found | None:
-    """Return the row of the user with this address, in any case."""
-    async with database.reading() as rows:
-        return await store.user_by_email(rows, folded(email))
-
-
-async def start_session(
-    database: Database, user: store.Found, device: sessions.Device, *, life: timedelta
-) -> sessions.Renewal:
-    """Begin a session of a user who has just been authenticated.
-
-    Raises:
-        InvalidCredentials: the password was changed, or the user shut out, in the meantime.
-    """
-    async with database.writing(essential=True) as rows:
-        now = await store.lock_user(rows, user["id"])
-        if now is None or not now["is_active"] or now["password_hash"] != user["password_hash"]:
-            raise InvalidCredentials
-        return await sessions.start(rows, user["id"], device, life=life)
-
-
-async def change_password(database: Database, user_id: UUID, current: str, new: str) -> None:
-    """Replace the password, and end every session.
-
-    Raises:
-        WrongPassword: the current one is not right.
-        WeakPassword: the new one is not accepted.
-    """
-    async with database.reading() as rows:
-        user = await store.user_by_id(rows, user_id)
-    if user is None or not await passwords.matches(current, user["password_hash"]):
-        raise WrongPassword
-    passwords.check_strength(new, user["email"])
-    fresh = await passwords.hashed(new)
-    async with database.writing(essential=True) as rows:
-        await _set_password(rows, user_id, fresh)
-
-
-async def issue_reset_token(database: Database, user_id: UUID, *, life: timedelta) -> ResetToken:
-    """A token with which the user sets a new password; earlier ones are withdrawn.
-
-    Raises:
-        UserNotFound: there is no such user.
-    """
-    token, expires_at = sessions.new_token(), datetime.now(UTC) + life
-    row = {"digest": sessions.digest_of(token), "user_id": user_id, "expires_at": expires_at, "used_at": None}
-    async with database.writing(essential=True) as rows:
-        if await store.lock_user(rows, user_id) is None:
-            raise UserNotFound
-        await store.delete_reset_tokens(rows, user_id)
-        await store.insert_reset_token(rows, row)
-    return ResetToken(token=token, expires_at=expires_at)
-
-
-async def reset_password(database: Database, token: str, new: str) -> None:
-    """Set the password that a reset token allows, once, and end every session.
-
-    Raises:
-        InvalidResetToken: unknown, used or expired.
-        WeakPassword: the new one is not accepted; the token stays good.
-    """
-    digest = sessions.digest_of(token)
-    async with database.reading() as rows:
-        user = await store.user_of_reset_token(rows, digest, datetime.now(UTC))
+async def _view_user(rows: Reader, user: UserRecord | None, locale: str) -> UserView:
     if user is None:
-        raise InvalidResetToken
-    passwords.check_strength(new, user["email"])
-    # Hashing takes long: outside the transaction, for SQLite has but one writer.
-    fresh = await passwords.hashed(new)
-    async with database.writing(essential=True) as rows:
-        if not await store.use_reset_token(rows, digest, datetime.now(UTC)):
-            raise InvalidResetToken
-        await _set_password(rows, user["id"], fresh)
-
-
-async def _set_password(rows: Writer, user_id: UUID, password_hash: str) -> None:
-    await store.update_user(rows, user_id, {"password_hash": password_hash})
-    await store.delete_reset_tokens(rows, user_id)
-    await sessions.revoke(rows, user_id)
+        raise UserNotFound
+    oauth_accounts = await user_store.read_oauth_accounts(rows, [user.id])
+    return UserView.from_record(user, oauth_accounts, locale=locale)

@@ -1,4 +1,4 @@
-"""What the gateway's routes work with: things of the process, opened once, and things of one request."""
+"""What the handlers of the gateway work with: the state of the application, and the context of a request."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,87 +9,91 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from touchstone.core.errors import AdministratorsOnly
+from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.error_responses import request_locale
 from touchstone.services.gateway.access_tokens import AccessTokens
+from touchstone.services.gateway.authentication import IDENTITY, Authenticator, Identity
 from touchstone.services.gateway.device_cookies import DeviceCookies
-from touchstone.services.gateway.identities import IDENTITY, Identities, Identity
-from touchstone.services.gateway.login_throttle import Throttle
-from touchstone.services.gateway.schemas import Grant
-from touchstone.services.gateway.sessions import Device, Renewal
+from touchstone.services.gateway.login_throttle import LoginThrottle
+from touchstone.services.gateway.sessions import Device
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """The things of the process."""
+class GatewayState:
+    """What is created once per process: the settings, the database, and the services of the sign-in."""
 
     settings: Settings
     database: Database
-    tokens: AccessTokens
-    identities: Identities
-    throttle: Throttle
-    devices: DeviceCookies
+    access_tokens: AccessTokens
+    authenticator: Authenticator
+    throttle: LoginThrottle
+    device_cookies: DeviceCookies
     successor_key: bytes
 
     @property
-    def session_life(self) -> timedelta:
-        """How long a session lives without being used."""
+    def session_lifetime(self) -> timedelta:
+        """How long a session lasts without being used."""
         return timedelta(days=self.settings.refresh_token_days)
-
-    def grant(self, session: Renewal) -> Grant:
-        """The tokens handed out for a session that was begun or renewed."""
-        access = self.tokens.issue(session.user_id, session.session_id)
-        return Grant(access_token=access, expires_in=self.tokens.seconds, refresh_token=session.refresh_token)
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """The things of one request."""
+class GatewayContext:
+    """The context of a request: the state of the application, and what the request says about its sender."""
 
-    desk: Desk
+    state: GatewayState
     scope: Scope
 
     @property
     def database(self) -> Database:
         """The database."""
-        return self.desk.database
+        return self.state.database
 
     @property
-    def me(self) -> Identity:
-        """Who is signed in; the gate has let nobody else through to a route that asks."""
+    def identity(self) -> Identity:
+        """The identity of the user; the gate lets nobody else through to a route that needs one."""
         return cast(Identity, self.scope[IDENTITY])
 
     @property
+    def caller(self) -> Caller:
+        """The user who is signed in."""
+        return self.identity.caller
+
+    @property
     def address(self) -> str:
-        """The client's address: the listener's peer, or the one that a trusted proxy forwarded."""
+        """The network address of the client, or the one that a trusted proxy has forwarded."""
         client = self.scope.get("client")
         return str(client[0]) if client else "local"
 
     @property
     def device(self) -> Device:
-        """Where the request comes from."""
-        agents = [value.decode("utf-8", "replace") for name, value in self.scope["headers"] if name == b"user-agent"]
-        return Device(agents[0].replace("\x00", "") if agents else None, self.address)
+        """The device that has sent the request."""
+        for name, value in self.scope["headers"]:
+            if name == b"user-agent":
+                user_agent = value.decode("utf-8", "replace").replace("\x00", "")
+                return Device(user_agent, self.address)
+        return Device(None, self.address)
 
     @property
     def locale(self) -> str:
         """The language that the request prefers."""
         return request_locale(self.scope)
 
-    def administrator(self) -> Identity:
-        """Who is signed in, as an administrator.
 
-        Raises:
-            AdministratorsOnly: it is somebody else.
-        """
-        if not self.me.caller.is_admin:
-            raise AdministratorsOnly
-        return self.me
+async def _create_context(request: Request) -> GatewayContext:
+    return GatewayContext(request.app.state.gateway, request.scope)
 
 
-async def _context(request: Request) -> Context:
-    return Context(request.app.state.desk, request.scope)
+# The parameter type of a handler that needs the context of the request.
+Context = Annotated[GatewayContext, Depends(_create_context)]
 
 
-Ctx = Annotated[Context, Depends(_context)]
+async def require_administrator(ctx: Context) -> None:
+    """Check that the user is an administrator.
+
+    Raises:
+        AdministratorsOnly: the user is not one.
+    """
+    if not ctx.caller.is_admin:
+        raise AdministratorsOnly

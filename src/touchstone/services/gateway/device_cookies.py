@@ -1,7 +1,7 @@
-"""The cookie by which a device that has signed in before is recognised, although its network address is shut out.
+"""The cookie that recognises a device on which a user has signed in before.
 
-This is OWASP's protocol ("Slow Down Online Guessing Attacks with Device Cookies"). The cookie proves nothing about the
-person and opens nothing: a device that sends it only waits for its own wrong passwords, not for those of its address.
+This is OWASP's protocol "Slow Down Online Guessing Attacks with Device Cookies". The cookie does not authenticate
+anybody. A device that sends it is throttled for its own wrong passwords only, not for those of its network address.
 """
 
 import base64
@@ -12,10 +12,10 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.services.gateway.store import Found
+from touchstone.services.gateway.user_store import UserRecord
 
-COOKIE: Final = "touchstone_device"
-LIFE_SECONDS: Final = 365 * 86_400
+COOKIE_NAME: Final = "touchstone_device"
+LIFETIME_SECONDS: Final = 365 * 86_400
 MAX_ACCOUNTS: Final = 5  # people who share a browser
 _SEPARATOR: Final = "~"
 _STAMP: Final = re.compile(r"(?P<nonce>[\w-]{22})\.(?P<issued>[0-9]{1,12})\.(?P<signature>[\w-]{43})", re.ASCII)
@@ -23,36 +23,44 @@ _STAMP: Final = re.compile(r"(?P<nonce>[\w-]{22})\.(?P<issued>[0-9]{1,12})\.(?P<
 
 @dataclass(frozen=True, slots=True)
 class DeviceCookies:
-    """Issues and verifies device cookies: one signed stamp for each account that has signed in on the device.
+    """Issues and verifies device cookies, which have a signed stamp for each account that has signed in on the device.
 
-    A stamp is signed together with the account's password hash, so that a new password makes all of them worthless.
+    The signature covers the account's password hash, so that a change of password invalidates the stamps.
     """
 
     key: bytes
 
-    def verified_nonce(self, cookie: str | None, user: Found | None) -> str | None:
-        """Return the nonce of the user's stamp; None when the cookie holds none that is genuine and recent."""
-        for stamp in _stamps(cookie):
-            expected = self._signature(user, stamp["nonce"], stamp["issued"])
-            is_genuine = hmac.compare_digest(stamp["signature"], expected)
-            if is_genuine and user is not None and int(stamp["issued"]) + LIFE_SECONDS > time.time():
+    def find_nonce(self, cookie: str | None, user: UserRecord | None) -> str | None:
+        """Return the nonce of the user's stamp; None if the cookie has no genuine and recent stamp of this user."""
+        oldest = time.time() - LIFETIME_SECONDS
+        for stamp in _parse_stamps(cookie):
+            expected_signature = self._sign(user, stamp["nonce"], stamp["issued"])
+            is_genuine = hmac.compare_digest(stamp["signature"], expected_signature)
+            if is_genuine and user is not None and int(stamp["issued"]) > oldest:
                 return stamp["nonce"]
         return None
 
-    def renewed(self, cookie: str | None, user: Found) -> str:
-        """Return the cookie with a new stamp for the user in place of an earlier one, and with those of others."""
-        nonce, issued = secrets.token_urlsafe(16), str(int(time.time()))
-        stamp = f"{nonce}.{issued}.{self._signature(user, nonce, issued)}"
-        others = [other[0] for other in _stamps(cookie) if self.verified_nonce(other[0], user) is None]
-        return _SEPARATOR.join((stamp, *others[: MAX_ACCOUNTS - 1]))
+    def renew(self, cookie: str | None, user: UserRecord) -> str:
+        """Return the cookie with a new stamp of the user, in place of an earlier one, and the stamps of other users."""
+        nonce = secrets.token_urlsafe(16)
+        issued = str(int(time.time()))
+        new_stamp = f"{nonce}.{issued}.{self._sign(user, nonce, issued)}"
 
-    def _signature(self, user: Found | None, nonce: str, issued: str) -> str:
-        # An unknown account takes the same steps as a known one.
-        account = f"{user['id']} {user['password_hash']}" if user else ""
-        digest = hmac.digest(self.key, f"{account} {nonce} {issued}".encode(), "sha256")
-        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        stamps = [stamp[0] for stamp in _parse_stamps(cookie)]
+        other_stamps = [stamp for stamp in stamps if self.find_nonce(stamp, user) is None]
+        return _SEPARATOR.join((new_stamp, *other_stamps[: MAX_ACCOUNTS - 1]))
+
+    def _sign(self, user: UserRecord | None, nonce: str, issued: str) -> str:
+        # An unknown account is signed as well, so that the response time does not tell that it is unknown.
+        account = f"{user.id} {user.password_hash}" if user else ""
+        signature = hmac.digest(self.key, f"{account} {nonce} {issued}".encode(), "sha256")
+        return base64.urlsafe_b64encode(signature).rstrip(b"=").decode()
 
 
-def _stamps(cookie: str | None) -> list[re.Match[str]]:
-    found = [_STAMP.fullmatch(part) for part in (cookie or "").split(_SEPARATOR, MAX_ACCOUNTS)[:MAX_ACCOUNTS]]
-    return [stamp for stamp in found if stamp is not None]
+def _parse_stamps(cookie: str | None) -> list[re.Match[str]]:
+    """Return the well-formed stamps of a cookie."""
+    if cookie is None:
+        return []
+    candidates = cookie.split(_SEPARATOR, MAX_ACCOUNTS)[:MAX_ACCOUNTS]
+    matches = [_STAMP.fullmatch(candidate) for candidate in candidates]
+    return [match for match in matches if match is not None]

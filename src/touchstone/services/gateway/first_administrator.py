@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from touchstone.database.engine import Database
-from touchstone.services.gateway.accounts import any_user, create_user
+from touchstone.services.gateway.accounts import create_user, has_users
 
 FIRST_ADMIN: Final = "admin@touchstone.localhost"
 
@@ -20,7 +20,7 @@ class Credentials:
 
 async def create_first_administrator(database: Database) -> Credentials | None:
     """Create an administrator with a random password, or return None if there are users already."""
-    if await any_user(database):
+    if await has_users(database):
         return None
 
     credentials = Credentials(FIRST_ADMIN, secrets.token_urlsafe(12))

@@ -1,4 +1,4 @@
-"""The only public door: finds the route, knows the caller, and hands the request on, rebuilt, to whoever answers."""
+"""The gate: it finds the route of a request, authenticates the caller, and forwards a rebuilt request."""
 
 import functools
 import re
@@ -9,17 +9,23 @@ from urllib.parse import quote
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import MethodNotAllowed, NotFound, ServiceError
-from touchstone.core.identity import Headers, InternalTokens
+from touchstone.core.identity import InternalTokens
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.error_responses import error_response
 from touchstone.http.internal_client import identity_headers
 from touchstone.http.upstream import PATH_SAFE, Upstream
-from touchstone.services.gateway.identities import IDENTITY, Identities, Identity
-from touchstone.services.gateway.route_matcher import Match, Matcher, PublicLocations, filled, public_addresses
+from touchstone.services.gateway.authentication import IDENTITY, Authenticator, Identity
+from touchstone.services.gateway.route_matcher import (
+    PublicLocations,
+    RouteMatch,
+    RouteMatcher,
+    fill_template,
+    public_addresses,
+)
 from touchstone.services.gateway.route_table import PublicRoute
 
-# Everything else that a client sends stays behind, whatever its spelling: identity is rebuilt, never passed on.
-FORWARDED: Final = frozenset(
+# No other header of a client is forwarded, whatever its spelling. Headers that name the caller are always rebuilt.
+FORWARDED_HEADERS: Final = frozenset(
     {
         b"content-type",
         b"user-agent",
@@ -32,93 +38,108 @@ FORWARDED: Final = frozenset(
         b"x-request-id",
     }
 )
-# The gateway's own routes see cookies too: the sign-in looks for the one of the device, and none proves an identity.
-OWN_HEADERS: Final = FORWARDED | {b"cookie"}
+# The routes of the gateway also see cookies: the sign-in reads the device cookie. No cookie proves an identity.
+GATEWAY_HEADERS: Final = FORWARDED_HEADERS | {b"cookie"}
 _UNSAFE_IN_QUERY: Final = re.compile(rb"[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]")
 
 
 class Gate:
-    """Authentication is the default; what is open is a row of the table that says so.
+    """Authenticates every request, unless its route is marked as open, and forwards it to the gateway or a backend.
 
-    Decides on the decoded path of the request and on nothing else a client can write (not on its Host).
+    The decoded path alone decides about the route, because clients can write anything into the other parts.
     """
 
     def __init__(
         self,
         routes: Sequence[PublicRoute],
         *,
-        own: ASGIApp,
+        gateway_app: ASGIApp,
         upstreams: Mapping[str, Upstream],
-        identities: Identities,
+        authenticator: Authenticator,
         tokens: InternalTokens | None,
     ) -> None:
-        self._matcher = Matcher(public_addresses(routes))
+        self._matcher = RouteMatcher(public_addresses(routes))
         self._locations = PublicLocations(routes)
-        self._own = own
+        self._gateway_app = gateway_app
         self._upstreams = upstreams
-        self._identities = identities
+        self._authenticator = authenticator
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        # Refusals come before an answer has begun: an application answers its own, a hop fails before its first byte.
+        """Respond to a request."""
+        # No error is raised after a response has begun: applications respond to their own errors, and an upstream
+        # raises only before its first byte.
         try:
             match = self._matcher.find(scope)
             route = match.routes.get(scope["method"]) if match else None
+
+            # An unknown address needs a token, too, before the response says that it is unknown.
             identity = None
             if not _is_open(match, route):
                 headers = scope["headers"]
-                identity = self._identities.known(headers) or await self._identities.of(headers)
+                identity = self._authenticator.cached_identity(headers)
+                if identity is None:
+                    identity = await self._authenticator.authenticate(headers)
+
             if match is None:
                 raise NotFound
             if route is None:
                 raise MethodNotAllowed(allowed=match.routes)
-            rebuilt = self._rebuilt(scope, route, match, identity)
-            answerer = self._own if route.backend is None else self._upstreams[route.backend]
-            await answerer(rebuilt, receive, self._locating(send, route) if route.is_making else send)
-        except ServiceError as problem:
-            await error_response(problem, scope)(scope, receive, send)
 
-    def _locating(self, send: Send, route: PublicRoute) -> Send:
-        """A `send` that gives what was made its public address."""
+            rebuilt_scope = self._rebuild_scope(scope, route, match, identity)
+            destination = self._gateway_app if route.backend is None else self._upstreams[route.backend]
+            if route.returns_location:
+                send = self._publish_location(send, route)
+            await destination(rebuilt_scope, receive, send)
+        except ServiceError as error:
+            await error_response(error, scope)(scope, receive, send)
 
-        async def located(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = [
-                    (n, self._locations.of(route.backend, v) if n == b"location" else v) for n, v in message["headers"]
-                ]
-                message = {**message, "headers": headers}
-            await send(message)
-
-        return located
-
-    def _rebuilt(self, scope: Scope, route: PublicRoute, match: Match, identity: Identity | None) -> Scope:
-        path = filled(route.target, match.values)
+    def _rebuild_scope(self, scope: Scope, route: PublicRoute, match: RouteMatch, identity: Identity | None) -> Scope:
+        """Return the scope for the destination: its path, the allowed headers, and the authenticated caller."""
+        path = fill_template(route.target, match.values)
         caller = identity.caller if identity else None
-        names = OWN_HEADERS if route.backend is None else FORWARDED
-        headers: Headers = [(name, value) for name, value in scope["headers"] if name in names]
+        allowed_headers = GATEWAY_HEADERS if route.backend is None else FORWARDED_HEADERS
+        headers = [(name, value) for name, value in scope["headers"] if name in allowed_headers]
+
         return {
             **scope,
             "path": path,
-            "raw_path": _encoded(path),
+            "raw_path": _encode_path(path),
             "root_path": "",
-            "query_string": _UNSAFE_IN_QUERY.sub(_escaped, scope["query_string"]),
+            "query_string": _UNSAFE_IN_QUERY.sub(_escape_byte, scope["query_string"]),
             "headers": headers + identity_headers(caller, self._tokens),
             CALLER: caller,
             IDENTITY: identity,
         }
 
+    def _publish_location(self, send: Send, route: PublicRoute) -> Send:
+        """Return a `send` that replaces the backend's address in the Location header with the public one."""
+
+        async def send_with_public_location(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [
+                    (name, self._locations.to_public(route.backend, value) if name == b"location" else value)
+                    for name, value in message["headers"]
+                ]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        return send_with_public_location
+
+
+def _is_open(match: RouteMatch | None, route: PublicRoute | None) -> bool:
+    """Return whether the request needs no token; for a method that is not allowed, the other methods decide."""
+    if match is None:
+        return False
+    if route is None:
+        return all(other_route.is_open for other_route in match.routes.values())
+    return route.is_open
+
 
 @functools.lru_cache(maxsize=1000)
-def _encoded(path: str) -> bytes:
+def _encode_path(path: str) -> bytes:
     return quote(path, safe=PATH_SAFE).encode()
 
 
-def _is_open(match: Match | None, route: PublicRoute | None) -> bool:
-    if match is None:
-        return False
-    return route.is_open if route else all(other.is_open for other in match.routes.values())
-
-
-def _escaped(byte: re.Match[bytes]) -> bytes:
-    return b"%%%02X" % byte[0][0]
+def _escape_byte(match: re.Match[bytes]) -> bytes:
+    return b"%%%02X" % match[0][0]

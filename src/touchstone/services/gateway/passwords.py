@@ -1,4 +1,4 @@
-"""Passwords: which are accepted, and how they are hashed without holding anybody else up."""
+"""Password hashing with Argon2id, and the rules that a new password has to meet."""
 
 import asyncio
 import unicodedata
@@ -13,38 +13,47 @@ from touchstone.core.errors import WeakPassword
 
 MIN_LENGTH: Final = 8
 MAX_LENGTH: Final = 1024
-# OWASP's second recommended setting for Argon2id: 19 MiB, two passes, one lane.
+COMMON_PASSWORDS: Final = frozenset(files(__package__).joinpath("common_passwords.txt").read_text("utf-8").split())
+# The second setting for Argon2id that OWASP recommends: 19 MiB, two passes, one lane.
 _HASHER: Final = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=19 * 1024, parallelism=1),))
-# Verified against when there is no account: what takes time must take it for everybody. It is no password's hash.
-_NOBODY: Final = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"
-# Each hash holds 19 MiB and a core: two at a time, the others wait in line.
-_POOL: Final = ThreadPoolExecutor(2, "password")
-COMMON: Final = frozenset(files(__package__).joinpath("common_passwords.txt").read_text("utf-8").split())
+# Verified when an account has no password or does not exist, so that the response takes the same time. It has the form
+# of a hash, but no password has it.
+_DUMMY_HASH: Final = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"
+# Each hash occupies 19 MiB and a core, so that only two are computed at a time.
+_THREAD_POOL: Final = ThreadPoolExecutor(2, "password")
 
 
 def check_strength(password: str, email: str) -> None:
-    """Accept a new password.
+    """Check that a new password is acceptable.
 
     Raises:
-        WeakPassword: too short, too long, one of the most common ones, or the address itself.
+        WeakPassword: it is too short, too long, blank, one of the most common passwords, or the e-mail address.
     """
-    plain = password.strip().casefold()
-    is_long_enough = MIN_LENGTH <= len(password) <= MAX_LENGTH and len(plain) > 0
-    if not is_long_enough or plain in COMMON or plain == email.strip().casefold():
+    folded_password = password.strip().casefold()
+    has_valid_length = MIN_LENGTH <= len(password) <= MAX_LENGTH and folded_password != ""
+    is_guessable = folded_password in COMMON_PASSWORDS or folded_password == email.strip().casefold()
+    if not has_valid_length or is_guessable:
         raise WeakPassword
 
 
-async def hashed(password: str) -> str:
-    """The Argon2id hash of a password, in its usual text form."""
-    return await asyncio.get_running_loop().run_in_executor(_POOL, _HASHER.hash, _normal(password))
+async def hash_password(password: str) -> str:
+    """Return the Argon2id hash of a password in the PHC string format."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_THREAD_POOL, _HASHER.hash, _normalize(password))
 
 
-async def matches(password: str, known_hash: str | None) -> bool:
-    """Whether the password is the one hashed; always no, in the same time, when there is no hash."""
-    verify = asyncio.get_running_loop().run_in_executor(_POOL, _HASHER.verify, _normal(password), known_hash or _NOBODY)
-    return await verify and known_hash is not None
+async def verify_password(password: str, password_hash: str | None) -> bool:
+    """Return whether the hash is that of the password; without a hash, return False after the same work."""
+    loop = asyncio.get_running_loop()
+    is_match = await loop.run_in_executor(
+        _THREAD_POOL, _HASHER.verify, _normalize(password), password_hash or _DUMMY_HASH
+    )
+    return is_match and password_hash is not None
 
 
-def _normal(password: str) -> str:
-    # Two keyboards may send one letter as different code points (NIST SP 800-63B, section 5.1.1.2).
+def _normalize(password: str) -> str:
+    """Return a single spelling for characters that keyboards may send as different code points.
+
+    NIST SP 800-63B, section 5.1.1.2, recommends this.
+    """
     return unicodedata.normalize("NFKC", password)

@@ -1,59 +1,57 @@
-"""Profile pictures: whatever arrives is decoded within bounds and written anew, small and without its metadata."""
+"""Profile pictures, which are decoded within limits and encoded anew: small, and without metadata."""
 
 import asyncio
 import hashlib
 import io
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Final
 
 from PIL import Image, ImageOps
 
 from touchstone.core.errors import InvalidPicture
+from touchstone.services.gateway.user_store import PictureRecord
 
 MAX_BYTES: Final = 2 * 1024 * 1024
 MAX_PIXELS: Final = 25_000_000
-SIDE: Final = 512
+MAX_SIDE: Final = 512
 MEDIA_TYPE: Final = "image/webp"
-_FORMATS: Final = ("PNG", "JPEG", "WEBP")
-_POOL: Final = ThreadPoolExecutor(1, "picture")
+_ACCEPTED_FORMATS: Final = ("PNG", "JPEG", "WEBP")
+_THREAD_POOL: Final = ThreadPoolExecutor(1, "picture")
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A WebP image of at most 512 pixels a side, and its digest."""
-
-    data: bytes
-    digest: str
-
-
-async def reencoded(data: bytes) -> Picture:
-    """The picture in our own form, made in a thread.
+async def reencode_picture(data: bytes) -> PictureRecord:
+    """Return the picture as a WebP image of at most 512 pixels a side; the work is done in a thread.
 
     Raises:
-        InvalidPicture: not a PNG, JPEG or WebP image that can be read, or one of too many pixels.
+        InvalidPicture: the data is not a readable PNG, JPEG or WebP image, or the image has too many pixels.
     """
-    return await asyncio.get_running_loop().run_in_executor(_POOL, _reencode, data)
+    return await asyncio.get_running_loop().run_in_executor(_THREAD_POOL, _reencode, data)
 
 
-def _reencode(data: bytes) -> Picture:
+def _reencode(data: bytes) -> PictureRecord:
     try:
-        with Image.open(io.BytesIO(data), formats=_FORMATS) as given:
-            # The size is known before a pixel is decoded: a small file may claim a huge image.
-            if given.width * given.height > MAX_PIXELS:
+        with Image.open(io.BytesIO(data), formats=_ACCEPTED_FORMATS) as image:
+            # The size is known before a pixel is decoded, which matters because a small file may have a huge image.
+            if image.width * image.height > MAX_PIXELS:
                 raise InvalidPicture
-            given.draft("RGB", (2 * SIDE, 2 * SIDE))
-            plain = _without_metadata(given)
+            image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
+            thumbnail = _plain_thumbnail(image)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as problem:
         raise InvalidPicture from problem
-    out = io.BytesIO()
-    plain.save(out, "WEBP", quality=85)
-    return Picture(out.getvalue(), hashlib.sha256(out.getvalue()).hexdigest()[:32])
+
+    buffer = io.BytesIO()
+    thumbnail.save(buffer, "WEBP", quality=85)
+    encoded = buffer.getvalue()
+    return PictureRecord(picture=encoded, picture_digest=hashlib.sha256(encoded).hexdigest()[:32])
 
 
-def _without_metadata(given: Image.Image) -> Image.Image:
-    upright = ImageOps.exif_transpose(given).convert("RGBA" if given.has_transparency_data else "RGB")
-    upright.thumbnail((SIDE, SIDE))
-    plain = Image.new(upright.mode, upright.size)
-    plain.paste(upright)
-    return plain
+def _plain_thumbnail(image: Image.Image) -> Image.Image:
+    """Return an upright thumbnail without the metadata of the image."""
+    mode = "RGBA" if image.has_transparency_data else "RGB"
+    upright = ImageOps.exif_transpose(image).convert(mode)
+    upright.thumbnail((MAX_SIDE, MAX_SIDE))
+
+    # Pixels are pasted into a new image, because Pillow copies metadata along with an image.
+    thumbnail = Image.new(upright.mode, upright.size)
+    thumbnail.paste(upright)
+    return thumbnail

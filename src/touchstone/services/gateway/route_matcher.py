@@ -21,9 +21,9 @@ from touchstone.core.errors import (
 from touchstone.http.upstream import PATH_SAFE
 from touchstone.services.gateway.route_table import PublicRoute
 
-MAX_VALUE: Final = 255
-# What an impossible value in a path is answered with: just as a possible value that leads to nothing.
-MISSING: Final[Mapping[str, type[ServiceError]]] = {
+MAX_VALUE_LENGTH: Final = 255
+# An impossible value in a path gets the same response as a possible value of something that does not exist.
+NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
     "dataset_id": DatasetNotFound,
     "file_id": UploadNotFound,
     "project_id": ProjectNotFound,
@@ -36,8 +36,8 @@ MISSING: Final[Mapping[str, type[ServiceError]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """The routes at an address by method, and the values that the address gives for their templates."""
+class RouteMatch:
+    """The routes at an address by method, and the values of the address for the placeholders of their templates."""
 
     routes: Mapping[str, PublicRoute]
     values: tuple[str, ...]
@@ -45,104 +45,124 @@ class Match:
 
 @dataclass(slots=True)
 class _Node:
-    literal: dict[str, "_Node"] = field(default_factory=dict)
-    value: "_Node | None" = None
+    """A node of the tree of path segments: its children by literal segment, and the child for any value."""
+
+    literal_children: dict[str, "_Node"] = field(default_factory=dict)
+    value_child: "_Node | None" = None
     routes: dict[str, PublicRoute] = field(default_factory=dict)
 
-    def below(self, segment: str) -> "_Node":
+    def get_or_create_child(self, segment: str) -> "_Node":
         if not segment.startswith("{"):
-            return self.literal.setdefault(segment, _Node())
-        self.value = self.value or _Node()
-        return self.value
+            return self.literal_children.setdefault(segment, _Node())
+        if self.value_child is None:
+            self.value_child = _Node()
+        return self.value_child
 
 
-class Matcher:
-    """Looks addresses up in a tree of segments; both slash forms of an address are one."""
+class RouteMatcher:
+    """Finds routes in a tree of path segments; an address with a trailing slash is the same as one without."""
 
     def __init__(self, addresses: Iterable[tuple[str, PublicRoute]]) -> None:
         self._root = _Node()
-        self._fixed: dict[str, Match] = {}  # addresses without values, found in one step
+        self._fixed_matches: dict[str, RouteMatch] = {}  # addresses without values, which need no search
+
         for address, route in addresses:
             node = self._root
-            for segment in _segments(address):
-                node = node.below(segment)
+            for segment in _split_path(address):
+                node = node.get_or_create_child(segment)
             node.routes[route.method] = route
             if "{" not in address:
-                self._fixed[address] = Match(node.routes, ())
+                self._fixed_matches[address] = RouteMatch(node.routes, ())
 
-    def find(self, scope: Scope) -> Match | None:
-        """The routes at the request's address; None when there are none."""
-        fixed = self._fixed.get(scope["path"])
-        # An escape in the raw form may be a slash: only the segments tell.
-        if fixed is not None and b"%" not in (scope.get("raw_path") or b""):
-            return fixed
-        return self._find(_segments_of(scope))
+    def find(self, scope: Scope) -> RouteMatch | None:
+        """Return the routes at the address of a request, or None."""
+        fixed_match = self._fixed_matches.get(scope["path"])
+        # An escape in the raw path may be an encoded slash, which only a comparison of segments recognises.
+        if fixed_match is not None and b"%" not in (scope.get("raw_path") or b""):
+            return fixed_match
+        return self._find_segments(_request_segments(scope))
 
-    def find_path(self, path: str) -> Match | None:
-        """The routes at a decoded path; None when there are none."""
-        return self._find(_segments(path))
+    def find_path(self, path: str) -> RouteMatch | None:
+        """Return the routes at a decoded path, or None."""
+        return self._find_segments(_split_path(path))
 
-    def _find(self, segments: list[str]) -> Match | None:
-        node, values = self._root, []
+    def _find_segments(self, segments: list[str]) -> RouteMatch | None:
+        node = self._root
+        values = []
         for segment in segments:
-            if (literal := node.literal.get(segment)) is not None:
-                node = literal
-            elif node.value is not None and segment:
-                node = node.value
+            literal_child = node.literal_children.get(segment)
+            if literal_child is not None:
+                node = literal_child
+            elif node.value_child is not None and segment:
+                node = node.value_child
                 values.append(segment)
             else:
                 return None
-        return Match(node.routes, tuple(values)) if node.routes else None
+
+        return RouteMatch(node.routes, tuple(values)) if node.routes else None
 
 
 class PublicLocations:
-    """Turns the addresses that a backend knows its own things by into those that clients know."""
+    """Translates addresses at a backend, as in a Location header, into public addresses."""
 
     def __init__(self, routes: Iterable[PublicRoute]) -> None:
-        by_backend: dict[str | None, list[tuple[str, PublicRoute]]] = {}
+        targets: dict[str | None, list[tuple[str, PublicRoute]]] = {}
         for route in routes:
-            by_backend.setdefault(route.backend, []).append((route.target, route))
-        self._matchers = {backend: Matcher(addresses) for backend, addresses in by_backend.items()}
+            targets.setdefault(route.backend, []).append((route.target, route))
+        self._matchers = {backend: RouteMatcher(addresses) for backend, addresses in targets.items()}
 
-    def of(self, backend: str | None, location: bytes) -> bytes:
-        """The canonical public form of a Location; one that is no path of the backend's stays as it is."""
+    def to_public(self, backend: str | None, location: bytes) -> bytes:
+        """Return the canonical public form of a location; one that is not a path of the backend is not changed."""
         match = self._matchers[backend].find_path(unquote(location.decode("latin-1")))
         if match is None:
             return location
+
         route = next(iter(match.routes.values()))
-        return quote(filled(route.path, match.values), safe=PATH_SAFE).encode()
+        return quote(fill_template(route.path, match.values), safe=PATH_SAFE).encode()
 
 
 def public_addresses(routes: Iterable[PublicRoute]) -> Iterator[tuple[str, PublicRoute]]:
-    """Every public address with its route."""
-    return ((address, route) for route in routes for address in route.addresses)
+    """Yield every public address with its route."""
+    for route in routes:
+        for address in route.addresses:
+            yield address, route
 
 
-def filled(template: str, values: tuple[str, ...]) -> str:
-    """The decoded path of a template with the values put in.
+def fill_template(template: str, values: tuple[str, ...]) -> str:
+    """Return the decoded path of a template with its placeholders replaced by the values.
 
     Raises:
-        ServiceError: a value cannot be one; the refusal is that of a value which leads to nothing.
+        ServiceError: a value is impossible; the error is that of something that does not exist.
     """
     if not values:
         return template
-    given = iter(values)
-    return "/".join(_checked(part[1:-1], next(given)) if part[:1] == "{" else part for part in template.split("/"))
+
+    remaining_values = iter(values)
+    segments = []
+    for segment in template.split("/"):
+        if segment.startswith("{"):
+            value = next(remaining_values)
+            _check_value(segment[1:-1], value)
+            segments.append(value)
+        else:
+            segments.append(segment)
+    return "/".join(segments)
 
 
-def _checked(name: str, value: str) -> str:
-    if len(value) > MAX_VALUE or value in (".", "..") or "/" in value or not value.isprintable():
-        raise MISSING[name]
-    return value
+def _check_value(name: str, value: str) -> None:
+    is_possible = len(value) <= MAX_VALUE_LENGTH and value not in (".", "..") and "/" not in value
+    if not is_possible or not value.isprintable():
+        raise NOT_FOUND_ERRORS[name]
 
 
-def _segments(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return path.removesuffix("/").split("/")
 
 
-def _segments_of(scope: Scope) -> list[str]:
-    raw: bytes = scope.get("raw_path") or b""
-    if b"%2f" not in raw.lower():
-        return _segments(scope["path"])
-    # The server has decoded the path: only the raw form tells an encoded slash from a separator.
-    return [unquote(part) for part in _segments(raw.decode("latin-1"))]
+def _request_segments(scope: Scope) -> list[str]:
+    """Return the decoded segments of the path; an encoded slash is part of its segment."""
+    raw_path: bytes = scope.get("raw_path") or b""
+    if b"%2f" not in raw_path.lower():
+        return _split_path(scope["path"])
+    # The server has decoded the path, so that only the raw path distinguishes an encoded slash from a separator.
+    return [unquote(segment) for segment in _split_path(raw_path.decode("latin-1"))]

@@ -1,4 +1,4 @@
-"""The table of every public route: what exists, where it goes, and whether it asks for a token."""
+"""The table of all public routes: their addresses, the backend that each goes to, and whether it needs a token."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ BACKENDS: Final = ("selection", "training", "explanation")
 
 @dataclass(frozen=True, slots=True)
 class PublicRoute:
-    """One method at one address.
+    """A method at a public address.
 
     Attributes:
         method: HTTP method.
         path: canonical public path, with `{name}` for each value; the one in the OpenAPI document.
-        backend: who answers; None is the gateway itself.
+        backend: the backend that responds; None is the gateway itself.
         target: path at the backend, with the same values.
         aliases: further public addresses.
-        is_open: answers without a token.
-        is_large: takes bodies up to the upload limit.
-        is_making: may answer with the address of what it has made.
-        is_documented: stands in the OpenAPI document.
+        is_open: the route needs no token.
+        has_large_body: the body may be as large as an upload.
+        returns_location: the response may have a Location header.
+        is_documented: the route is in the OpenAPI document.
     """
 
     method: str
@@ -30,8 +30,8 @@ class PublicRoute:
     target: str
     aliases: tuple[str, ...] = ()
     is_open: bool = False
-    is_large: bool = False
-    is_making: bool = False
+    has_large_body: bool = False
+    returns_location: bool = False
     is_documented: bool = True
 
     @property
@@ -40,23 +40,34 @@ class PublicRoute:
         return (self.path, *self.aliases)
 
 
-def _datasets(method: str, path: str, *, is_large: bool = False, is_making: bool = False) -> PublicRoute:
-    return PublicRoute(method, API + path, "selection", path, is_large=is_large, is_making=is_making)
-
-
-def _projects(method: str, path: str, backend: str = "selection", *, is_making: bool = False) -> PublicRoute:
-    # The interface names these without a prefix, and wants every public route below one: both addresses answer.
-    return PublicRoute(method, API + path, backend, path, aliases=(path,), is_making=is_making)
-
-
-def _own(method: str, path: str, *, is_open: bool = False) -> PublicRoute:
+def _gateway_route(method: str, path: str, *, is_open: bool = False) -> PublicRoute:
     aliases = (path,) if path.startswith("/users/me") else ()
     return PublicRoute(method, API + path, None, API + path, aliases=aliases, is_open=is_open)
 
 
-def _jobs(backend: str, room: str, start: str) -> Iterable[PublicRoute]:
+def _dataset_route(
+    method: str, path: str, *, has_large_body: bool = False, returns_location: bool = False
+) -> PublicRoute:
+    return PublicRoute(
+        method,
+        API + path,
+        "selection",
+        path,
+        has_large_body=has_large_body,
+        returns_location=returns_location,
+    )
+
+
+def _project_route(
+    method: str, path: str, backend: str = "selection", *, returns_location: bool = False
+) -> PublicRoute:
+    # The specification names these routes without a prefix, but also demands a prefix of every public route.
+    return PublicRoute(method, API + path, backend, path, aliases=(path,), returns_location=returns_location)
+
+
+def _job_routes(backend: str, prefix: str, start_path: str) -> Iterable[PublicRoute]:
     for method, path in (
-        ("POST", start),
+        ("POST", start_path),
         ("GET", "/jobs"),
         ("GET", "/jobs/{job_id}"),
         ("DELETE", "/jobs/{job_id}"),
@@ -64,68 +75,72 @@ def _jobs(backend: str, room: str, start: str) -> Iterable[PublicRoute]:
         ("GET", "/jobs/{job_id}/events"),
         ("GET", "/jobs/{job_id}/artifacts/{name}"),
     ):
-        yield PublicRoute(method, API + room + path, backend, path, is_making=path == start)
+        yield PublicRoute(method, API + prefix + path, backend, path, returns_location=path == start_path)
 
 
-def _documents(prefix: str, backend: str | None) -> Iterable[PublicRoute]:
+def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRoute]:
     for path in ("/docs", "/docs/start.js", "/docs/static/{asset}", "/openapi.json"):
-        # The gateway's own application describes the gateway alone; the public document is put together elsewhere.
-        target = "/openapi/public.json" if backend is None and path == "/openapi.json" else path
+        # At "/openapi.json" the gateway's application describes only itself, not the whole public interface.
+        is_public_document = backend is None and path == "/openapi.json"
+        target = "/openapi/public.json" if is_public_document else path
         yield PublicRoute("GET", prefix + path, backend, target, is_open=True, is_documented=False)
 
 
-def _health(path: str) -> PublicRoute:
+def _health_route(path: str) -> PublicRoute:
     return PublicRoute("GET", path, None, path, is_open=True)
 
 
 PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
-    _own("POST", "/auth/register", is_open=True),
-    _own("POST", "/auth/login", is_open=True),
-    _own("POST", "/auth/refresh", is_open=True),
-    _own("POST", "/auth/logout"),
-    _own("POST", "/auth/reset-password", is_open=True),
-    _own("GET", "/users/me"),
-    _own("PATCH", "/users/me"),
-    _own("PATCH", "/users/me/password"),
-    _own("GET", "/users/me/picture"),
-    _own("PUT", "/users/me/picture"),
-    _own("DELETE", "/users/me/picture"),
-    _own("GET", "/users/me/sessions"),
-    _own("DELETE", "/users/me/sessions/{session_id}"),
-    _own("GET", "/admin/users"),
-    _own("PATCH", "/admin/users/{user_id}"),
-    _own("POST", "/admin/users/{user_id}/reset-token"),
-    _datasets("GET", "/datasets/"),
-    _datasets("POST", "/datasets/", is_making=True),
-    _datasets("POST", "/datasets/search"),
-    _datasets("POST", "/datasets/score"),
-    _datasets("GET", "/datasets/facets"),
-    _datasets("GET", "/datasets/criteria"),
-    _datasets("GET", "/datasets/{dataset_id}"),
-    _datasets("PATCH", "/datasets/{dataset_id}"),
-    _datasets("DELETE", "/datasets/{dataset_id}"),
-    _datasets("GET", "/files"),
-    _datasets("POST", "/files", is_large=True),
-    _datasets("DELETE", "/files/{file_id}"),
-    _projects("GET", "/projects"),
-    _projects("POST", "/projects", is_making=True),
-    _projects("GET", "/projects/{project_id}"),
-    _projects("PUT", "/projects/{project_id}"),
-    _projects("DELETE", "/projects/{project_id}"),
-    _projects("GET", "/projects/{project_id}/recommendations"),
-    # Both kinds of jobs are rows of one table: the training backend lists them for a project.
-    _projects("GET", "/projects/{project_id}/jobs", "training"),
-    *_jobs("training", "/ml", "/train"),
+    _gateway_route("POST", "/auth/register", is_open=True),
+    _gateway_route("POST", "/auth/login", is_open=True),
+    _gateway_route("POST", "/auth/refresh", is_open=True),
+    _gateway_route("POST", "/auth/logout"),
+    _gateway_route("POST", "/auth/reset-password", is_open=True),
+    _gateway_route("GET", "/users/me"),
+    _gateway_route("PATCH", "/users/me"),
+    _gateway_route("PATCH", "/users/me/password"),
+    _gateway_route("GET", "/users/me/picture"),
+    _gateway_route("PUT", "/users/me/picture"),
+    _gateway_route("DELETE", "/users/me/picture"),
+    _gateway_route("GET", "/users/me/sessions"),
+    _gateway_route("DELETE", "/users/me/sessions/{session_id}"),
+    _gateway_route("GET", "/admin/users"),
+    _gateway_route("PATCH", "/admin/users/{user_id}"),
+    _gateway_route("POST", "/admin/users/{user_id}/reset-token"),
+    _dataset_route("GET", "/datasets/"),
+    _dataset_route("POST", "/datasets/", returns_location=True),
+    _dataset_route("POST", "/datasets/search"),
+    _dataset_route("POST", "/datasets/score"),
+    _dataset_route("GET", "/datasets/facets"),
+    _dataset_route("GET", "/datasets/criteria"),
+    _dataset_route("GET", "/datasets/{dataset_id}"),
+    _dataset_route("PATCH", "/datasets/{dataset_id}"),
+    _dataset_route("DELETE", "/datasets/{dataset_id}"),
+    _dataset_route("GET", "/files"),
+    _dataset_route("POST", "/files", has_large_body=True),
+    _dataset_route("DELETE", "/files/{file_id}"),
+    _project_route("GET", "/projects"),
+    _project_route("POST", "/projects", returns_location=True),
+    _project_route("GET", "/projects/{project_id}"),
+    _project_route("PUT", "/projects/{project_id}"),
+    _project_route("DELETE", "/projects/{project_id}"),
+    _project_route("GET", "/projects/{project_id}/recommendations"),
+    # Trainings and explanations are rows of one table, so that the training backend can list both for a project.
+    _project_route("GET", "/projects/{project_id}/jobs", "training"),
+    *_job_routes("training", "/ml", "/train"),
     PublicRoute("POST", f"{API}/ml/jobs/{{job_id}}/predict", "training", "/jobs/{job_id}/predict"),
-    *_jobs("explanation", "/xai", "/explain"),
-    _health("/health/live"),
-    _health("/health/ready"),
-    *_documents("", None),
-    *(route for backend in BACKENDS for route in _documents(f"/{backend}", backend)),
+    *_job_routes("explanation", "/xai", "/explain"),
+    _health_route("/health/live"),
+    _health_route("/health/ready"),
+    *_documentation_routes("", None),
+    *(route for backend in BACKENDS for route in _documentation_routes(f"/{backend}", backend)),
 )
 
 
-# Where a body may be as large as an upload, publicly and at the backend, without a trailing slash.
+# The public and the backend's addresses, without a trailing slash, whose body may be as large as an upload.
 LARGE_BODIES: Final = frozenset(
-    address.rstrip("/") for route in PUBLIC_ROUTES if route.is_large for address in (*route.addresses, route.target)
+    address.rstrip("/")
+    for route in PUBLIC_ROUTES
+    if route.has_large_body
+    for address in (*route.addresses, route.target)
 )

@@ -1,49 +1,49 @@
-"""What the gateway's own routes take and give."""
+"""Request and response bodies of the routes of the gateway."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
 from uuid import UUID
 
-from fastapi.exceptions import RequestValidationError
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text
 from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
 from touchstone.services.gateway.route_table import API
+from touchstone.services.gateway.session_store import SessionRecord
+from touchstone.services.gateway.user_store import OAuthAccountRecord, UserRecord
 
 PICTURE_PATH: Final = f"{API}/users/me/picture"
-# The form that browsers take for an address (HTML standard, "valid e-mail address"), with letters of every script.
+# The form that browsers accept (HTML standard, "valid e-mail address"), with letters of every script.
 _LABEL: Final = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _EMAIL: Final = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LABEL})*")
 Locale = Literal["fr", "en"]
-W = TypeVar("W", bound=RequestModel)
 
 
-def _address(value: str) -> str:
+def _check_email(value: str) -> str:
     if not _EMAIL.fullmatch(value):
         raise PydanticCustomError("email", "an e-mail address is expected")
     return value
 
 
-def _trimmed(value: Any) -> Any:
+def _strip_text(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def _without_default(schema: dict[str, Any]) -> None:
-    # The default stands for "not given" and is never written.
+def _hide_default(schema: dict[str, Any]) -> None:
+    """Remove the default from a JSON schema, because it stands for a field that was not sent and is never stored."""
     schema.pop("default")
 
 
 Email = Annotated[
     str,
-    BeforeValidator(_trimmed),
+    BeforeValidator(_strip_text),
     Field(max_length=SHORT_TEXT, json_schema_extra={"format": "email"}),
     AfterValidator(require_clean_text),
-    AfterValidator(_address),
+    AfterValidator(_check_email),
 ]
 Password = Annotated[str, Field(max_length=MAX_LENGTH), AfterValidator(require_clean_text)]
 NewPassword = Annotated[
@@ -51,7 +51,7 @@ NewPassword = Annotated[
     Field(
         max_length=100 * MAX_LENGTH,
         description="Neither the e-mail address nor one of the most common passwords.",
-        # Refused as a weak password, with a sentence of its own, and not as an invalid value.
+        # The limits are for documentation: a password that exceeds them is refused as weak, not as an invalid value.
         json_schema_extra={"minLength": MIN_LENGTH, "maxLength": MAX_LENGTH},
     ),
     AfterValidator(require_clean_text),
@@ -78,7 +78,7 @@ class Login(RequestModel):
 
 
 class LoginForm(Login):
-    """The form of a sign-in; what else an OAuth 2 password form carries is of no use here."""
+    """The form of a sign-in; the other fields of an OAuth 2 password form are ignored."""
 
     ignored: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
 
@@ -90,36 +90,36 @@ class RefreshToken(RequestModel):
 
 
 class PasswordReset(RequestModel):
-    """A new password, and the token that allows it."""
+    """A new password, and the reset token."""
 
     token: Token
     password: NewPassword
 
 
 class PasswordChange(RequestModel):
-    """A new password, and the one it replaces."""
+    """The current password, and the new one."""
 
     current_password: Password
     new_password: NewPassword
 
 
 class ProfileChange(RequestModel):
-    """The fields of one's profile to change; null clears one."""
+    """The fields of the profile to change; null clears a field."""
 
     pseudo: Name | None = None
     given_name: Name | None = None
     family_name: Name | None = None
-    locale: Locale = Field("fr", description="Preferred language.", json_schema_extra=_without_default)
+    locale: Locale = Field("fr", description="Preferred language.", json_schema_extra=_hide_default)
 
 
 class UserChange(RequestModel):
-    """What an administrator changes of a user."""
+    """A change of a user by an administrator."""
 
     is_active: Flag = Field(description="Without it nobody signs in as this user, and whoever is signed in is out.")
 
 
 class Grant(BaseModel):
-    """A session's tokens."""
+    """The tokens of a session."""
 
     access_token: str
     token_type: Literal["bearer"] = "bearer"  # noqa: S105 - the name of a scheme
@@ -153,21 +153,41 @@ class UserView(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(
-        cls, user: Mapping[Any, Any], accounts: Sequence[Mapping[Any, Any]], *, locale: str = DEFAULT_LOCALE
+    def from_record(
+        cls, user: UserRecord, oauth_accounts: Sequence[OAuthAccountRecord], *, locale: str = DEFAULT_LOCALE
     ) -> Self:
-        """Return the view of a user row and of the rows of external accounts, of which only this user's are taken.
+        """Return the view of a user with those of the external accounts that are this user's.
 
-        `locale` is the language of a user who has chosen none.
+        `locale` is the language of a user who has not chosen one.
         """
-        own = [dict(account) for account in accounts if account["user_id"] == user["id"]]
-        picture = PICTURE_PATH if user["picture_digest"] else None
-        spoken = user["locale"] or locale
-        return cls.model_validate({**user, "locale": spoken, "picture": picture, "oauth_accounts": own})
+        user_accounts = [
+            OAuthAccount(
+                id=account.id,
+                oauth_name=account.oauth_name,
+                account_id=account.account_id,
+                account_email=account.account_email,
+            )
+            for account in oauth_accounts
+            if account.user_id == user.id
+        ]
+        return cls(
+            id=user.id,
+            email=user.email,
+            is_active=user.is_active,
+            is_superuser=user.is_superuser,
+            is_verified=user.is_verified,
+            pseudo=user.pseudo,
+            given_name=user.given_name,
+            family_name=user.family_name,
+            locale=cast(Locale, user.locale or locale),
+            picture=PICTURE_PATH if user.picture_digest else None,
+            oauth_accounts=user_accounts,
+            created_at=user.created_at,
+        )
 
 
 class UserQuery(RequestModel):
-    """Which page of the users is asked for."""
+    """The page of users to return."""
 
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     page_size: Annotated[int, Field(ge=1, le=1000)] = 100
@@ -184,7 +204,7 @@ class UserPage(BaseModel):
 
 
 class SessionView(BaseModel):
-    """A session: one place where one is signed in."""
+    """A session of the user."""
 
     id: UUID
     created_at: datetime
@@ -193,22 +213,21 @@ class SessionView(BaseModel):
     address: str | None
     current: bool = Field(description="Whether it is the session of this request.")
 
+    @classmethod
+    def from_record(cls, session: SessionRecord, *, current_id: UUID) -> Self:
+        """Return the view of a session; `current_id` is the session of the request."""
+        return cls(
+            id=session.id,
+            created_at=session.created_at,
+            used_at=session.used_at,
+            user_agent=session.user_agent,
+            address=session.address,
+            current=session.id == current_id,
+        )
+
 
 class ResetToken(BaseModel):
     """A single-use token with which a user sets a new password."""
 
     token: str
     expires_at: datetime
-
-
-def validated(model: type[W], value: Any) -> W:
-    """`value` as a `model`, refused like a body that FastAPI has checked.
-
-    Raises:
-        RequestValidationError: it is not one.
-    """
-    try:
-        return model.model_validate(value)
-    except ValidationError as problem:
-        errors = [{**error, "loc": ("body", *error["loc"])} for error in problem.errors()]
-        raise RequestValidationError(errors) from problem

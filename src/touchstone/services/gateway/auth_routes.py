@@ -1,0 +1,123 @@
+"""Routes for registering, signing in and out, and resetting a password."""
+
+from fastapi import Response
+from starlette.requests import Request
+
+from touchstone.core.errors import InvalidRefreshToken, RegistrationClosed
+from touchstone.http.routing import strict_router
+from touchstone.services.gateway import (
+    accounts,
+    device_cookies,
+    password_changes,
+    refresh_tokens,
+    session_store,
+    sessions,
+    sign_in,
+)
+from touchstone.services.gateway.context import Context, GatewayState
+from touchstone.services.gateway.login_body import LOGIN_REQUEST_BODY, LoginBody
+from touchstone.services.gateway.random_tokens import digest_token
+from touchstone.services.gateway.route_table import API
+from touchstone.services.gateway.schemas import Grant, PasswordReset, RefreshToken, Registration, UserView
+from touchstone.services.gateway.sessions import SessionCredentials
+
+router = strict_router(prefix=f"{API}/auth", tags=["auth"])
+
+
+@router.post("/register", status_code=201, summary="Make an account")
+async def register(registration: Registration, ctx: Context) -> UserView:
+    """Create an account, unless registration is closed. The new user is never an administrator."""
+    if ctx.state.settings.registration == "closed":
+        raise RegistrationClosed
+    ctx.state.throttle.count_registration(ctx.address)
+
+    profile = accounts.UserProfile(
+        pseudo=registration.pseudo,
+        given_name=registration.given_name,
+        family_name=registration.family_name,
+        locale=registration.locale,
+    )
+    user = await accounts.create_user(
+        ctx.database, email=registration.email, password=registration.password, profile=profile
+    )
+    return await accounts.read_user(ctx.database, user.id, locale=ctx.locale)
+
+
+@router.post("/login", summary="Sign in", openapi_extra=LOGIN_REQUEST_BODY)
+async def login(credentials: LoginBody, request: Request, response: Response, ctx: Context) -> Grant:
+    """Sign in with `username` (the e-mail address) and `password`, sent as a form or as JSON.
+
+    The response sets a device cookie. A device that sends it again can sign in even when too many sign-ins from its
+    network address have failed.
+    """
+    cookie = request.cookies.get(device_cookies.COOKIE_NAME)
+    device_nonce = None
+    if cookie is not None:
+        claimed_user = await accounts.find_user_record(ctx.database, credentials.username)
+        device_nonce = ctx.state.device_cookies.find_nonce(cookie, claimed_user)
+
+    account = accounts.fold_email(credentials.username)
+    async with ctx.state.throttle.limit_password_attempts(account, ctx.address, device=device_nonce):
+        user = await sign_in.authenticate(ctx.database, credentials.username, credentials.password)
+    session = await sign_in.start_session(ctx.database, user, ctx.device, lifetime=ctx.state.session_lifetime)
+
+    response.set_cookie(
+        device_cookies.COOKIE_NAME,
+        ctx.state.device_cookies.renew(cookie, user),
+        max_age=device_cookies.LIFETIME_SECONDS,
+        path=f"{API}/auth/login",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return _grant_tokens(ctx.state, session)
+
+
+@router.post("/refresh", summary="Exchange a refresh token for new tokens")
+async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant:
+    """Return new tokens for a refresh token, which can be used once.
+
+    If it is used again within ten seconds, while the new refresh token is unused, the response is the same refresh
+    token; later use ends the session.
+    """
+    try:
+        session = await refresh_tokens.rotate_refresh_token(
+            ctx.database, body.refresh_token, key=ctx.state.successor_key, lifetime=ctx.state.session_lifetime
+        )
+    except InvalidRefreshToken:
+        # The reuse of a token may have ended a session.
+        ctx.state.authenticator.clear_cache()
+        raise
+
+    response.headers["Cache-Control"] = "no-store"
+    return _grant_tokens(ctx.state, session)
+
+
+@router.post("/logout", status_code=204, summary="Sign out")
+async def logout(body: RefreshToken, ctx: Context) -> None:
+    """End the session of the refresh token, or the session of this request if the token is not the caller's."""
+    user_id = ctx.caller.id
+    async with ctx.database.writing(essential=True) as rows:
+        token = await session_store.read_refresh_token(rows, digest_token(body.refresh_token))
+        is_revoked = token is not None and await sessions.revoke_session(rows, user_id, token.session_id)
+        if not is_revoked:
+            await sessions.revoke_session(rows, user_id, ctx.identity.session_id)
+    ctx.state.authenticator.clear_cache()
+
+
+@router.post("/reset-password", status_code=204, summary="Set a new password with a reset token")
+async def reset_password(body: PasswordReset, ctx: Context) -> None:
+    """Set a new password with a token from an administrator, which works once. All sessions of the user end."""
+    async with ctx.state.throttle.limit_reset_attempts(ctx.address):
+        await password_changes.reset_password(ctx.database, body.token, body.password)
+    ctx.state.authenticator.clear_cache()
+
+
+def _grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
+    """Return the tokens of a session that has been started or renewed."""
+    return Grant(
+        access_token=state.access_tokens.issue(session.user_id, session.session_id),
+        expires_in=state.access_tokens.lifetime_seconds,
+        refresh_token=session.refresh_token,
+    )

@@ -1,0 +1,115 @@
+"""Authentication of requests: from the bearer token to the user, with a cache that changes of accounts invalidate."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from touchstone.core.errors import ServiceError, Unauthorized
+from touchstone.core.identity import Caller, Headers
+from touchstone.database import versions
+from touchstone.database.engine import Database
+from touchstone.services.gateway import session_store
+from touchstone.services.gateway.access_tokens import (
+    LEEWAY_SECONDS,
+    AccessTokens,
+    parse_bearer_token,
+    read_authorization,
+)
+
+CACHE_SIZE: Final = 10_000
+POLL_SECONDS: Final = 0.4
+TRUST_SECONDS: Final = 1.0
+# The key in the ASGI scope under which the gate passes the identity to the routes of the gateway.
+IDENTITY: Final = "touchstone.identity"
+log = structlog.get_logger("touchstone.services.gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A user who is signed in, with the session and the expiry of the access token (seconds since 1970)."""
+
+    caller: Caller
+    session_id: UUID
+    expires: int
+
+
+class Authenticator:
+    """Resolves Authorization headers to identities.
+
+    Identities are cached until the `accounts` version changes, which is read more than once a second. When it cannot
+    be read, the cache is not trusted any longer, and every request queries the database.
+    """
+
+    def __init__(self, database: Database, tokens: AccessTokens) -> None:
+        self._database = database
+        self._tokens = tokens
+        self._cache: dict[bytes, Identity] = {}
+        self._cache_generation = 0
+        self._cache_confirmed_at = -TRUST_SECONDS
+
+    async def authenticate(self, headers: Headers) -> Identity:
+        """Return the identity that the headers of a request prove.
+
+        Raises:
+            Unauthorized: there is no valid token, or its session or its user is no longer active.
+        """
+        identity = self.cached_identity(headers)
+        if identity is not None:
+            return identity
+        return await self._authenticate_uncached(read_authorization(headers))
+
+    def cached_identity(self, headers: Headers) -> Identity | None:
+        """Return the identity if the cache has it and can be trusted.
+
+        Raises:
+            Unauthorized: the Authorization header is missing or repeated.
+        """
+        identity = self._cache.get(read_authorization(headers))
+        if identity is None or time.monotonic() - self._cache_confirmed_at >= TRUST_SECONDS:
+            return None
+        return identity if time.time() < identity.expires + LEEWAY_SECONDS else None
+
+    def clear_cache(self) -> None:
+        """Drop all cached identities, because an account has changed."""
+        self._cache_generation += 1
+        self._cache.clear()
+
+    async def watch_accounts(self) -> None:
+        """Clear the cache whenever the `accounts` version changes, until cancelled."""
+        known_version = None
+        while True:
+            started_at = time.monotonic()
+            try:
+                async with self._database.reading() as rows:
+                    version = await versions.current(rows, versions.ACCOUNTS)
+            except ServiceError:
+                pass  # the database has logged the outage, and the cache is trusted for a second only
+            except Exception:
+                log.exception("the accounts version cannot be read")
+            else:
+                if version != known_version:
+                    self.clear_cache()
+                known_version = version
+                self._cache_confirmed_at = started_at
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _authenticate_uncached(self, authorization: bytes) -> Identity:
+        generation = self._cache_generation
+        claims = self._tokens.verify(parse_bearer_token(authorization))
+        async with self._database.reading() as rows:
+            caller = await session_store.read_caller(rows, user_id=claims.user_id, session_id=claims.session_id)
+        if caller is None:
+            raise Unauthorized
+
+        identity = Identity(caller, claims.session_id, claims.expires)
+        # If the cache was cleared meanwhile, the query may not have seen the change that was the reason.
+        if generation == self._cache_generation:
+            if len(self._cache) >= CACHE_SIZE:
+                oldest = next(iter(self._cache))
+                del self._cache[oldest]
+            self._cache[authorization] = identity
+        return identity

@@ -1,0 +1,79 @@
+"""The body of a sign-in, which is a form (OAuth 2 password grant) or JSON."""
+
+from collections import Counter
+from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import parse_qsl
+
+from fastapi import Depends
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.requests import Request
+
+from touchstone.core.errors import BadRequest, FieldError, Invalid, UnsupportedMedia
+from touchstone.http.json_body import parse_json
+from touchstone.services.gateway.schemas import Login, LoginForm
+
+L = TypeVar("L", bound=Login)
+FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
+LOGIN_REQUEST_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            FORM_MEDIA_TYPE: {"schema": LoginForm.model_json_schema()},
+            "application/json": {"schema": Login.model_json_schema()},
+        },
+    }
+}
+_MAX_FIELDS: Final = 20
+_MAX_NAME_LENGTH: Final = 80
+
+
+async def _read_login(request: Request) -> Login:
+    """Return the sign-in in the body, read as its media type says; a body without a media type is JSON.
+
+    Raises:
+        NotJson, BadRequest: the body cannot be parsed.
+        Invalid: a field occurs twice.
+        UnsupportedMedia: the body is a multipart form.
+        RequestValidationError: a field is missing, unknown or invalid.
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type.startswith("multipart/"):
+        raise UnsupportedMedia(expected=f"application/json, {FORM_MEDIA_TYPE}")
+
+    body = await request.body()
+    if media_type == FORM_MEDIA_TYPE:
+        return _validate(LoginForm, _parse_form(body))
+    return _validate(Login, parse_json(body))
+
+
+# The parameter type of a handler that takes a sign-in.
+LoginBody = Annotated[Login, Depends(_read_login)]
+
+
+def _parse_form(body: bytes) -> dict[str, str]:
+    """Return the fields of a form.
+
+    Raises:
+        BadRequest: the form is malformed or has too many fields.
+        Invalid: a field occurs twice.
+    """
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
+    except ValueError as problem:
+        raise BadRequest from problem
+
+    counts = Counter(name for name, _ in pairs)
+    for name, count in counts.items():
+        if count > 1:
+            raise Invalid(FieldError(("body", name[:_MAX_NAME_LENGTH]), "given_twice", {"count": count}))
+    return dict(pairs)
+
+
+def _validate(model: type[L], value: Any) -> L:
+    """Return the value as a model; raise the error that FastAPI raises for an invalid body."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as problem:
+        errors = [{**error, "loc": ("body", *error["loc"])} for error in problem.errors()]
+        raise RequestValidationError(errors) from problem

@@ -1,0 +1,39 @@
+"""Queries on the single-use tokens with which users set a new password."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from touchstone.database.engine import Writer
+from touchstone.database.tables import reset_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ResetTokenRecord:
+    """A reset token, of which only the digest is stored."""
+
+    digest: str
+    user_id: UUID
+    expires_at: datetime
+    used_at: datetime | None = None
+
+
+async def insert_reset_token(rows: Writer, token: ResetTokenRecord) -> None:
+    """Insert a reset token."""
+    await rows.execute(sa.insert(reset_tokens).values(asdict(token)))
+
+
+async def use_reset_token(rows: Writer, digest: str, now: datetime) -> bool:
+    """Mark a reset token as used; return False if it is unknown, expired or already used."""
+    update = sa.update(reset_tokens).where(
+        reset_tokens.c.digest == digest, reset_tokens.c.used_at.is_(None), reset_tokens.c.expires_at > now
+    )
+    result = await rows.execute(update.values(used_at=now))
+    return result.rowcount == 1
+
+
+async def delete_reset_tokens(rows: Writer, user_id: UUID) -> None:
+    """Delete every reset token of the user."""
+    await rows.execute(sa.delete(reset_tokens).where(reset_tokens.c.user_id == user_id))

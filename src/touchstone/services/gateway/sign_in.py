@@ -1,0 +1,40 @@
+"""Signing in with an e-mail address and a password."""
+
+from datetime import timedelta
+
+from touchstone.core.errors import InvalidCredentials
+from touchstone.database.engine import Database
+from touchstone.services.gateway import accounts, passwords, sessions, user_store
+from touchstone.services.gateway.sessions import Device, SessionCredentials
+from touchstone.services.gateway.user_store import UserRecord
+
+
+async def authenticate(database: Database, email: str, password: str) -> UserRecord:
+    """Return the active user with this address and password.
+
+    Raises:
+        InvalidCredentials: there is no such user, the password is wrong, or the user is not active. In each case the
+            same work has been done, so that the response time does not tell which.
+    """
+    user = await accounts.find_user_record(database, email)
+    password_hash = user.password_hash if user else None
+    is_correct = await passwords.verify_password(password, password_hash)
+
+    if user is None or not is_correct or not user.is_active:
+        raise InvalidCredentials
+    return user
+
+
+async def start_session(
+    database: Database, user: UserRecord, device: Device, *, lifetime: timedelta
+) -> SessionCredentials:
+    """Start a session of a user who has just been authenticated.
+
+    Raises:
+        InvalidCredentials: meanwhile the password was changed, or the user was deactivated or deleted.
+    """
+    async with database.writing(essential=True) as rows:
+        current_user = await user_store.lock_user(rows, user.id)
+        if current_user is None or not current_user.is_active or current_user.password_hash != user.password_hash:
+            raise InvalidCredentials
+        return await sessions.start_session(rows, user.id, device, lifetime=lifetime)

@@ -1,0 +1,59 @@
+"""The key that signs access tokens, and the keys that are derived from it."""
+
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+from touchstone.core.settings import MINIMUM_KEY_BYTES, Settings, SettingsError
+
+KEY_FILE: Final = "signing.key"
+
+
+def load_signing_key(settings: Settings) -> bytes:
+    """Return the key in the settings, or the one in the data folder, which is created at the first start.
+
+    Raises:
+        SettingsError: other users of the machine can read the file, or it is too short.
+    """
+    if settings.signing_key is not None:
+        return settings.signing_key.get_secret_value().encode()
+
+    path = settings.data_dir / KEY_FILE
+    if not path.exists():
+        _create_key_file(path)
+    return _read_key_file(path)
+
+
+def derive_key(key: bytes, purpose: str) -> bytes:
+    """Return a key for another purpose than access tokens: a signature for one purpose is invalid for others."""
+    return hmac.digest(key, purpose.encode(), "sha256")
+
+
+def _create_key_file(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary_path = path.with_name(f".{KEY_FILE}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(MINIMUM_KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+
+    try:
+        # Creating a link never replaces a file, so that two processes that start together use the same key.
+        path.hardlink_to(temporary_path)
+    except FileExistsError:
+        pass
+    finally:
+        temporary_path.unlink()
+
+
+def _read_key_file(path: Path) -> bytes:
+    if path.stat().st_mode & 0o077:
+        raise SettingsError(f"{path} can be read by others; run: chmod 600 {path}")
+
+    key = path.read_bytes()
+    if len(key) < MINIMUM_KEY_BYTES:
+        raise SettingsError(f"{path} is shorter than {MINIMUM_KEY_BYTES} bytes; delete it to have a new one made")
+    return key
