@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS
 from touchstone.core.text import fold
 from touchstone.ranking.columns.segment import Segment
-from touchstone.ranking.columns.vocabulary import Vocabulary
+from touchstone.ranking.columns.vocabulary import CodeVocabulary
 from touchstone.ranking.criteria import CRITERIA
 
 DOMAINS: Final = (
@@ -147,12 +147,12 @@ def _skewed(rng: Generator, choices: int, size: int, power: float = 1.1) -> NDAr
     return np.searchsorted(np.cumsum(shares / shares.sum()), rng.random(size)).clip(0, choices - 1)
 
 
-def _vocabulary(values: list[Any], folded: list[Any]) -> Vocabulary:
+def _vocabulary(values: list[Any], folded: list[Any]) -> CodeVocabulary:
     """Values with codes from 1; ranks by folded value."""
     order = sorted(set(folded))
     place = dict(zip(order, range(len(order)), strict=True))
     ranks = np.array([-1, *(place[one] for one in folded)], np.int64)
-    return Vocabulary(len(ranks), [None, *values], [None, *folded], ranks, {})
+    return CodeVocabulary(len(ranks), [None, *values], [None, *folded], ranks, {})
 
 
 def _with_nulls(rng: Generator, values: NDArray[Any], share: float) -> NDArray[np.float64]:
@@ -190,7 +190,9 @@ def _flags(rng: Generator, size: int, quality: NDArray[np.float64]) -> dict[str,
     return columns
 
 
-def _lists(rng: Generator, size: int, words: tuple[str, ...], second: float) -> tuple[NDArray[np.int32], Vocabulary]:
+def _lists(
+    rng: Generator, size: int, words: tuple[str, ...], second: float
+) -> tuple[NDArray[np.int32], CodeVocabulary]:
     """Lists of one or two words, and some unknown."""
     count = len(words)
     one, other = _skewed(rng, count, size), rng.integers(0, count, size)
@@ -202,7 +204,7 @@ def _lists(rng: Generator, size: int, words: tuple[str, ...], second: float) -> 
     return codes, _vocabulary(values, values)
 
 
-def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], Vocabulary]:
+def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], CodeVocabulary]:
     """Names of three words and an edition; a third of the records share theirs with others."""
     editions = max(4, size // 8000)
     code = rng.integers(0, len(_FIRST), size)
@@ -237,7 +239,7 @@ def segment(size: int, seed: int = 7) -> Segment:
     owners = [UUID(int=number) for number in range(1, 1000)]
     vocabularies["owner"] = _vocabulary(owners, [str(owner) for owner in owners])
     columns |= _identities(rng, size)
-    return Segment(size, columns, {one.name: one.of(columns) for one in CRITERIA}, vocabularies)
+    return Segment(size, columns, {criterion.name: criterion.compute(columns) for criterion in CRITERIA}, vocabularies)
 
 
 def _identities(rng: Generator, size: int) -> dict[str, NDArray[Any]]:

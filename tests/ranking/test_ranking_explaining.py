@@ -10,7 +10,9 @@ from tests.ranking.by_hand import rank
 from tests.ranking.catalogs import position_of, row, weights
 from tests.ranking.test_ranking_view import made
 from touchstone.ranking.catalog.catalog import Catalog
-from touchstone.ranking.reasons.points import lifts, score_points, stability
+from touchstone.ranking.reasons.lifts import lifts
+from touchstone.ranking.reasons.points import score_points
+from touchstone.ranking.reasons.stability import stability
 
 
 def test_points_add_up_to_the_score() -> None:

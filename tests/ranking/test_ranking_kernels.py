@@ -1,8 +1,10 @@
 """The kernels as plain Python and as native code give the same answers, and the estimates never fall short."""
 
 import importlib.util
+from collections.abc import Callable
 from random import Random
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,16 +12,18 @@ import pytest
 from tests.ranking.by_hand import score
 from tests.ranking.catalogs import row
 from touchstone.ranking.catalog.catalog import Catalog, Layout
-from touchstone.ranking.catalog.indexed_part import weighing_of
-from touchstone.ranking.columns.bitmaps import leaf_counts, pack
+from touchstone.ranking.catalog.indexed_part import kernel_weights
+from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.index.arrays import Index
-from touchstone.ranking.kernels import leaf_kernels, search_kernels
-from touchstone.ranking.kernels.leaf_kernels import SLACK, Asked
-from touchstone.ranking.kernels.search_kernels import Agenda, Best, Graded, Keyed, Repairs, Search
-from touchstone.ranking.kernels.two_threads import LONG, taken
+from touchstone.ranking.index.catalog_index import CatalogIndex
+from touchstone.ranking.kernels.compilation import KERNEL_MODULES, kernels_of
+from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE, TECHNICAL_SCORE
+from touchstone.ranking.kernels.inputs import KernelQuery
+from touchstone.ranking.kernels.order_kernels import RADIX, KeyedPositions, RunSpace, ScoreKeys
+from touchstone.ranking.kernels.radix_sort import sort_by_key
+from touchstone.ranking.kernels.top_kernels import BUCKETS, LeafQueue, TopHeap, TopSearch
+from touchstone.ranking.kernels.two_threads import LONG, take_values
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, Query, Range
-from touchstone.ranking.query.sort_order import stable_order
 
 SIZE = 700
 WEIGHTS = {name: 0.05 * (number + 1) for number, name in enumerate(CRITERION_NAMES)}
@@ -32,59 +36,77 @@ QUERIES: tuple[Query, ...] = (
 )
 
 
-def _copy(module: ModuleType, known: ModuleType | None = None) -> ModuleType:
-    """A module loaded once more, so that its functions are plain Python whatever was compiled before."""
+def _plain_copy(module: ModuleType, plain: dict[str, Callable[..., Any]]) -> ModuleType:
+    """Return a module loaded once more that calls plain functions, whatever was compiled before."""
     assert module.__spec__ is not None
     assert module.__spec__.origin is not None
     spec = importlib.util.spec_from_file_location(module.__name__, module.__spec__.origin)
     assert spec is not None
     assert spec.loader is not None
-    plain = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(plain)
-    for name in set(vars(known or plain)) & set(vars(plain)):
-        setattr(plain, name, vars(known or plain)[name])
-    return plain
+    copy = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copy)
+    for name in set(plain) & set(vars(copy)):
+        setattr(copy, name, plain[name])
+    return copy
 
 
 @pytest.fixture(scope="module")
-def plain() -> tuple[ModuleType, ModuleType]:
-    """Both modules of kernels, not compiled."""
-    loops = _copy(leaf_kernels)
-    return loops, _copy(search_kernels, loops)
+def plain() -> SimpleNamespace:
+    """All kernels by name, not compiled."""
+    kernels: dict[str, Callable[..., Any]] = {}
+    for module in KERNEL_MODULES:
+        copy = _plain_copy(module, kernels)
+        kernels |= {function.__name__: function for function in kernels_of(copy)}
+    return SimpleNamespace(**kernels)
 
 
 @pytest.fixture(scope="module")
-def index() -> Index:
+def native(index: CatalogIndex, plain: SimpleNamespace) -> SimpleNamespace:
+    """All kernels by name, compiled, which the index has seen to."""
+    return SimpleNamespace(
+        **{name: getattr(module, name) for module in KERNEL_MODULES for name in vars(plain) if hasattr(module, name)}
+    )
+
+
+@pytest.fixture(scope="module")
+def index() -> CatalogIndex:
     """An index over a few hundred records in leaves of 64, the kernels compiled."""
     catalog = Catalog.build((row(Random(id_), id_) for id_ in range(1, SIZE + 1)), Layout(index_from=1, leaf_words=1))
     assert catalog.index is not None
     return catalog.index
 
 
-def _asked(index: Index, query: Query) -> Asked:
-    alive = pack(np.ones(SIZE, np.bool_), index.meta.words)
-    found = index.planner.asked(query, alive, leaf_counts(alive, 1))
-    assert found is not None
-    return found[0]
+def _translate(index: CatalogIndex, query: Query) -> KernelQuery:
+    alive = pack_bits(np.ones(SIZE, np.bool_), index.columns.word_count)
+    translated = index.translator.translate(query, alive, count_bits_by_leaf(alive, 1))
+    assert translated is not None
+    return translated.kernel_query
 
 
-def _matched(module: ModuleType, index: Index, query: Query) -> tuple[int, list[int]]:
-    words = np.zeros(index.meta.words, np.uint64)
-    found = module.match(index.grid, _asked(index, query), np.empty(1, np.uint64), words)
-    return int(found), words.tolist()
+def _select(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> tuple[int, list[int]]:
+    words = np.zeros(index.columns.word_count, np.uint64)
+    count = kernels.select_all(index.kernel_columns, _translate(index, query), np.empty(1, np.uint64), words)
+    return int(count), words.tolist()
+
+
+def test_kernels_are_compiled(native: SimpleNamespace, plain: SimpleNamespace) -> None:
+    """What the other tests compare are really two forms of the same functions."""
+    assert vars(native).keys() == vars(plain).keys()
+    assert all(hasattr(kernel, "py_func") for kernel in vars(native).values())
+    assert not any(hasattr(kernel, "py_func") for kernel in vars(plain).values())
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_plain_and_native_kernels_match_the_same_records(
-    plain: tuple[ModuleType, ModuleType], index: Index, query: Query
+    plain: SimpleNamespace, native: SimpleNamespace, index: CatalogIndex, query: Query
 ) -> None:
     """Filters give the same bitmap and the same count."""
-    assert _matched(plain[0], index, query) == _matched(leaf_kernels, index, query)
+    assert _select(plain, index, query) == _select(native, index, query)
 
 
-def _topped(loops: ModuleType, search: ModuleType, index: Index, query: Query) -> list[tuple[int, float]]:
-    leaves, weighing = index.meta.leaves, weighing_of(WEIGHTS)
-    agenda = Agenda(
+def _find_top(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> list[tuple[int, float]]:
+    leaves, weights = index.columns.leaf_count, kernel_weights(WEIGHTS)
+    queue = LeafQueue(
         np.empty(leaves, np.int64),
         np.empty(leaves),
         np.empty(1, np.uint64),
@@ -92,51 +114,57 @@ def _topped(loops: ModuleType, search: ModuleType, index: Index, query: Query) -
         np.empty(65, np.int64),
         np.empty(64),
     )
-    best = Best(np.empty(9, np.int64), np.empty(9))
-    loops.bounds(index.grid, weighing, agenda.bound)
-    loops.by_bound(agenda.bound, np.zeros(loops.BUCKETS + 1, np.int64), agenda.leaves)
-    size, _ = search.top(Search(index.grid, _asked(index, query), weighing), agenda, best)
-    return sorted(zip(best.positions[:size].tolist(), best.scores[:size].tolist(), strict=True))
+    kernels.fill_bounds(index.kernel_columns, weights, queue.bounds)
+    kernels.queue_leaves(queue.bounds, np.zeros(BUCKETS + 1, np.int64), queue.leaves)
+
+    heap = TopHeap(np.empty(9, np.int64), np.empty(9))
+    size = kernels.find_top(TopSearch(index.kernel_columns, _translate(index, query), weights), queue, heap)
+    return sorted(zip(heap.positions[:size].tolist(), heap.scores[:size].tolist(), strict=True))
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_plain_and_native_kernels_find_the_same_best(
-    plain: tuple[ModuleType, ModuleType], index: Index, query: Query
+    plain: SimpleNamespace, native: SimpleNamespace, index: CatalogIndex, query: Query
 ) -> None:
     """The nine best and their scores, to the last bit."""
-    assert _topped(*plain, index, query) == _topped(leaf_kernels, search_kernels, index, query)
+    assert _find_top(plain, index, query) == _find_top(native, index, query)
 
 
-def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[object]]:
-    words = np.zeros(index.meta.words, np.uint64)
-    leaf_kernels.match(index.grid, _asked(index, QUERIES[3]), np.empty(1, np.uint64), words)
+def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object]]:
+    columns = index.columns
+    words = np.zeros(columns.word_count, np.uint64)
+    kernels.select_all(index.kernel_columns, _translate(index, QUERIES[3]), np.empty(1, np.uint64), words)
     by_name = np.empty(SIZE + 1, np.uint32)
-    by_name = by_name[: search.along(words, index.arrays["name.by"], by_name)]
-    graded = Graded(np.zeros(64 * len(words)), np.zeros(64 * len(words), np.uint32))
-    search.ranking_keys(index.grid, weighing_of(WEIGHTS), words[1:], 1, graded)
-    scores, keys = graded.scores, graded.keys[by_name]
-    source = Keyed(keys >> np.uint32(28), by_name)
-    target = Keyed(np.empty_like(keys), np.empty_like(source.places))
-    digits = np.zeros(loops.RADIX, np.int64)
-    search.count_digits(0, source.keys, digits)
-    search.deal_digits(0, source, target, np.cumsum(digits) - digits)
+    by_name = by_name[: kernels.filter_permutation(words, columns.names.permutation, by_name)]
+
+    score_keys = ScoreKeys(np.zeros(64 * len(words)), np.zeros(64 * len(words), np.uint32))
+    kernels.fill_score_keys(index.kernel_columns, kernel_weights(WEIGHTS), words[1:], 1, score_keys)
+    scores, keys = score_keys.scores, score_keys.keys[by_name]
+    source = KeyedPositions(keys >> np.uint32(28), by_name)
+    target = KeyedPositions(np.empty_like(keys), np.empty_like(source.positions))
+    digits = np.zeros(RADIX, np.int64)
+    kernels.count_digits(0, source.keys, digits)
+    kernels.scatter_by_digit(0, source, target, np.cumsum(digits) - digits)
+
     size = len(keys) + 2
-    room = Repairs(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
-    left = search.repair(target.keys, target.places, scores, room)
+    space = RunSpace(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
+    unsorted = kernels.sort_runs(target.keys, target.positions, scores, space)
     taken = np.empty(len(by_name))
-    search.take(graded.scores, by_name, taken)
+    kernels.take(score_keys.scores, by_name, taken)
     walked = np.empty(5, np.int64)
-    search.walk(words, index.arrays["name.by"], 3, walked)
-    counts = np.zeros(len(index.arrays["year.values"]), np.int64)
-    search.tally(words, index.arrays["year.code"], counts)
-    extremes = search.technical_extremes(index.grid, words, index.arrays["lower"][1])
-    common = search.overlap(words, index.arrays["planes"][0])
+    kernels.walk_permutation(words, columns.names.permutation, 3, walked)
+
+    year = columns.numbers["year"]
+    counts = np.zeros(len(year.values), np.int64)
+    kernels.tally_codes(words, year.codes, counts)
+    extremes = kernels.technical_extremes(index.kernel_columns, words, columns.criteria.lower[TECHNICAL_SCORE])
+    common = kernels.count_common_bits(words, columns.planes.bitmaps[0])
     arrays = (
         by_name,
-        graded.scores,
-        graded.keys,
-        target.places,
-        room.left[: 2 * left],
+        score_keys.scores,
+        score_keys.keys,
+        target.positions,
+        space.unsorted[: 2 * unsorted],
         taken,
         walked,
         counts,
@@ -147,33 +175,35 @@ def _in_order(loops: ModuleType, search: ModuleType, index: Index) -> list[list[
     return [list(map(float, array)) for array in arrays]
 
 
-def test_plain_and_native_kernels_order_and_count_the_same(plain: tuple[ModuleType, ModuleType], index: Index) -> None:
-    """Permutations, radix passes, repairs, tallies and extremes agree."""
-    assert _in_order(*plain, index) == _in_order(leaf_kernels, search_kernels, index)
+def test_plain_and_native_kernels_order_and_count_the_same(
+    plain: SimpleNamespace, native: SimpleNamespace, index: CatalogIndex
+) -> None:
+    """Permutations, radix passes, sorted runs, tallies and extremes agree."""
+    assert _in_order(plain, index) == _in_order(native, index)
 
 
 @pytest.mark.parametrize("spread", [1, 50, 2**31])
-def test_long_keys_are_sorted_in_halves_and_stay_in_order(index: Index, spread: int) -> None:
-    """Two threads deal a pass, and equal keys keep the order that they had."""
+def test_long_keys_are_sorted_in_halves_and_stay_in_order(index: CatalogIndex, spread: int) -> None:
+    """Two threads sort by each digit, and equal keys keep the order that they had."""
     rng = np.random.default_rng(spread)
-    keys, places = rng.integers(0, spread, 3 * LONG, np.uint32), rng.permutation(3 * LONG).astype(np.uint32)
-    wanted = np.argsort(keys, kind="stable")
-    found = stable_order(keys.copy(), places.copy())
-    assert (found.keys == keys[wanted]).all()
-    assert (found.places == places[wanted]).all()
-    assert (taken(keys, found.places) == keys[found.places]).all()
+    keys, positions = rng.integers(0, spread, 3 * LONG, np.uint32), rng.permutation(3 * LONG).astype(np.uint32)
+    expected = np.argsort(keys, kind="stable")
+    result = sort_by_key(keys.copy(), positions.copy())
+    assert (result.keys == keys[expected]).all()
+    assert (result.positions == positions[expected]).all()
+    assert (take_values(keys, result.positions) == keys[result.positions]).all()
 
 
-def test_no_estimate_and_no_bound_is_below_a_score(plain: tuple[ModuleType, ModuleType], index: Index) -> None:
+def test_no_estimate_and_no_bound_is_below_a_score(plain: SimpleNamespace, index: CatalogIndex) -> None:
     """Pruning is exact only because a leaf's bound and a record's estimate are never too low."""
     rows = {id_: row(Random(id_), id_) for id_ in range(1, SIZE + 1)}
-    weighing, ids = weighing_of(WEIGHTS), index.integers("id")
-    bound = np.empty(index.meta.leaves)
-    plain[0].bounds(index.grid, weighing, bound)
-    for leaf in range(index.meta.leaves):
+    weights, ids = kernel_weights(WEIGHTS), index.integers("id", slice(None))
+    bounds = np.empty(index.columns.leaf_count)
+    plain.fill_bounds(index.kernel_columns, weights, bounds)
+    for leaf in range(index.columns.leaf_count):
         estimates = np.empty(64, np.float32)
-        plain[0].estimate(index.grid, weighing, leaf, estimates)
+        plain.fill_estimates(index.kernel_columns, weights, leaf, estimates)
         for place, id_ in enumerate(ids[64 * leaf : 64 * leaf + 64].tolist()):
             exact = score(rows[id_], WEIGHTS)
-            assert estimates[place] + SLACK >= exact
-            assert bound[leaf] >= exact
+            assert estimates[place] + FLOAT32_TOLERANCE >= exact
+            assert bounds[leaf] >= exact

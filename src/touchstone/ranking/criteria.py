@@ -1,7 +1,7 @@
 """The twelve scoring criteria (interface, sections 2.7 and 2.8), each a function over columns with values in 0-1.
 
-Facts come as numbers in float64 (NaN: not known) and flags in int8 (1, 0, -1: not known). What is not known counts 0.
-Every formula is evaluated in float64 in the order in which it is written, so that a score is the same everywhere.
+Facts are numbers in float64, NaN if not known, and flags in int8: 1, 0, or -1 if not known. What is not known counts
+0. Every formula is evaluated in float64 in the order in which it is written, so that a score is the same everywhere.
 """
 
 import math
@@ -19,10 +19,22 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Facts: TypeAlias = Mapping[str, NDArray[Any]]
 
+DOCUMENTATION_PART: Final = 0.15
+"""What each kind of documentation adds to the technical score."""
+QUALITY_PART: Final = 0.2
+"""What complete values, and a split into training and test data, each add to the technical score."""
+SIZE_PART: Final = 0.15
+"""What the numbers of instances and of features each add to the technical score at most."""
+MISSING_VALUES_QUALITY: Final = 0.5
+"""The data quality of a record with missing values if their share is not known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One criterion: its wire name, kind (composite, binary or continuous), labels and formula for people."""
+    """A criterion: its wire name, kind (composite, binary or continuous), labels, formula for people, and function.
+
+    `facts`: the attributes that it is computed from.
+    """
 
     name: str
     kind: str
@@ -30,106 +42,114 @@ class Criterion:
     label_en: str
     formula_fr: str
     formula_en: str
-    of: Callable[[Facts], Floats]
+    facts: tuple[str, ...]
+    compute: Callable[[Facts], Floats]
 
 
-def _log10_of_positive(values: Floats) -> Floats:
-    """log10 by `math.log10` for each distinct value, -inf where there is none.
+def _log10(values: Floats) -> Floats:
+    """Return log10 of the positive values, and -inf for the others and NaN.
 
-    NumPy's own may differ from the C library's in the last bit, and between its vector widths; a score must not.
+    `math.log10` is called once for each distinct value: NumPy's log10 may differ from the C library's in the last bit,
+    depending on the width of the processor's vectors, and a score must not.
     """
     distinct, inverse = np.unique(values, return_inverse=True)
-    table = [math.log10(value) if value > 0 else -math.inf for value in distinct.tolist()]
-    return np.array(table, np.float64)[inverse]
+    logarithms = [math.log10(value) if value > 0 else -math.inf for value in distinct.tolist()]
+    return np.array(logarithms, np.float64)[inverse]
 
 
 def ethical_score(facts: Facts) -> Floats:
-    """The share of the ten ethical attributes that are true (interface 2.8)."""
-    true = np.zeros(len(facts[ETHICAL[0]]), np.int64)
+    """Return the share of the ten ethical attributes that are true (interface, section 2.8)."""
+    true_count = np.zeros(len(facts[ETHICAL[0]]), np.int64)
     for name in ETHICAL:
-        true += facts[name] == 1
-    return true / 10
+        true_count += facts[name] == 1
+    return true_count / 10
+
+
+def technical_score(facts: Facts) -> Floats:
+    """Return the sum of documentation, quality, and size and richness (interface, section 2.8)."""
+    size = instances_part(facts["instances_number"]) + features_part(facts["features_number"])
+    return np.minimum(1.0, _documentation_part(facts) + _quality_part(facts) + size)
 
 
 def _documentation_part(facts: Facts) -> Floats:
-    provided, external = facts["metadata_provided_with_dataset"] == 1, facts["external_documentation_available"] == 1
-    return np.where(provided, 0.15, 0.0) + np.where(external, 0.15, 0.0)
-
-
-def missing_part(percentage: Floats) -> Floats:
-    """What a known missing share brings to the technical score."""
-    return np.maximum(0.0, 0.2 * (100 - percentage) / 100)
+    has_metadata = facts["metadata_provided_with_dataset"] == 1
+    has_external = facts["external_documentation_available"] == 1
+    return np.where(has_metadata, DOCUMENTATION_PART, 0.0) + np.where(has_external, DOCUMENTATION_PART, 0.0)
 
 
 def _quality_part(facts: Facts) -> Floats:
     percentage = facts["missing_values_percentage"]
-    by_flag = np.where(facts["has_missing_values"] == 0, 0.2, 0.0)
-    missing = np.where(np.isnan(percentage), by_flag, missing_part(percentage))
-    return missing + np.where(facts["is_split"] == 1, 0.2, 0.0)
+    by_flag = np.where(facts["has_missing_values"] == 0, QUALITY_PART, 0.0)
+    completeness = np.where(np.isnan(percentage), by_flag, missing_part(percentage))
+
+    return completeness + np.where(facts["is_split"] == 1, QUALITY_PART, 0.0)
+
+
+def missing_part(percentage: Floats) -> Floats:
+    """Return what a known percentage of missing values adds to the technical score."""
+    return np.maximum(0.0, QUALITY_PART * (100 - percentage) / 100)
 
 
 def instances_part(instances: Floats) -> Floats:
-    """What the number of instances brings to the technical score."""
-    return 0.15 * np.clip((_log10_of_positive(instances) - 2) / 3, 0.0, 1.0)
+    """Return what the number of instances adds to the technical score."""
+    return SIZE_PART * np.clip((_log10(instances) - 2) / 3, 0.0, 1.0)
 
 
 def features_part(features: Floats) -> Floats:
-    """What the number of features brings to the technical score."""
-    many = 0.15 * np.maximum(0.5, 1 - (features - 100) / 1000)
-    few = 0.15 * features / 10
-    part = np.where(features > 100, many, np.where(features < 10, few, 0.15))
-    return np.where(np.isnan(features), 0.0, part)
-
-
-def _size_part(facts: Facts) -> Floats:
-    return instances_part(facts["instances_number"]) + features_part(facts["features_number"])
-
-
-def technical_score(facts: Facts) -> Floats:
-    """Documentation, quality, and size and richness added up (interface 2.8)."""
-    return np.minimum(1.0, _documentation_part(facts) + _quality_part(facts) + _size_part(facts))
+    """Return what the number of features adds to the technical score."""
+    above_100 = SIZE_PART * np.maximum(0.5, 1 - (features - 100) / 1000)
+    below_10 = SIZE_PART * features / 10
+    known = np.where(features > 100, above_100, np.where(features < 10, below_10, SIZE_PART))
+    return np.where(np.isnan(features), 0.0, known)
 
 
 def popularity_score(facts: Facts) -> Floats:
-    """clamp(log10(citations) / 3, 0, 1) (interface 2.8)."""
-    return np.clip(_log10_of_positive(facts["citations"]) / 3, 0.0, 1.0)
+    """Return clamp(log10(citations) / 3, 0, 1) (interface, section 2.8)."""
+    return np.clip(_log10(facts["citations"]) / 3, 0.0, 1.0)
 
 
-def _flag(name: str) -> Callable[[Facts], Floats]:
-    return lambda facts: (facts[name] == 1).astype(np.float64)
+def _is_true(flag: str) -> Callable[[Facts], Floats]:
+    """Return the criterion that is 1 if a flag is true, else 0."""
+    return lambda facts: (facts[flag] == 1).astype(np.float64)
 
 
 def documentation(facts: Facts) -> Floats:
-    """1 when metadata or external documentation is there."""
+    """Return 1 if metadata or external documentation is available, else 0."""
     return (_documentation_part(facts) > 0).astype(np.float64)
 
 
 def data_quality(facts: Facts) -> Floats:
-    """(100 - p) / 100 when the missing share p is known; else 1, 0.5, 0 for has_missing_values false, true, unknown."""
+    """Return (100 - p) / 100 if the percentage p of missing values is known.
+
+    Otherwise the flag `has_missing_values` decides: 1 if it is false, 0.5 if it is true, 0 if it is not known.
+    """
     percentage, flag = facts["missing_values_percentage"], facts["has_missing_values"]
-    by_flag = np.where(flag == 0, 1.0, np.where(flag == 1, 0.5, 0.0))
+    by_flag = np.where(flag == 0, 1.0, np.where(flag == 1, MISSING_VALUES_QUALITY, 0.0))
     return np.where(np.isnan(percentage), by_flag, complete_share(percentage))
 
 
 def complete_share(percentage: Floats) -> Floats:
-    """The share that is not missing."""
+    """Return the share of values that are not missing."""
     return (100 - percentage) / 100
 
 
 def instances_count(facts: Facts) -> Floats:
-    """clamp(log10(n) / 5, 0, 1)."""
-    return np.clip(_log10_of_positive(facts["instances_number"]) / 5, 0.0, 1.0)
+    """Return clamp(log10(instances) / 5, 0, 1)."""
+    return np.clip(_log10(facts["instances_number"]) / 5, 0.0, 1.0)
 
 
 def features_count(facts: Facts) -> Floats:
-    """clamp(n / 100, 0, 1)."""
+    """Return clamp(features / 100, 0, 1)."""
     return np.nan_to_num(np.clip(facts["features_number"] / 100, 0.0, 1.0), nan=0.0)
 
 
 def novelty(facts: Facts) -> Floats:
-    """clamp((y - 2000) / 24, 0, 1)."""
+    """Return clamp((year - 2000) / 24, 0, 1)."""
     return np.nan_to_num(np.clip((facts["year"] - 2000) / 24, 0.0, 1.0), nan=0.0)
 
+
+_DOCUMENTATION: Final = ("metadata_provided_with_dataset", "external_documentation_available")
+_COMPLETENESS: Final = ("missing_values_percentage", "has_missing_values")
 
 CRITERIA: Final[tuple[Criterion, ...]] = (
     Criterion(
@@ -139,6 +159,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Ethical",
         "nombre de critères éthiques remplis ÷ 10",
         "number of ethical criteria that are met ÷ 10",
+        ETHICAL,
         ethical_score,
     ),
     Criterion(
@@ -148,6 +169,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Technical",
         "documentation (0,30) + qualité (0,40) + taille et richesse (0,30)",
         "documentation (0.30) + quality (0.40) + size and richness (0.30)",
+        (*_DOCUMENTATION, *_COMPLETENESS, "is_split", "instances_number", "features_number"),
         technical_score,
     ),
     Criterion(
@@ -157,6 +179,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Popularity",
         "log10(citations) ÷ 3, borné à 0–1",
         "log10(citations) ÷ 3, clamped to 0–1",
+        ("citations",),
         popularity_score,
     ),
     Criterion(
@@ -166,7 +189,8 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Anonymization",
         "1 si anonymisation appliquée, sinon 0",
         "1 if anonymization is applied, else 0",
-        _flag("anonymization_applied"),
+        ("anonymization_applied",),
+        _is_true("anonymization_applied"),
     ),
     Criterion(
         "transparency",
@@ -175,7 +199,8 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Transparency",
         "1 si transparence documentée, sinon 0",
         "1 if transparency is documented, else 0",
-        _flag("transparency"),
+        ("transparency",),
+        _is_true("transparency"),
     ),
     Criterion(
         "informed_consent",
@@ -184,7 +209,8 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Informed consent",
         "1 si consentement éclairé, sinon 0",
         "1 if consent was informed, else 0",
-        _flag("informed_consent"),
+        ("informed_consent",),
+        _is_true("informed_consent"),
     ),
     Criterion(
         "documentation",
@@ -193,6 +219,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Documentation",
         "1 si métadonnées fournies ou documentation externe, sinon 0",
         "1 if metadata or external documentation is there, else 0",
+        _DOCUMENTATION,
         documentation,
     ),
     Criterion(
@@ -202,6 +229,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Data quality",
         "(100 − % manquant) ÷ 100 ; à défaut, 1 sans valeurs manquantes, 0,5 avec, 0 si inconnu",
         "(100 − missing %) ÷ 100; otherwise 1 without missing values, 0.5 with, 0 if unknown",
+        _COMPLETENESS,
         data_quality,
     ),
     Criterion(
@@ -211,6 +239,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Number of instances",
         "log10(instances) ÷ 5, borné à 0–1",
         "log10(instances) ÷ 5, clamped to 0–1",
+        ("instances_number",),
         instances_count,
     ),
     Criterion(
@@ -220,6 +249,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Number of features",
         "variables ÷ 100, borné à 0–1",
         "features ÷ 100, clamped to 0–1",
+        ("features_number",),
         features_count,
     ),
     Criterion(
@@ -229,6 +259,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Citations",
         "log10(citations) ÷ 3, borné à 0–1",
         "log10(citations) ÷ 3, clamped to 0–1",
+        ("citations",),
         popularity_score,
     ),
     Criterion(
@@ -238,6 +269,7 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
         "Novelty",
         "(année − 2000) ÷ 24, borné à 0–1",
         "(year − 2000) ÷ 24, clamped to 0–1",
+        ("year",),
         novelty,
     ),
 )

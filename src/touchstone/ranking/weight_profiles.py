@@ -1,4 +1,4 @@
-"""The named weight sets (interface, section 2.8)."""
+"""The named sets of weights that a ranking can be asked for (interface, section 2.8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """One named set of weights by criterion, with its labels."""
+class WeightProfile:
+    """A named set of weights by criterion, with its labels."""
 
     name: str
     label_fr: str
@@ -16,31 +16,31 @@ class Profile:
     weights: Mapping[str, float]
 
 
-_ALL: Final = (
-    Profile(
+_PROFILES: Final = (
+    WeightProfile(
         "ethical",
         "Éthique d’abord",
         "Ethics first",
         MappingProxyType({"ethical_score": 0.7, "anonymization": 0.2, "informed_consent": 0.1}),
     ),
-    Profile(
+    WeightProfile(
         "technical",
         "Technique d’abord",
         "Technical first",
         MappingProxyType({"technical_score": 0.6, "data_quality": 0.3, "documentation": 0.1}),
     ),
-    Profile(
+    WeightProfile(
         "popularity",
         "Popularité d’abord",
         "Popularity first",
         MappingProxyType({"popularity_score": 0.8, "citations": 0.2}),
     ),
-    Profile(
+    WeightProfile(
         "balanced",
         "Équilibré",
         "Balanced",
         MappingProxyType({"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}),
     ),
 )
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({profile.name: profile for profile in _ALL})
+PROFILES: Final[Mapping[str, WeightProfile]] = MappingProxyType({profile.name: profile for profile in _PROFILES})
 DEFAULT_PROFILE: Final = "balanced"

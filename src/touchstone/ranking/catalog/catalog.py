@@ -1,4 +1,4 @@
-"""The catalog that one writer changes: `Catalog` takes the writes, each of which makes a new `View`."""
+"""The catalog that one writer changes: each change makes a new view, and a new index is built when one pays."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -6,24 +6,24 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from touchstone.ranking.catalog.indexed_part import Clustered, PlanThresholds
-from touchstone.ranking.catalog.unindexed_part import Flat
+from touchstone.ranking.catalog.indexed_part import IndexedPart, PlanThresholds
+from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.criteria import Bools
-from touchstone.ranking.index.arrays import Index
-from touchstone.ranking.index.builder import build
+from touchstone.ranking.index.builder import build_columns
+from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.kernels.compilation import compile_kernels
 
 _CHUNK: Final = 8192
-_SPARE: Final = 1024  # dead fresh records that are never worth clearing away
-_TAIL: Final = 10_000  # fresh records beside an index that are worth a new one
+_TOLERATED_DEAD_ROWS: Final = 1024  # so many dead records of the tail are never worth a compaction
+_TOLERATED_STALE_ROWS: Final = 10_000  # so many records beside an index, or dead in it, are not worth a new one
 
 
 class Layout(NamedTuple):
     """When and how a catalog is indexed: from so many records, in leaves of `64 * leaf_words`, compiled or not.
 
-    `plans`: which way an indexed catalog answers.
+    `plans`: when an indexed catalog answers in which way.
     """
 
     index_from: int = 100_000
@@ -32,128 +32,152 @@ class Layout(NamedTuple):
     plans: PlanThresholds = PlanThresholds()
 
 
-class IndexRebuild:
-    """A new index in the making: `run` may take long and belongs in a thread; the catalog goes on meanwhile.
+class CatalogChange(NamedTuple):
+    """One change: records to insert or replace, and ids to delete."""
 
-    `version`: what the caller says that the catalog held when it began, kept for a snapshot.
+    upserts: Sequence[CatalogRow]
+    deleted: Collection[int]
+
+
+class IndexRebuild:
+    """The building of a new index; `run` may take long and belongs in a thread, while the catalog goes on.
+
+    `version`: the caller's version of what the catalog held when the rebuild began, kept for a snapshot.
     """
 
-    def __init__(self, parts: Sequence[Flat | Clustered], layout: Layout, version: int) -> None:
-        self._parts, self._layout, self.version = parts, layout, version
-        self.index: Index | None = None
+    def __init__(self, parts: Sequence[UnindexedPart | IndexedPart], layout: Layout, version: int) -> None:
+        self._parts = parts
+        self._layout = layout
+        self.version = version
+        self.index: CatalogIndex | None = None
 
     def run(self) -> None:
-        """Read all records, lay them out anew, and make the kernels ready."""
+        """Read all records, build the index, and compile the kernels."""
         if self._layout.compiled:
             compile_kernels()
+
         writer = SegmentWriter()
         for part in self._parts:
-            writer.extend_decoded(part.decoded())
+            writer.extend_decoded(part.decode())
         segment = writer.segment()
         if segment.size:
-            self.index = Index(*build(segment, self._layout.leaf_words))
-            Clustered(self.index, self._layout.plans).warm()
+            self.index = CatalogIndex(build_columns(segment, self._layout.leaf_words))
+            IndexedPart(self.index, self._layout.plans).warm_up()
 
 
 class Catalog:
-    """The catalog that one writer changes; `view` is swapped at the end of each change, never edited."""
+    """The catalog that one writer changes; each change replaces `view` by a new one."""
 
     def __init__(self, layout: Layout = Layout()) -> None:  # noqa: B008 (a value, never changed)
         self._layout = layout
-        self._main: Clustered | None = None
-        self._journal: list[tuple[Sequence[CatalogRow], Collection[int]]] | None = None
-        self._restart(SegmentWriter())
-
-    def _restart(self, writer: SegmentWriter) -> None:
-        """Fresh records, all alive, beside the index there is."""
-        self._writer = writer
-        segment = writer.segment()
-        self._alive: Bools = np.ones(segment.size, np.bool_)
-        self._where = {id_: position for position, id_ in enumerate(segment.columns["id"].tolist())}
-        self.view = View(Flat(segment, self._alive), self._main)
+        self._indexed: IndexedPart | None = None
+        self._changes_since_rebuild: list[CatalogChange] | None = None  # None while no index is being built
+        self._start_tail(SegmentWriter())
 
     @classmethod
     def build(cls, rows: Iterable[CatalogRow], layout: Layout = Layout()) -> "Catalog":  # noqa: B008
-        """A catalog of these records, each id once; a large one is indexed at once."""
-        catalog, source = cls(layout), iter(rows)
+        """Return a catalog of records with distinct ids; a large one is indexed at once."""
+        writer = SegmentWriter()
+        source = iter(rows)
         while chunk := list(islice(source, _CHUNK)):
-            catalog._writer.extend(chunk)
-        catalog._restart(catalog._writer)
+            writer.extend(chunk)
+
+        catalog = cls(layout)
+        catalog._start_tail(writer)
         if catalog.is_rebuild_due:
-            catalog.recluster()
+            catalog.rebuild_index()
         return catalog
 
     @classmethod
-    def from_index(cls, index: Index, layout: Layout = Layout()) -> "Catalog":  # noqa: B008
-        """A catalog over an index that is already there, such as one from a snapshot."""
-        catalog = cls(layout)
+    def from_index(cls, index: CatalogIndex, layout: Layout = Layout()) -> "Catalog":  # noqa: B008
+        """Return a catalog over an index that exists already, such as one from a snapshot."""
         if layout.compiled:
             compile_kernels()
-        catalog._main = Clustered(index, layout.plans)
-        catalog._main.warm()
-        catalog._restart(SegmentWriter())
+        catalog = cls(layout)
+        catalog._indexed = IndexedPart(index, layout.plans)
+        catalog._indexed.warm_up()
+        catalog._start_tail(SegmentWriter())
         return catalog
 
+    def _start_tail(self, writer: SegmentWriter) -> None:
+        """Replace the tail by the records of a writer, all of them alive."""
+        segment = writer.segment()
+        self._tail_writer = writer
+        self._tail_alive: Bools = np.ones(segment.size, np.bool_)
+        self._tail_positions = {id_: position for position, id_ in enumerate(segment.columns["id"].tolist())}
+        self.view = View(UnindexedPart(segment, self._tail_alive), self._indexed)
+
     def apply(self, *, upserts: Sequence[CatalogRow], deleted: Collection[int]) -> None:
-        """Put records in or in the place of those with their ids, and take out those with a deleted id.
+        """Insert records, or replace those with the same id, and delete the records with some ids.
 
-        Where one id comes several times the last one counts, and deleting wins. Costs the rows given and a copy of
-        the masks; what has become of old rows is cleared away once half of the fresh ones are dead.
+        If an id occurs several times, its last record counts; deleting wins over inserting. The cost is that of the
+        given rows and a copy of the masks. The tail is compacted once half of its records are dead.
         """
-        if self._journal is not None:
-            self._journal.append((upserts, deleted))
-        dropped = set(deleted)
-        fresh = {row.id: row for row in upserts if row.id not in dropped}
-        self._forget({*fresh, *dropped})
-        self._where |= {id_: len(self._alive) + offset for offset, id_ in enumerate(fresh)}
-        self._alive = np.concatenate([self._alive, np.ones(len(fresh), np.bool_)])
-        self._writer.extend(list(fresh.values()))
-        current = Flat(self._writer.segment(), self._alive)
-        if current.span - current.size > max(_SPARE, current.span // 2):
-            writer = SegmentWriter()
-            writer.extend_decoded(current.decoded())
-            self._restart(writer)
-        else:
-            self.view = View(current, self._main)
+        if self._changes_since_rebuild is not None:
+            self._changes_since_rebuild.append(CatalogChange(upserts, deleted))
 
-    def _forget(self, ids: Collection[int]) -> None:
-        gone = [self._where.pop(id_) for id_ in ids if id_ in self._where]
-        self._alive = self._alive.copy()
-        self._alive[gone] = False
-        if self._main:
-            found = (self._main.find(id_) for id_ in ids)
-            positions = [position for position in found if position is not None]
-            self._main = self._main.without(positions) if positions else self._main
+        deleted_ids = set(deleted)
+        new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
+        self._remove({*new_rows, *deleted_ids})
+        self._append(list(new_rows.values()))
+
+        tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
+        if tail.span - tail.size > max(_TOLERATED_DEAD_ROWS, tail.span // 2):
+            writer = SegmentWriter()
+            writer.extend_decoded(tail.decode())
+            self._start_tail(writer)
+        else:
+            self.view = View(tail, self._indexed)
+
+    def _remove(self, ids: Collection[int]) -> None:
+        """Mark the records with some ids as dead, in copies of the masks that older views share."""
+        positions = [self._tail_positions.pop(id_) for id_ in ids if id_ in self._tail_positions]
+        self._tail_alive = self._tail_alive.copy()
+        self._tail_alive[positions] = False
+        if self._indexed:
+            self._indexed = self._indexed.without(list(ids))
+
+    def _append(self, rows: Sequence[CatalogRow]) -> None:
+        """Append live records to the tail."""
+        first = len(self._tail_alive)
+        self._tail_positions |= {row.id: first + offset for offset, row in enumerate(rows)}
+        self._tail_alive = np.concatenate([self._tail_alive, np.ones(len(rows), np.bool_)])
+        self._tail_writer.extend(rows)
 
     @property
-    def index(self) -> Index | None:
-        """The index that most records are behind, to be saved; None while there is none."""
-        return self._main.index if self._main else None
+    def index(self) -> CatalogIndex | None:
+        """The index that most records are behind, for a snapshot; None while there is none."""
+        return self._indexed.index if self._indexed else None
 
     @property
     def is_rebuild_due(self) -> bool:
-        """Whether a new index would pay: for the first time, or because a tenth of the old one is stale."""
-        if not self._main:
+        """Whether a new index pays: there is none yet, or a tenth of its records is stale."""
+        if not self._indexed:
             return self.view.size >= self._layout.index_from
-        return self.view.unindexed_size + self._main.span - self._main.size > max(_TAIL, self._main.span // 10)
+        dead_rows = self._indexed.span - self._indexed.size
+        stale_rows = self.view.unindexed_size + dead_rows
+        return stale_rows > max(_TOLERATED_STALE_ROWS, self._indexed.span // 10)
 
     def begin_rebuild(self, version: int = 0) -> IndexRebuild:
-        """Begin a new index over what the catalog holds now; changes from here on are noted for `adopt_rebuild`."""
-        self._journal = []
-        parts: list[Flat | Clustered] = [Flat(self._writer.segment(), self._alive)]
-        return IndexRebuild([self._main, *parts] if self._main else parts, self._layout, version)
+        """Return the rebuild of an index over the present records; changes from now on are kept for its adoption."""
+        self._changes_since_rebuild = []
+        tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
+        parts: list[UnindexedPart | IndexedPart] = [self._indexed, tail] if self._indexed else [tail]
+        return IndexRebuild(parts, self._layout, version)
 
-    def adopt_rebuild(self, done: IndexRebuild) -> None:
-        """Take over a finished index with one swap, and apply what was changed since it was begun."""
-        journal, self._journal = self._journal or [], None
-        if done.index is not None:
-            self._main = Clustered(done.index, self._layout.plans)
-            self._restart(SegmentWriter())
-            for upserts, deleted in journal:
-                self.apply(upserts=upserts, deleted=deleted)
+    def adopt_rebuild(self, rebuild: IndexRebuild) -> None:
+        """Replace the index by a finished one, and apply what was changed since its rebuild began."""
+        changes, self._changes_since_rebuild = self._changes_since_rebuild or [], None
+        if rebuild.index is None:
+            return
 
-    def recluster(self) -> None:
-        """The whole of it at once."""
-        work = self.begin_rebuild()
-        work.run()
-        self.adopt_rebuild(work)
+        self._indexed = IndexedPart(rebuild.index, self._layout.plans)
+        self._start_tail(SegmentWriter())
+        for change in changes:
+            self.apply(upserts=change.upserts, deleted=change.deleted)
+
+    def rebuild_index(self) -> None:
+        """Build a new index and adopt it."""
+        rebuild = self.begin_rebuild()
+        rebuild.run()
+        self.adopt_rebuild(rebuild)

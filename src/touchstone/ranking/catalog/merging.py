@@ -1,74 +1,90 @@
-"""Putting the answers of the index and of the fresh records beside it together, in one order."""
+"""Merging the answers of the index and of the tail into one order."""
 
 from bisect import bisect_left
-from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.text import fold
-from touchstone.ranking.catalog.part import Part, Window
+from touchstone.ranking.catalog.part import CatalogPart, PartRanking
 from touchstone.ranking.criteria import Floats, Ints
 
+SortKey: TypeAlias = tuple[bool, Any, int]
 
-class Reversed:
-    """A value that sorts the other way round."""
+
+class Descending:
+    """A value that sorts in the opposite order."""
 
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __lt__(self, other: "Reversed") -> bool:
+    def __lt__(self, other: "Descending") -> bool:
         return bool(other.value < self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reversed) and bool(self.value == other.value)
+        return isinstance(other, Descending) and bool(self.value == other.value)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def interleave(main: NDArray[Any], fresh: NDArray[Any], places: NDArray[Any], offset: int) -> Ints:
-    """Positions of both parts in order: each fresh one before the main one at its place; fresh positions are moved."""
-    return np.insert(main.astype(np.int64), places, fresh + offset)
+def merge_rankings(
+    indexed: CatalogPart, indexed_ranking: PartRanking, tail: CatalogPart, tail_ranking: PartRanking
+) -> tuple[Ints, Floats]:
+    """Return two rankings as one, by score decreasing, then folded name, then id."""
+    first = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "left")
+    last = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "right")
+    insertions = first.copy()
 
-
-def merged_windows(main: Part, first: Window, fresh: Part, second: Window) -> tuple[Ints, Floats]:
-    """Two rankings as one: by score decreasing, then folded name, then id."""
-    places = np.searchsorted(-first.scores, -second.scores, "left")
-    ends = np.searchsorted(-first.scores, -second.scores, "right")
-    for at in np.flatnonzero(places < ends).tolist():
-        key = _name_and_id(fresh, int(second.positions[at]))
-        places[at] = bisect_left(
-            range(int(ends[at])), key, int(places[at]), key=lambda k: _name_and_id(main, int(first.positions[k]))
+    # Records of the tail whose score occurs in the index are placed by name and id among those of the same score.
+    for at in np.flatnonzero(first < last).tolist():
+        insertions[at] = bisect_left(
+            range(int(last[at])),
+            _name_and_id(tail, int(tail_ranking.positions[at])),
+            int(first[at]),
+            key=lambda k: _name_and_id(indexed, int(indexed_ranking.positions[k])),
         )
-    positions = interleave(first.positions, second.positions, places, main.span)
-    return positions, np.insert(first.scores, places, second.scores)
+
+    positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, indexed.span)
+    return positions, np.insert(indexed_ranking.scores, insertions, tail_ranking.scores)
 
 
-def _name_and_id(part: Part, position: int) -> tuple[str, int]:
+def _name_and_id(part: CatalogPart, position: int) -> tuple[str, int]:
     at = np.array([position])
     [name] = part.texts("dataset_name", at)
     return fold(name or ""), int(part.ids(at)[0])
 
 
-def merged_order(main: Part, first: Ints, fresh: Part, second: Ints, key: Callable[[Part, int], Any]) -> Ints:
-    """Two lists that are sorted by a key as one."""
-    listed = first.tolist()
-    wanted = (key(fresh, position) for position in second.tolist())
-    places = np.array([bisect_left(listed, one, key=lambda p: key(main, p)) for one in wanted], np.int64)
-    return interleave(first, second, places, main.span)
+def merge_sorted(
+    indexed: CatalogPart, indexed_positions: Ints, tail: CatalogPart, tail_positions: Ints, *, order: "ListOrder"
+) -> Ints:
+    """Return two lists that are sorted by the same order as one."""
+    listed = indexed_positions.tolist()
+    insertions = [
+        bisect_left(listed, order.key(tail, position), key=lambda listed_position: order.key(indexed, listed_position))
+        for position in tail_positions.tolist()
+    ]
+    return _interleave(indexed_positions, tail_positions, np.array(insertions, np.int64), indexed.span)
 
 
-def sorting_key(column: str, descending: bool) -> Callable[[Part, int], tuple[bool, Any, int]]:
-    """What records are compared by across parts: missing last, the value in its direction, id ascending."""
+class ListOrder:
+    """The order of a list: records without a value last, then the value in its direction, then the id ascending."""
 
-    def key(part: Part, position: int) -> tuple[bool, Any, int]:
-        value = part.sort_key(column, position)
+    def __init__(self, column: str, descending: bool) -> None:
+        self._column = column
+        self._descending = descending
+
+    def key(self, part: CatalogPart, position: int) -> SortKey:
+        """Return what a record is compared by, across parts."""
+        value = part.sort_value(self._column, position)
         id_ = int(part.ids(np.array([position]))[0])
         if value is None:
             return True, 0, id_
-        return False, Reversed(value) if descending else value, id_
+        return False, Descending(value) if self._descending else value, id_
 
-    return key
+
+def _interleave(indexed: NDArray[Any], tail: NDArray[Any], insertions: NDArray[Any], span: int) -> Ints:
+    """Return positions of a view: those of the index, and before those at `insertions` one position of the tail."""
+    return np.insert(indexed.astype(np.int64), insertions, tail + span)

@@ -1,4 +1,4 @@
-"""What a view answers with."""
+"""The results that a view returns."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -10,22 +10,21 @@ _CHUNK: Final = 8192
 
 
 class RankedWindow:
-    """A window of a ranking: positions in order, their scores, and the plan that found them.
-
-    `total_count`, how many records match in all, is counted when it is first asked for.
-    """
+    """A window of a ranking: positions in order, their scores, and the plan that found them."""
 
     def __init__(self, positions: Ints, scores: Floats, plan: str, count: Callable[[], int]) -> None:
-        self.positions, self.scores, self.plan = positions, scores, plan
+        self.positions = positions
+        self.scores = scores
+        self.plan = plan
         self._count = count
 
     @cached_property
     def total_count(self) -> int:
-        """How many records match in all."""
+        """How many records match in all, counted when this is first read."""
         return self._count()
 
     def chunks(self, size: int = _CHUNK) -> Iterator[tuple[Ints, Floats]]:
-        """The same in pieces, for answers that are encoded and sent as they go."""
+        """Iterate over the positions and scores in pieces, for answers that are encoded while they are sent."""
         for start in range(0, len(self.positions), size):
             yield self.positions[start : start + size], self.scores[start : start + size]
 
@@ -37,7 +36,7 @@ class SortedWindow(NamedTuple):
     total_count: int
 
 
-class Items(NamedTuple):
+class ScoredItems(NamedTuple):
     """The fields of scored items (interface, section 2.6), column by column, as plain Python values."""
 
     id: list[int]

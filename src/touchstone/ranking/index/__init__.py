@@ -1,1 +1,1 @@
-"""The `ranking.index` package."""
+"""The index over a large catalog: how it is built, stored, and how queries are translated for it."""

@@ -1,8 +1,6 @@
-"""From a segment to the arrays of the index: leaf order, codes, tables, grades, planes, texts and permutations.
+"""Building the columns of an index from a segment: the leaf order first, then every column in that order."""
 
-Everything lands in one flat dictionary of arrays and a small `Meta`, so that a snapshot is those bytes and no more.
-"""
-
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -13,314 +11,327 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
 from touchstone.ranking import criteria as formulas
-from touchstone.ranking.columns.bitmaps import leaf_counts, pack, smallest_unsigned
+from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits, to_smallest_unsigned
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
-from touchstone.ranking.columns.text_pool import Signatures, pool
+from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.columns.trigram_signatures import SignatureWriter
 from touchstone.ranking.criteria import CRITERION_NAMES, Bools, Floats, Ints
-from touchstone.ranking.index.kd_layout import kd_order
+from touchstone.ranking.index.index_columns import (
+    PUBLIC_PLANE,
+    CodedColumn,
+    CriterionColumns,
+    CriterionTables,
+    IndexColumns,
+    IntegerColumn,
+    NameColumn,
+    NumberColumn,
+    OwnerColumn,
+    Planes,
+    TextColumn,
+    UuidColumn,
+    at_least_plane,
+    ethical_plane,
+    flag_plane,
+    word_plane,
+)
+from touchstone.ranking.index.kd_layout import KdSpace, kd_order
+from touchstone.ranking.kernels.bits import Words
+from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE, GRADED_CRITERIA
 
-GRADED: Final = (
-    "ethical_score",
-    "technical_score",
-    "data_quality",
-    "instances_count",
-    "features_count",
-    "citations",
-    "year",
-)
-"""The criteria that a byte bounds, in the order of `Grid.grades`."""
-MARKS: Final = (
-    ("metadata_provided_with_dataset", 1),
-    ("external_documentation_available", 1),
-    ("is_split", 1),
-    ("has_missing_values", 0),
-    ("has_missing_values", 1),
-    ("anonymization_applied", 1),
-    ("transparency", 1),
-    ("informed_consent", 1),
-)
-"""The flags with the values that set the bits of `Grid.marks`, the lowest bit first."""
-POOLED: Final = ("objective", "description", "file_path", "file_type")
-_IMPORTANCE: Final = np.array([1.0, 1.0, 0.4, 0.4, 0.25, 1.0, 0.7])
-_MOST_WORDS: Final = {"domain": 32, "task": 16}
+POOLED_COLUMNS: Final = ("objective", "description", "file_path", "file_type")
+_IMPORTANCE: Final[Mapping[str, float]] = {
+    "ethical_score": 1.0,
+    "technical_score": 1.0,
+    "data_quality": 0.4,
+    "instances_count": 0.4,
+    "features_count": 0.25,
+    "citations": 1.0,
+    "year": 0.7,
+}
+"""How much each graded criterion counts when the records are laid out."""
+_WORD_PLANES: Final = {"domain": 32, "task": 16}  # the most frequent words of each column have a plane
 _QUANTILES: Final = {"year": 16}
-_FEWEST_QUANTILES: Final = 4  # beside the round numbers
-_ROUND: Final = 10.0 ** np.arange(1, 8)
-_NARROW: Final = 2**16
-
-Arrays = dict[str, NDArray[Any]]
-
-
-class Meta(msgspec.Struct, frozen=True):
-    """What the arrays do not say: sizes, and which question each plane answers.
-
-    `planes`: keys such as `flag:is_split:1`, `word:domain:health`, `least:year:17` (a code), `ethical:7`, `public`.
-    """
-
-    size: int
-    leaf_words: int
-    planes: tuple[str, ...]
-
-    @property
-    def leaves(self) -> int:
-        """How many leaves there are."""
-        return -(-self.size // (64 * self.leaf_words))
-
-    @property
-    def words(self) -> int:
-        """How many words a plane has."""
-        return self.leaves * self.leaf_words
+_DEFAULT_QUANTILES: Final = 4
+_ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)
+_NARROW_LIMIT: Final = 2**16
+_VARIABLE_WIDTH: Final = ("features_number", "citations", "missing_values_percentage")
 
 
-class _Planes:
-    """The planes in the making."""
-
-    def __init__(self, words: int) -> None:
-        self._words = words
-        self.keys: list[str] = []
-        self.rows: list[NDArray[np.uint64]] = []
-
-    def add(self, key: str, mask: Bools) -> None:
-        """One more plane."""
-        self.keys.append(key)
-        self.rows.append(pack(mask, self._words))
-
-    def stacked(self) -> NDArray[np.uint64]:
-        """All planes, one row each."""
-        return np.stack(self.rows)
+def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
+    """Return the columns of an index over all records of a segment, in leaves of `64 * leaf_words` records."""
+    return _IndexBuilder(segment, leaf_words).build()
 
 
-def build(segment: Segment, leaf_words: int) -> tuple[Arrays, Meta]:
-    """The arrays of an index over all records of a segment, in leaves of `64 * leaf_words` records."""
-    leaf = 64 * leaf_words
-    by_name = np.lexsort((segment.columns["id"], segment.name_order()))
-    named = np.empty(segment.size, np.int64)
-    named[by_name] = np.arange(segment.size)
-    order = kd_order(_grades(segment), _IMPORTANCE, named, leaf)
-    leaves = -(-segment.size // leaf)
-    planes = _Planes(leaves * leaf_words)
-    arrays = _scored(segment, order, leaf) | _numbers(segment, order, planes)
-    arrays |= _flags(segment, order, planes) | _words(segment, order, planes)
-    arrays |= _named(segment, order, named[order], leaf) | _identities(segment, order)
-    arrays |= _owners(segment, order, planes)
-    for column in POOLED:
-        arrays |= _pooled(segment, column, order)
-    arrays["planes"] = planes.stacked()
-    arrays["counts"] = np.stack([leaf_counts(row, leaf_words) for row in planes.rows])
-    return arrays, Meta(size=segment.size, leaf_words=leaf_words, planes=tuple(planes.keys))
+class _IndexBuilder:
+    """Builds the columns of one index; planes are collected on the way."""
 
+    def __init__(self, segment: Segment, leaf_words: int) -> None:
+        self._segment = segment
+        self._leaf_words = leaf_words
+        self._leaf_size = 64 * leaf_words
+        self._leaf_count = -(-segment.size // self._leaf_size)
+        self._plane_keys: list[str] = []
+        self._plane_bitmaps: list[Words] = []
 
-def _grades(segment: Segment) -> NDArray[np.uint8]:
-    """The graded criteria in bytes: times 255, rounded up, so that a grade is never below its criterion."""
-    return np.stack([np.ceil(segment.criteria[name] * 255).astype(np.uint8) for name in GRADED])
+        permutation = np.lexsort((segment.columns["id"], segment.name_ranks()))
+        name_places = np.empty(segment.size, np.int64)
+        name_places[permutation] = np.arange(segment.size)
 
+        self._grades = _grade_criteria(segment)
+        importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
+        self._order = kd_order(KdSpace(self._grades, importance, name_places), self._leaf_size)
+        self._name_places = name_places[self._order]
 
-def _scored(segment: Segment, order: Ints, leaf: int) -> Arrays:
-    starts = np.arange(0, segment.size, leaf)
-    upper = [np.maximum.reduceat(segment.criteria[name][order], starts) for name in CRITERION_NAMES]
-    lower = [np.minimum.reduceat(segment.criteria[name][order], starts) for name in CRITERION_NAMES]
-    ethical = np.zeros(256)
-    for met in range(11):
-        ethical[int(np.ceil(met / 10 * 255))] = met / 10
-    return {
-        "grades": np.ascontiguousarray(_grades(segment)[:, order]),
-        "upper": np.stack(upper),
-        "lower": np.stack(lower),
-        "ethical": ethical,
-    }
+    def build(self) -> IndexColumns:
+        """Return all columns."""
+        segment, order = self._segment, self._order
+        numbers = self._build_numbers()
+        criteria = self._build_criteria()
+        words = {column: self._build_words(column) for column in WORDS}
+        owner = self._build_owner()
 
+        return IndexColumns(
+            size=segment.size,
+            leaf_words=self._leaf_words,
+            planes=self._stack_planes(),
+            criteria=criteria,
+            tables=_build_tables(numbers),
+            numbers=numbers,
+            integers={column: _encode_integers(segment.columns[column][order]) for column in INTEGER_COLUMNS},
+            texts={column: self._build_text(column) for column in POOLED_COLUMNS},
+            words=words,
+            names=self._build_names(),
+            owner=owner,
+            dataset_ids=UuidColumn(segment.columns["uuid_high"][order], segment.columns["uuid_low"][order]),
+            positions_by_id=np.argsort(segment.columns["id"][order]).astype(np.uint32),
+        )
 
-def _numbers(segment: Segment, order: Ints, planes: _Planes) -> Arrays:
-    arrays: Arrays = {}
-    for column in NUMBERS:
-        values = segment.columns[column][order]
+    def _pack(self, mask: Bools) -> Words:
+        return pack_bits(mask, self._leaf_count * self._leaf_words)
+
+    def _add_plane(self, key: str, mask: Bools) -> None:
+        self._plane_keys.append(key)
+        self._plane_bitmaps.append(self._pack(mask))
+
+    def _stack_planes(self) -> Planes:
+        counts = [count_bits_by_leaf(bitmap, self._leaf_words) for bitmap in self._plane_bitmaps]
+        return Planes(tuple(self._plane_keys), np.stack(self._plane_bitmaps), np.stack(counts))
+
+    def _build_criteria(self) -> CriterionColumns:
+        """Return grades, flag bytes and leaf extremes, and add the planes of flags and ethical scores."""
+        segment, order = self._segment, self._order
+
+        flag_bytes = np.zeros(segment.size, np.uint8)
+        for bit, (flag, value) in enumerate(FLAG_STATES):
+            flag_bytes |= (segment.columns[flag][order] == int(value)).astype(np.uint8) << np.uint8(bit)
+
+        ethical_count = np.zeros(segment.size, np.uint8)
+        for flag in FLAGS:
+            values = segment.columns[flag][order]
+            self._add_plane(flag_plane(flag, True), values == 1)
+            self._add_plane(flag_plane(flag, False), values == 0)
+            if flag in ETHICAL:
+                ethical_count += values == 1
+        for count in range(1, len(ETHICAL) + 1):
+            self._add_plane(ethical_plane(count), ethical_count >= count)
+
+        leaf_starts = np.arange(0, segment.size, self._leaf_size)
+        criteria = [segment.criteria[name][order] for name in CRITERION_NAMES]
+        return CriterionColumns(
+            grades=np.ascontiguousarray(self._grades[:, order]),
+            flag_bytes=flag_bytes,
+            ethical_by_grade=_ethical_by_grade(),
+            upper=np.stack([np.maximum.reduceat(values, leaf_starts) for values in criteria]),
+            lower=np.stack([np.minimum.reduceat(values, leaf_starts) for values in criteria]),
+        )
+
+    def _build_numbers(self) -> dict[str, NumberColumn]:
+        """Return the number columns and add their planes.
+
+        Codes have one of two widths for all columns that may be wide, so that kernels are compiled for two cases only.
+        """
+        columns = {column: self._encode_numbers(column) for column in NUMBERS}
+        is_narrow = all(len(columns[column].values) < _NARROW_LIMIT for column in _VARIABLE_WIDTH)
+        widths: dict[str, Any] = dict.fromkeys(_VARIABLE_WIDTH, np.uint16 if is_narrow else np.uint32)
+        widths |= {"year": np.uint16, "instances_number": np.uint32}
+        return {
+            column: NumberColumn(number.values, number.codes.astype(widths[column]), number.edges)
+            for column, number in columns.items()
+        }
+
+    def _encode_numbers(self, column: str) -> NumberColumn:
+        values = self._segment.columns[column][self._order]
         distinct = np.unique(values[~np.isnan(values)])
         codes = np.where(np.isnan(values), 0, np.searchsorted(distinct, values) + 1)
-        arrays[f"{column}.values"] = np.concatenate([[np.nan], distinct])
-        arrays[f"{column}.code"] = codes
-        for edge in _edges(column, codes, distinct):
-            planes.add(f"least:{column}:{edge}", codes >= edge)
-    return _sized(arrays) | _tables(arrays)
+
+        edges = _plane_edges(codes, distinct, _QUANTILES.get(column, _DEFAULT_QUANTILES))
+        for edge in edges:
+            self._add_plane(at_least_plane(column, edge), codes >= edge)
+        return NumberColumn(np.concatenate([[np.nan], distinct]), codes, np.array(edges, np.int64))
+
+    def _build_words(self, column: str) -> CodedColumn:
+        """Return a column of word lists and add the planes of its most frequent words."""
+        vocabulary = self._segment.vocabularies[column]
+        used_codes, codes = _renumber(self._segment.columns[column][self._order])
+        lists = [vocabulary.values[code] or () for code in used_codes.tolist()]
+        folded = [frozenset(fold(word) for word in words) for words in lists]
+
+        counts = np.bincount(codes, minlength=len(used_codes))
+        for word in _most_frequent_words(folded, counts, _WORD_PLANES[column]):
+            has_word = np.array([word in words for words in folded])
+            self._add_plane(word_plane(column, word), has_word[codes])
+
+        encoded = [msgspec.json.encode(vocabulary.values[code]).decode() for code in used_codes[1:].tolist()]
+        return CodedColumn(TextPool.from_texts(["", *encoded]), to_smallest_unsigned(codes))
+
+    def _build_names(self) -> NameColumn:
+        segment, places = self._segment, self._name_places
+        vocabulary = segment.vocabularies["dataset_name"]
+        codes = segment.columns["dataset_name"][self._order].tolist()
+        names = [vocabulary.values[code] for code in codes]
+
+        accented_positions = [position for position, name in enumerate(names) if not name.isascii()]
+        accented = np.zeros(segment.size, np.bool_)
+        accented[accented_positions] = True
+        folded_pool = TextPool.from_texts(vocabulary.folded[codes[position]] for position in accented_positions)
+        accented_pool = TextPool(folded_pool.data, folded_pool.offsets.astype(np.int64))
+
+        permutation = np.empty(segment.size, np.uint32)
+        permutation[places] = np.arange(segment.size)
+        ranks = segment.name_ranks()[self._order][permutation]
+
+        pool = TextPool.from_texts(names)
+        leaf_starts = np.arange(0, segment.size, self._leaf_size)
+        return NameColumn(
+            pool=pool,
+            accented=self._pack(accented),
+            accented_positions=np.array(accented_positions, np.int64),
+            accented_pool=accented_pool,
+            places=places.astype(np.uint32),
+            permutation=permutation,
+            group_starts=self._pack(np.diff(ranks, prepend=-1) > 0),
+            first_places=np.minimum.reduceat(places, leaf_starts).astype(np.uint32),
+            signatures=self._build_signatures(pool, accented_pool, np.array(accented_positions, np.int64)),
+        )
+
+    def _build_signatures(
+        self, names: TextPool, accented_names: TextPool, accented_positions: Ints
+    ) -> NDArray[np.uint8]:
+        """Return the trigrams of each leaf: those of the names as written, and of the folded accented names."""
+        signatures = SignatureWriter(self._leaf_count)
+        leaf_ends = np.minimum(np.arange(self._leaf_count + 1) * self._leaf_size, len(names))
+        for leaf, (start, end) in enumerate(pairwise(names.offsets[leaf_ends].tolist())):
+            signatures.add(leaf, names.data[start:end])
+
+        accented_ends = np.searchsorted(accented_positions, leaf_ends)
+        for leaf, (start, end) in enumerate(pairwise(accented_names.offsets[accented_ends].tolist())):
+            signatures.add(leaf, accented_names.data[start:end])
+        return signatures.to_bitmaps()
+
+    def _build_owner(self) -> OwnerColumn:
+        """Return who owns which records, and add the plane of public records."""
+        segment = self._segment
+        used_codes, codes = _renumber(segment.columns["owner"][self._order])
+        owners = [segment.vocabularies["owner"].values[code].hex for code in used_codes[1:].tolist()]
+
+        is_public_value = np.array([value == "public" for value in segment.vocabularies["visibility"].values])
+        is_public = is_public_value[segment.columns["visibility"][self._order]]
+        self._add_plane(PUBLIC_PLANE, is_public)
+
+        private = np.flatnonzero(~is_public)
+        private = private[np.argsort(codes[private], kind="stable")]
+        return OwnerColumn(
+            owners=CodedColumn(TextPool.from_texts(["", *owners]), to_smallest_unsigned(codes)),
+            private_positions=private.astype(np.uint32),
+            private_codes=codes[private].astype(np.uint32),
+        )
+
+    def _build_text(self, column: str) -> TextColumn:
+        """Return a text column with codes in the order of the folded texts."""
+        vocabulary = self._segment.vocabularies[column]
+        used_codes, codes = _renumber(self._segment.columns[column][self._order])
+        known_codes = used_codes[1:]
+
+        ranks = vocabulary.ranks[known_codes]
+        by_rank = np.argsort(ranks, kind="stable")
+        code_of = np.zeros(len(used_codes), np.int64)
+        code_of[1:][by_rank] = np.arange(1, len(known_codes) + 1)
+
+        texts = [vocabulary.values[code] for code in known_codes[by_rank].tolist()]
+        _, dense_ranks = np.unique(ranks[by_rank], return_inverse=True)
+        return TextColumn(
+            pool=TextPool.from_texts(["", *texts]),
+            codes=to_smallest_unsigned(code_of[codes]),
+            ranks=np.concatenate([[0], dense_ranks + 1]).astype(np.uint32),
+        )
 
 
-def _edges(column: str, codes: Ints, distinct: Floats) -> list[int]:
-    """The codes from which planes begin: the first, some quantiles, and where round numbers are."""
-    known = codes[codes > 0]
-    shares = np.linspace(0, 1, _QUANTILES.get(column, _FEWEST_QUANTILES) + 1)[1:-1]
+def _grade_criteria(segment: Segment) -> NDArray[np.uint8]:
+    """Return the grades of all records in the order of the segment, one row for each of GRADED_CRITERIA."""
+    return np.stack([np.ceil(segment.criteria[name] * GRADE_SCALE).astype(np.uint8) for name in GRADED_CRITERIA])
+
+
+def _ethical_by_grade() -> Floats:
+    """Return the ethical score for each of its grades: a record meets 0 to 10 of ten criteria."""
+    scores = np.zeros(256)
+    for count in range(len(ETHICAL) + 1):
+        score = count / len(ETHICAL)
+        scores[int(np.ceil(score * GRADE_SCALE))] = score
+    return scores
+
+
+def _plane_edges(codes: Ints, distinct: Floats, quantiles: int) -> list[int]:
+    """Return the codes from which planes begin: the first, some quantiles, and those of round numbers."""
     edges = {1}
+    known = codes[codes > 0]
     if len(known):
+        shares = np.linspace(0, 1, quantiles + 1)[1:-1]
         edges |= set(np.quantile(known, shares, method="nearest").tolist())
-        rounded = np.searchsorted(distinct, _ROUND) + 1
-        edges |= set(rounded[rounded <= len(distinct)].tolist())
+        round_codes = np.searchsorted(distinct, _ROUND_NUMBERS) + 1
+        edges |= set(round_codes[round_codes <= len(distinct)].tolist())
     return sorted(edges)
 
 
-def _sized(arrays: Arrays) -> Arrays:
-    """Codes in fixed widths, so that the kernels are compiled for two cases at most: narrow and wide catalogs."""
-    rest = ("features_number", "citations", "missing_values_percentage")
-    narrow = all(len(arrays[f"{column}.values"]) < _NARROW for column in rest)
-    widths = dict.fromkeys(rest, np.uint16 if narrow else np.uint32) | {
-        "year": np.uint16,
-        "instances_number": np.uint32,
-    }
-    return {
-        name: array.astype(widths[name.removesuffix(".code")]) if name.endswith(".code") else array
-        for name, array in arrays.items()
-    }
+def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
+    """Return the criteria for every code of the numbers that they depend on."""
+    instances = numbers["instances_number"].values
+    features = numbers["features_number"].values
+    missing = numbers["missing_values_percentage"].values
+    return CriterionTables(
+        year=formulas.novelty({"year": numbers["year"].values}),
+        instances=formulas.instances_count({"instances_number": instances}),
+        instances_part=formulas.instances_part(instances),
+        features=formulas.features_count({"features_number": features}),
+        features_part=formulas.features_part(features),
+        citations=formulas.popularity_score({"citations": numbers["citations"].values}),
+        quality=formulas.complete_share(missing),
+        missing_part=formulas.missing_part(missing),
+    )
 
 
-def _tables(arrays: Arrays) -> Arrays:
-    """Each criterion, or part of the technical score, that depends on one number only, for every code of it."""
-    instances, features = arrays["instances_number.values"], arrays["features_number.values"]
-    missing = arrays["missing_values_percentage.values"]
-    return {
-        "table.year": formulas.novelty({"year": arrays["year.values"]}),
-        "table.instances": formulas.instances_count({"instances_number": instances}),
-        "table.instances_part": formulas.instances_part(instances),
-        "table.features": formulas.features_count({"features_number": features}),
-        "table.features_part": formulas.features_part(features),
-        "table.citations": formulas.popularity_score({"citations": arrays["citations.values"]}),
-        "table.quality": formulas.complete_share(missing),
-        "table.missing_part": formulas.missing_part(missing),
-    }
+def _renumber(codes: NDArray[np.int32]) -> tuple[Ints, Ints]:
+    """Return the codes in use, 0 ("not known") always the first of them, and each record's index among them."""
+    used_codes = np.union1d([0], codes)
+    return used_codes, np.searchsorted(used_codes, codes)
 
 
-def _flags(segment: Segment, order: Ints, planes: _Planes) -> Arrays:
-    marks = np.zeros(segment.size, np.uint8)
-    met = np.zeros(segment.size, np.uint8)
-    for flag in FLAGS:
-        values = segment.columns[flag][order]
-        planes.add(f"flag:{flag}:1", values == 1)
-        planes.add(f"flag:{flag}:0", values == 0)
-        if flag in ETHICAL:
-            met += values == 1
-    for bit, (flag, wanted) in enumerate(MARKS):
-        marks |= (segment.columns[flag][order] == wanted).astype(np.uint8) << np.uint8(bit)
-    for count in range(1, 11):
-        planes.add(f"ethical:{count}", met >= count)
-    return {"marks": marks}
-
-
-def _words(segment: Segment, order: Ints, planes: _Planes) -> Arrays:
-    arrays: Arrays = {}
-    for column in WORDS:
-        vocabulary = segment.vocabularies[column]
-        used, codes = _with_unknown(segment.columns[column][order])
-        lists = [vocabulary.values[code] for code in used.tolist()]
-        encoded = ["" if words is None else msgspec.json.encode(words).decode() for words in lists]
-        arrays[f"{column}.blob"], arrays[f"{column}.offsets"] = pool(encoded)
-        arrays[f"{column}.code"] = smallest_unsigned(codes)
-        folded = [frozenset(map(fold, words or ())) for words in lists]
-        counts = np.bincount(codes, minlength=len(used))
-        for word in _most_frequent(folded, counts, _MOST_WORDS[column]):
-            planes.add(f"word:{column}:{word}", np.array([word in words for words in folded])[codes])
-    return arrays
-
-
-def _with_unknown(codes: NDArray[np.int32]) -> tuple[Ints, Ints]:
-    """The codes in use, 0 ("not known") always the first of them, and each record's index among them."""
-    used = np.union1d([0], codes)
-    return used, np.searchsorted(used, codes)
-
-
-def _most_frequent(folded: list[frozenset[str]], counts: Ints, limit: int) -> list[str]:
+def _most_frequent_words(lists: list[frozenset[str]], counts: Ints, limit: int) -> list[str]:
+    """Return the most frequent words of some lists that occur so many times each, most frequent first."""
     totals: dict[str, int] = {}
-    for words, count in zip(folded, counts.tolist(), strict=True):
+    for words, count in zip(lists, counts.tolist(), strict=True):
         for word in words:
             totals[word] = totals.get(word, 0) + count
     return sorted(totals, key=lambda word: (-totals[word], word))[:limit]
 
 
-def _named(segment: Segment, order: Ints, named: Ints, leaf: int) -> Arrays:
-    """Names in leaf order, their signatures, and each record's place by folded name and id."""
-    values = segment.vocabularies["dataset_name"].values
-    codes = segment.columns["dataset_name"][order].tolist()
-    names, folded = [values[code] for code in codes], segment.vocabularies["dataset_name"].folded
-    blob, offsets = pool(names)
-    odd_positions = [position for position, name in enumerate(names) if not name.isascii()]
-    odd_blob, odd_offsets = pool(folded[codes[position]] for position in odd_positions)
-    odd = np.zeros(segment.size, np.bool_)
-    odd[odd_positions] = True
-    by_name = np.empty(segment.size, np.uint32)
-    by_name[named] = np.arange(segment.size)
-    ranks = segment.name_order()[order][by_name]
-    leaves = -(-segment.size // leaf)
-    arrays: Arrays = {
-        "name.blob": blob,
-        "name.offsets": offsets,
-        "name.odd": pack(odd, leaves * leaf // 64),
-        "name.odd_positions": np.array(odd_positions, np.int64),
-        "name.odd_blob": odd_blob,
-        "name.odd_offsets": odd_offsets.astype(np.int64),
-        "name.order": named.astype(np.uint32),
-        "name.by": by_name,
-        "name.new": pack(np.diff(ranks, prepend=-1) > 0, leaves * leaf // 64),
-        "name.first": np.minimum.reduceat(named, np.arange(0, segment.size, leaf)).astype(np.uint32),
-    }
-    return arrays | {"name.signatures": _signatures(arrays, leaves, leaf)}
+def _encode_integers(values: Ints) -> IntegerColumn:
+    """Return integers as indices into their distinct values, or as differences from the smallest.
 
+    Distinct values pay where each occurs several times, as the times of an import do.
+    """
+    distinct = np.unique(values)
+    if 1 < len(distinct) < len(values) / 3:
+        return IntegerColumn(distinct, to_smallest_unsigned(np.searchsorted(distinct, values)))
 
-def _signatures(arrays: Arrays, leaves: int, leaf: int) -> NDArray[np.uint8]:
-    signatures = Signatures(leaves)
-    offsets, blob = arrays["name.offsets"], arrays["name.blob"]
-    for number in range(leaves):
-        end = min((number + 1) * leaf, len(offsets) - 1)
-        signatures.add(number, blob[int(offsets[number * leaf]) : int(offsets[end])])
-    ends = arrays["name.odd_offsets"][np.searchsorted(arrays["name.odd_positions"], np.arange(leaves + 1) * leaf)]
-    for number, (start, end) in enumerate(pairwise(ends.tolist())):
-        signatures.add(number, arrays["name.odd_blob"][start:end])
-    return signatures.packed()
-
-
-def _identities(segment: Segment, order: Ints) -> Arrays:
-    high, low = segment.columns["uuid_high"][order], segment.columns["uuid_low"][order]
-    arrays: Arrays = {"uuid_high": high, "uuid_low": low}
-    for column in INTEGER_COLUMNS:
-        values = segment.columns[column][order]
-        distinct = np.unique(values)
-        if 3 * len(distinct) < len(values):
-            arrays[f"{column}.values"] = distinct
-            arrays[f"{column}.code"] = smallest_unsigned(np.searchsorted(distinct, values))
-        else:
-            arrays[f"{column}.values"] = np.array([values.min(initial=0)])
-            arrays[f"{column}.offset"] = smallest_unsigned(values - values.min(initial=0))
-    return arrays | {"by_id": np.argsort(segment.columns["id"][order]).astype(np.uint32)}
-
-
-def _owners(segment: Segment, order: Ints, planes: _Planes) -> Arrays:
-    """Who owns what, and the private records sorted by owner: what `Visible` needs."""
-    vocabulary = segment.vocabularies["owner"]
-    used, codes = _with_unknown(segment.columns["owner"][order])
-    owners = [vocabulary.values[code] for code in used.tolist()]
-    values = segment.vocabularies["visibility"].values
-    public = np.array([value == "public" for value in values])[segment.columns["visibility"][order]]
-    planes.add("public", public)
-    private = np.flatnonzero(~public)
-    by_owner = private[np.argsort(codes[private], kind="stable")]
-    blob, offsets = pool("" if owner is None else owner.hex for owner in owners)
-    return {
-        "owner.blob": blob,
-        "owner.offsets": offsets,
-        "private.position": by_owner.astype(np.uint32),
-        "private.owner": codes[by_owner].astype(np.uint32),
-        "owner.code": smallest_unsigned(codes),
-    }
-
-
-def _pooled(segment: Segment, column: str, order: Ints) -> Arrays:
-    """A text column as codes into its distinct texts, sorted by folded form; code 0 is "not known"."""
-    vocabulary = segment.vocabularies[column]
-    used, codes = _with_unknown(segment.columns[column][order])
-    known = used[1:]
-    ranks = vocabulary.ranks[known]
-    place = np.argsort(ranks, kind="stable")
-    code_of = np.zeros(len(used), np.int64)
-    code_of[1:][place] = np.arange(1, len(known) + 1)
-    blob, offsets = pool(["", *(vocabulary.values[code] for code in known[place].tolist())])
-    _, dense = np.unique(ranks[place], return_inverse=True)
-    return {
-        f"{column}.blob": blob,
-        f"{column}.offsets": offsets,
-        f"{column}.code": smallest_unsigned(code_of[codes]),
-        f"{column}.rank": np.concatenate([[0], dense + 1]).astype(np.uint32),
-    }
+    smallest = values.min(initial=np.iinfo(np.int64).max)
+    return IntegerColumn(np.array([smallest]), to_smallest_unsigned(values - smallest))

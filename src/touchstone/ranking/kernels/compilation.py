@@ -1,7 +1,7 @@
-"""Making the kernels native code, once, when a catalog is first large enough to be indexed.
+"""Compiling the kernels, once, when a catalog first becomes large enough to be indexed.
 
-Small catalogs never import the compiler. The machine code is kept in a cache beside the sources, or in the user's own
-cache folder where the installation is read-only, or nowhere when neither can be written.
+Small catalogs never import the compiler. Numba keeps the machine code in a cache beside the sources, or in the user's
+cache folder where the installation is read-only. Where neither can be written, the code is compiled in every process.
 """
 
 from collections.abc import Callable
@@ -9,42 +9,55 @@ from threading import Lock
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from touchstone.ranking.kernels import leaf_kernels, search_kernels
+from touchstone.ranking.kernels import (
+    bits,
+    count_kernels,
+    filter_kernels,
+    order_kernels,
+    score_kernels,
+    top_kernels,
+)
 
-_MODULES: Final = (leaf_kernels, search_kernels)
+KERNEL_MODULES: Final = (bits, score_kernels, filter_kernels, top_kernels, order_kernels, count_kernels)
+"""The modules whose functions are compiled, each after those that it imports."""
 _lock: Final = Lock()
 _compiled: Final[dict[FunctionType, Any]] = {}
 
 
 def compile_kernels() -> None:
-    """Put compiled functions in the place of all kernels; further calls do nothing. Safe from any thread."""
+    """Replace all kernels in their modules by compiled functions; further calls do nothing. Safe from any thread."""
     with _lock:
-        if not _compiled:
-            _compiled.update({function: _jit(function) for module in _MODULES for function in _own(module)})
-            for module in _MODULES:
-                _replace(module)
+        if _compiled:
+            return
+        for module in KERNEL_MODULES:
+            for function in kernels_of(module):
+                _compiled[function] = _compile(function)
+        for module in KERNEL_MODULES:
+            _replace_kernels(module)
 
 
-def _own(module: ModuleType) -> list[FunctionType]:
-    found = (value for value in vars(module).values() if isinstance(value, FunctionType))
-    return [function for function in found if function.__module__ == module.__name__]
+def kernels_of(module: ModuleType) -> list[FunctionType]:
+    """Return the functions that a module defines, without those that it imports."""
+    functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
+    return [function for function in functions if function.__module__ == module.__name__]
 
 
-def _replace(module: ModuleType) -> None:
+def _replace_kernels(module: ModuleType) -> None:
+    """Replace the kernels that a module defines or imports by their compiled form."""
     for name, value in list(vars(module).items()):
         if isinstance(value, FunctionType) and value in _compiled:
             setattr(module, name, _compiled[value])
 
 
-def _jit(function: FunctionType) -> Callable[..., Any]:
-    """The compiled form; without a cache where no folder for one can be written.
+def _compile(function: FunctionType) -> Callable[..., Any]:
+    """Return the compiled form of a kernel, which Numba completes at its first call.
 
-    No kernel allocates, so none needs Numba's reference counting (`_nrt`): with it, every call between kernels would
-    count the forty arrays of a grid up and down, which cost several times the work itself.
+    No kernel allocates, so none needs Numba's reference counting (`_nrt`). With it every call between kernels would
+    count the references to all columns, which costs several times as much as the work itself.
     """
     import numba  # noqa: PLC0415 (small catalogs never need the compiler)
 
     try:
         return numba.njit(cache=True, nogil=True, _nrt=False)(function)  # type: ignore[no-any-return]
-    except RuntimeError:
+    except RuntimeError:  # no folder for a cache can be written
         return numba.njit(nogil=True, _nrt=False)(function)  # type: ignore[no-any-return]

@@ -1,1 +1,1 @@
-"""The `ranking.query` package."""
+"""What can be asked of a catalog: predicates, sort orders and facets, and their evaluation over a segment."""

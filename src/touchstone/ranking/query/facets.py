@@ -1,9 +1,9 @@
-"""What the records that match look like: counts of values, three-valued flags, and the ranges of numbers."""
+"""Facets: the values, flags and number ranges among the records that match a query."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from touchstone.ranking.criteria import COMPOSITES, Ints
 
 VALUE_FACETS: Final = ("domain", "task", "year", "file_type", "visibility")
 RANGE_FACETS: Final = (*NUMBERS, *COMPOSITES)
+_TEXT_FACETS: Final = tuple(name for name in VALUE_FACETS if name != "year")
+
+ValueCounts: TypeAlias = tuple[tuple[str | int, int], ...]
 
 
-class Three(NamedTuple):
-    """How many records have a flag true, false, and not known."""
+class FlagCounts(NamedTuple):
+    """How many records have a flag that is true, false, and not known."""
 
     true: int
     false: int
@@ -35,103 +38,108 @@ class Interval(NamedTuple):
 class Facets:
     """Counts over `total_count` records.
 
-    `values`: by facet the values with their counts, most frequent first, then in folded order; spellings that differ
+    `values`: by facet the values with their counts, most frequent first, then in folded order. Spellings that differ
     only in case or accents are one value under its most frequent spelling. `flags`: by flag. `ranges`: by number or
     composite score, None where no record has a value.
     """
 
     total_count: int
-    values: Mapping[str, tuple[tuple[str | int, int], ...]]
-    flags: Mapping[str, Three]
+    values: Mapping[str, ValueCounts]
+    flags: Mapping[str, FlagCounts]
     ranges: Mapping[str, Interval | None]
 
 
-class Counts:
-    """Facets in the making, which several parts of a catalog add to.
-
-    `spellings`: by facet and folded value how often each spelling occurs; `years`; `flags`: by flag the counts of
-    unknown, false, true; `intervals`: the extremes of numbers and composite scores so far.
-    """
+class FacetCounter:
+    """Adds up facets over the parts of a catalog."""
 
     def __init__(self) -> None:
-        self.total_count = 0
-        self._spellings: dict[str, dict[str, Counter[str]]] = {name: {} for name in VALUE_FACETS if name != "year"}
+        self._total_count = 0
+        self._spellings: dict[str, dict[str, Counter[str]]] = {name: {} for name in _TEXT_FACETS}
         self._years: Counter[int] = Counter()
-        self._flags = {flag: np.zeros(3, np.int64) for flag in FLAGS}
+        self._flags = {flag: FlagCounts(0, 0, 0) for flag in FLAGS}
         self._intervals: dict[str, Interval] = {}
 
-    def spell(self, facet: str, spelling: str, count: int) -> None:
-        """So many more records with a value."""
+    def add_records(self, count: int) -> None:
+        """Add to the number of records."""
+        self._total_count += count
+
+    def add_text(self, facet: str, spelling: str, count: int) -> None:
+        """Add records with a value."""
         self._spellings[facet].setdefault(fold(spelling), Counter())[spelling] += count
 
-    def spell_words(self, facet: str, words: tuple[str, ...], count: int) -> None:
-        """So many more records with a list of words; one that spells a word twice counts once, as its first."""
-        once = {fold(word): word for word in reversed(words)}
-        for word in once.values():
-            self.spell(facet, word, count)
+    def add_words(self, facet: str, words: tuple[str, ...], count: int) -> None:
+        """Add records with a list of words; a word that is listed in two spellings counts once, as the first."""
+        first_spellings = {fold(word): word for word in reversed(words)}
+        for word in first_spellings.values():
+            self.add_text(facet, word, count)
 
-    def year(self, year: int, count: int) -> None:
-        """So many more records of a year."""
+    def add_year(self, year: int, count: int) -> None:
+        """Add records of a year."""
         self._years[year] += count
 
-    def flag(self, flag: str, unknown: int, false: int, true: int) -> None:
-        """So many more records with each state of a flag."""
-        self._flags[flag] += (unknown, false, true)
+    def add_flag(self, flag: str, counts: FlagCounts) -> None:
+        """Add records with each state of a flag."""
+        known = self._flags[flag]
+        self._flags[flag] = FlagCounts(
+            known.true + counts.true, known.false + counts.false, known.unknown + counts.unknown
+        )
 
-    def extend(self, column: str, low: float, high: float) -> None:
-        """Values from low to high occur; nothing when there are none (low above high)."""
+    def add_interval(self, column: str, low: float, high: float) -> None:
+        """Extend the range of a column to values from `low` to `high`; do nothing if `low` is above `high`."""
         if low <= high:
             known = self._intervals.get(column, Interval(low, high))
             self._intervals[column] = Interval(min(known.low, low), max(known.high, high))
 
     def facets(self) -> Facets:
-        """The facets of all that was added."""
-        values: dict[str, tuple[tuple[str | int, int], ...]] = {
-            name: _spelled(self._spellings[name]) for name in VALUE_FACETS if name != "year"
-        }
+        """Return the facets of all records added."""
+        values = {name: _count_values(self._spellings[name]) for name in _TEXT_FACETS}
         values["year"] = tuple(sorted(self._years.items(), reverse=True))
         return Facets(
-            total_count=self.total_count,
+            total_count=self._total_count,
             values={name: values[name] for name in VALUE_FACETS},
-            flags={flag: Three(true, false, unknown) for flag, (unknown, false, true) in self._listed_flags()},
+            flags=dict(self._flags),
             ranges={column: self._intervals.get(column) for column in RANGE_FACETS},
         )
 
-    def _listed_flags(self) -> list[tuple[str, list[int]]]:
-        return [(flag, counts.tolist()) for flag, counts in self._flags.items()]
 
-
-def _spelled(spellings: Mapping[str, Counter[str]]) -> tuple[tuple[str | int, int], ...]:
-    ranked = sorted(spellings.items(), key=lambda entry: (-entry[1].total(), entry[0]))
-    return tuple((_most_frequent(counts), counts.total()) for _, counts in ranked)
+def _count_values(spellings: Mapping[str, Counter[str]]) -> ValueCounts:
+    """Return the most frequent spelling of each value with the count of all its spellings."""
+    by_frequency = sorted(spellings.items(), key=lambda entry: (-entry[1].total(), entry[0]))
+    return tuple((_most_frequent(counts), counts.total()) for _, counts in by_frequency)
 
 
 def _most_frequent(spellings: Counter[str]) -> str:
     return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
 
 
-def count_segment(counts: Counts, segment: Segment, positions: Ints) -> None:
-    """Add the records of a segment at these positions."""
-    counts.total_count += len(positions)
-    for name in VALUE_FACETS:
-        if name != "year":
-            _count_values(counts, segment, name, positions)
+def count_segment(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
+    """Add the records of a segment at some positions."""
+    counter.add_records(len(positions))
+    for name in _TEXT_FACETS:
+        _count_texts(counter, segment, name, positions)
+
     years = segment.columns["year"][positions]
-    for year, count in zip(*np.unique(years[~np.isnan(years)], return_counts=True), strict=True):
-        counts.year(int(year), int(count))
+    known_years, year_counts = np.unique(years[~np.isnan(years)], return_counts=True)
+    for year, count in zip(known_years.tolist(), year_counts.tolist(), strict=True):
+        counter.add_year(int(year), count)
+
     for flag in FLAGS:
-        counts.flag(flag, *np.bincount(segment.columns[flag][positions] + 1, minlength=3).tolist())
+        unknown, false, true = np.bincount(segment.columns[flag][positions] + 1, minlength=3).tolist()
+        counter.add_flag(flag, FlagCounts(true, false, unknown))
+
     for column in RANGE_FACETS:
-        values = (segment.criteria if column in COMPOSITES else segment.columns)[column][positions]
+        source = segment.criteria if column in COMPOSITES else segment.columns
+        values = source[column][positions]
         known = values[~np.isnan(values)]
-        counts.extend(column, float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
+        counter.add_interval(column, float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
 
 
-def _count_values(counts: Counts, segment: Segment, name: str, positions: Ints) -> None:
+def _count_texts(counter: FacetCounter, segment: Segment, name: str, positions: Ints) -> None:
     values = segment.vocabularies[name].values
-    found = np.bincount(segment.columns[name][positions], minlength=1)
-    for code in (np.flatnonzero(found[1:]) + 1).tolist():
+    counts = np.bincount(segment.columns[name][positions], minlength=1)
+    known_codes = np.flatnonzero(counts[1:]) + 1
+    for code in known_codes.tolist():
         if name in WORDS:
-            counts.spell_words(name, values[code], int(found[code]))
+            counter.add_words(name, values[code], int(counts[code]))
         else:
-            counts.spell(name, values[code], int(found[code]))
+            counter.add_text(name, values[code], int(counts[code]))

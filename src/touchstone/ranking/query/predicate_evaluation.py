@@ -1,6 +1,6 @@
-"""Evaluating a query over a segment: one boolean for each record.
+"""Evaluation of a query over a segment: one boolean for each record.
 
-Texts, word lists and owners are decided once for each distinct value, then looked up by code.
+Texts, word lists and owners are tested once for each distinct value, then looked up by code.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,83 +24,80 @@ from touchstone.ranking.query.predicates import (
 )
 
 
-def bounds(predicate: Range) -> tuple[float, float]:
-    """The lowest and the highest value that match, with the tolerance of composite scores worked in."""
-    slack = COMPOSITE_TOLERANCE if predicate.column in COMPOSITES else 0.0
-    low = -np.inf if predicate.low is None else predicate.low - slack
-    high = np.inf if predicate.high is None else predicate.high + slack
+def range_bounds(predicate: Range) -> tuple[float, float]:
+    """Return the lowest and highest value that match, widened by the tolerance of composite scores."""
+    tolerance = COMPOSITE_TOLERANCE if predicate.column in COMPOSITES else 0.0
+    low = -np.inf if predicate.low is None else predicate.low - tolerance
+    high = np.inf if predicate.high is None else predicate.high + tolerance
     return low, high
 
 
-def in_range(segment: Segment, predicate: Range) -> Bools:
-    """Numbers within inclusive bounds; NaN compares false, so a record without the value never matches."""
-    low, high = bounds(predicate)
+def evaluate_query(segment: Segment, query: Query, alive: Bools) -> Bools:
+    """Return which records are alive and satisfy every predicate."""
+    matches = alive.copy()
+    for predicate in query:
+        matches &= evaluate_predicate(segment, predicate)
+    return matches
+
+
+def evaluate_predicate(segment: Segment, predicate: Predicate) -> Bools:
+    """Return which records of a segment satisfy a predicate."""
+    return _EVALUATORS[type(predicate)](segment, predicate)
+
+
+def _evaluate_range(segment: Segment, predicate: Range) -> Bools:
+    low, high = range_bounds(predicate)
     column = predicate.column
     values = segment.criteria[column] if column in COMPOSITES else segment.columns[column]
     if column in INTEGER_COLUMNS:
         return np.asarray((values >= low) & (values <= high))
-    found = ~np.isnan(values)
+
+    matches = ~np.isnan(values)
     if predicate.low is not None:
-        found &= values >= low
+        matches &= values >= low
     if predicate.high is not None:
-        found &= values <= high
-    return found
+        matches &= values <= high
+    return matches
 
 
-def has_flag(segment: Segment, predicate: FlagEquals) -> Bools:
-    """The flag is known and has this value."""
+def _evaluate_flag(segment: Segment, predicate: FlagEquals) -> Bools:
     return np.asarray(segment.columns[predicate.column] == int(predicate.value))
 
 
-def _coded(segment: Segment, column: str, holds: Callable[[Any], bool]) -> Bools:
-    return segment.vocabularies[column].holds(segment.columns[column], holds)
+def _evaluate_any_word(segment: Segment, predicate: AnyWord) -> Bools:
+    words = {fold(word) for word in predicate.words}
+    return _test_column(segment, predicate.column, lambda record_words: not words.isdisjoint(record_words))
 
 
-def has_word(segment: Segment, predicate: AnyWord) -> Bools:
-    """One of the record's words is one of those wanted."""
-    wanted = {fold(word) for word in predicate.words}
-    return _coded(segment, predicate.column, lambda words: not wanted.isdisjoint(words))
-
-
-def contains(segment: Segment, predicate: Contains) -> Bools:
-    """The folded text holds the folded needle."""
+def _evaluate_contains(segment: Segment, predicate: Contains) -> Bools:
     needle = fold(predicate.text)
-    return _coded(segment, predicate.column, lambda text: needle in text)
+    return _test_column(segment, predicate.column, lambda text: needle in text)
 
 
-def is_one_of(segment: Segment, predicate: OneOf) -> Bools:
-    """The folded text equals one of the folded values."""
-    wanted = {fold(value) for value in predicate.values}
-    return _coded(segment, predicate.column, lambda text: text in wanted)
+def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
+    values = {fold(value) for value in predicate.values}
+    return _test_column(segment, predicate.column, lambda text: text in values)
 
 
-def is_visible(segment: Segment, predicate: Visible) -> Bools:
-    """Public records, and the viewer's own."""
-    public = _coded(segment, "visibility", lambda text: text == "public")
+def _evaluate_visible(segment: Segment, predicate: Visible) -> Bools:
+    is_public = _test_column(segment, "visibility", lambda text: text == "public")
     if predicate.viewer is None:
-        return public
-    own = segment.vocabularies["owner"].codes.get(predicate.viewer, -1)
-    return np.asarray(public | (segment.columns["owner"] == own))
+        return is_public
+
+    viewer_code = segment.vocabularies["owner"].codes.get(predicate.viewer, -1)
+    return np.asarray(is_public | (segment.columns["owner"] == viewer_code))
+
+
+def _test_column(segment: Segment, column: str, is_match: Callable[[Any], bool]) -> Bools:
+    """Return for each record whether the folded value of a coded column satisfies a condition."""
+    return segment.vocabularies[column].test_codes(segment.columns[column], is_match)
 
 
 _EVALUATORS: Final[Mapping[type[Any], Callable[[Segment, Any], Bools]]] = {
-    Range: in_range,
-    FlagEquals: has_flag,
-    AnyWord: has_word,
-    Contains: contains,
-    OneOf: is_one_of,
-    Visible: is_visible,
+    Range: _evaluate_range,
+    FlagEquals: _evaluate_flag,
+    AnyWord: _evaluate_any_word,
+    Contains: _evaluate_contains,
+    OneOf: _evaluate_one_of,
+    Visible: _evaluate_visible,
 }
-
-
-def evaluate(segment: Segment, predicate: Predicate) -> Bools:
-    """One predicate over all records of a segment."""
-    return _EVALUATORS[type(predicate)](segment, predicate)
-
-
-def matching(segment: Segment, query: Query, alive: Bools) -> Bools:
-    """The records that are alive and satisfy every predicate."""
-    found = alive.copy()
-    for predicate in query:
-        found &= evaluate(segment, predicate)
-    return found

@@ -1,6 +1,6 @@
-"""What a filter asks of a record: data only; the segment that holds the records evaluates it.
+"""The conditions that a record can be filtered by: data only, evaluated by a segment or an index.
 
-A `Query` is a conjunction. None as a viewer is someone who is not signed in.
+A `Query` is a conjunction of predicates. Texts are compared folded: without case and accents.
 """
 
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Final, TypeAlias
 from uuid import UUID
 
 COMPOSITE_TOLERANCE: Final = 1e-9
-"""A composite score reaches a bound when it is no more than this below it (or above it): 0.15 + 0.2 is 35 %."""
+"""A composite score that misses a bound by no more than this still reaches it: 0.15 + 0.2 counts as 35 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`low <= column <= high`, a None bound being open; a record without the value never matches.
+    """`low <= column <= high`, where None leaves a side open; a record without the value never matches.
 
     `column`: an integer or percentage attribute, `id`, `created_at`, `updated_at`, or a composite score in 0-1, which
     is compared within `COMPOSITE_TOLERANCE`.
@@ -26,7 +26,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class FlagEquals:
-    """The flag has exactly this value; "not known" matches neither."""
+    """The flag is known and has exactly this value."""
 
     column: str
     value: bool
@@ -34,7 +34,7 @@ class FlagEquals:
 
 @dataclass(frozen=True, slots=True)
 class AnyWord:
-    """The list `domain` or `task` holds one of the words, whole and folded."""
+    """The list `domain` or `task` contains one of the words, compared as a whole."""
 
     column: str
     words: tuple[str, ...]
@@ -42,7 +42,7 @@ class AnyWord:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The folded text holds the folded `text`; every character stands for itself."""
+    """The text column contains a substring; no character has a special meaning."""
 
     column: str
     text: str
@@ -50,7 +50,7 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The text, folded, equals one of the values, folded."""
+    """The text column equals one of the values."""
 
     column: str
     values: tuple[str, ...]
@@ -58,7 +58,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """Public, or owned by the viewer."""
+    """The record is public or belongs to the viewer; None is a viewer who is not signed in."""
 
     viewer: UUID | None
 

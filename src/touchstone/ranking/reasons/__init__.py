@@ -1,1 +1,1 @@
-"""The `ranking.reasons` package."""
+"""Why a record is where it is in a ranking, and what would move it."""
