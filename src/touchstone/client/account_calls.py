@@ -7,12 +7,12 @@ from uuid import UUID
 import httpx2
 import msgspec
 
-from touchstone.client.call import Call, address, into, nothing, raw
+from touchstone.client.call import Call, build_path, read_bytes, read_json, read_nothing
 from touchstone.client.fields import ProfileFields
 from touchstone.client.models import Health, ResetToken, Session, Tokens, User, UserPage
 
 DEVICE_COOKIE: Final = "touchstone_device"
-_read_tokens: Final = into(Tokens)
+_read_tokens: Final = read_json(Tokens)
 PICTURE_TYPES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
@@ -26,7 +26,7 @@ def sign_in(email: str, password: str, device: str | None = None) -> Call[Tokens
     """Exchange an e-mail address and a password for tokens, on a device that may have signed in before."""
     body = {"username": email, "password": password}
     headers = {"Cookie": f"{DEVICE_COOKIE}={device}"} if device else {}
-    return Call("POST", address("auth", "login"), _signed_in, json=body, headers=headers, public=True)
+    return Call("POST", build_path("auth", "login"), _signed_in, json=body, headers=headers, public=True)
 
 
 def _signed_in(response: httpx2.Response) -> Tokens:
@@ -37,84 +37,84 @@ def _signed_in(response: httpx2.Response) -> Tokens:
 def renew(refresh_token: str) -> Call[Tokens]:
     """Exchange a refresh token, once, for new tokens."""
     body = {"refresh_token": refresh_token}
-    return Call("POST", address("auth", "refresh"), into(Tokens), json=body, public=True)
+    return Call("POST", build_path("auth", "refresh"), read_json(Tokens), json=body, public=True)
 
 
 def revoke(refresh_token: str) -> Call[None]:
     """End the session that a refresh token belongs to."""
-    return Call("POST", address("auth", "logout"), nothing, json={"refresh_token": refresh_token})
+    return Call("POST", build_path("auth", "logout"), read_nothing, json={"refresh_token": refresh_token})
 
 
 def register(email: str, password: str, **profile: Unpack[ProfileFields]) -> Call[User]:
     """Make an account, where the service lets people do so by themselves."""
     body = {"email": email, "password": password, **profile}
-    return Call("POST", address("auth", "register"), into(User), json=body, public=True)
+    return Call("POST", build_path("auth", "register"), read_json(User), json=body, public=True)
 
 
 def reset_password(token: str, password: str) -> Call[None]:
     """Choose a new password with a reset token."""
     body = {"token": token, "password": password}
-    return Call("POST", address("auth", "reset-password"), nothing, json=body, public=True)
+    return Call("POST", build_path("auth", "reset-password"), read_nothing, json=body, public=True)
 
 
 def get_me() -> Call[User]:
     """One's own account."""
-    return Call("GET", address("users", "me"), into(User))
+    return Call("GET", build_path("users", "me"), read_json(User))
 
 
 def update_me(**changes: Unpack[ProfileFields]) -> Call[User]:
     """Change one's own profile."""
-    return Call("PATCH", address("users", "me"), into(User), json=changes)
+    return Call("PATCH", build_path("users", "me"), read_json(User), json=changes)
 
 
 def change_password(current_password: str, new_password: str) -> Call[None]:
     """Change one's own password; every session ends."""
     body = {"current_password": current_password, "new_password": new_password}
-    return Call("PATCH", address("users", "me", "password"), nothing, json=body)
+    return Call("PATCH", build_path("users", "me", "password"), read_nothing, json=body)
 
 
 def get_picture() -> Call[bytes]:
     """One's own picture."""
-    return Call("GET", address("users", "me", "picture"), raw)
+    return Call("GET", build_path("users", "me", "picture"), read_bytes)
 
 
 def set_picture(content: bytes) -> Call[None]:
     """Set one's own picture: PNG, JPEG or WebP, up to 2 MB."""
     kinds = (kind for start, kind in PICTURE_TYPES.items() if content.startswith(start))
     headers = {"Content-Type": next(kinds, "image/webp")}
-    return Call("PUT", address("users", "me", "picture"), nothing, content=content, headers=headers)
+    return Call("PUT", build_path("users", "me", "picture"), read_nothing, content=content, headers=headers)
 
 
 def delete_picture() -> Call[None]:
     """Take one's own picture away."""
-    return Call("DELETE", address("users", "me", "picture"), nothing)
+    return Call("DELETE", build_path("users", "me", "picture"), read_nothing)
 
 
 def list_sessions() -> Call[list[Session]]:
     """Where one is signed in."""
-    return Call("GET", address("users", "me", "sessions"), into(list[Session]))
+    return Call("GET", build_path("users", "me", "sessions"), read_json(list[Session]))
 
 
 def delete_session(session_id: str | UUID) -> Call[None]:
     """Sign one of those places out."""
-    return Call("DELETE", address("users", "me", "sessions", session_id), nothing)
+    return Call("DELETE", build_path("users", "me", "sessions", session_id), read_nothing)
 
 
 def page_users(*, page: int = 1, page_size: int = 12) -> Call[UserPage]:
     """One page of the accounts; for administrators."""
-    return Call("GET", address("admin", "users"), into(UserPage), query={"page": page, "page_size": page_size})
+    return Call("GET", build_path("admin", "users"), read_json(UserPage), query={"page": page, "page_size": page_size})
 
 
 def update_user(user_id: str | UUID, **changes: Unpack[AccountChanges]) -> Call[User]:
     """Change an account; for administrators."""
-    return Call("PATCH", address("admin", "users", user_id), into(User), json=changes)
+    return Call("PATCH", build_path("admin", "users", user_id), read_json(User), json=changes)
 
 
 def reset_user(user_id: str | UUID) -> Call[ResetToken]:
     """Issue a token with which someone chooses a new password; for administrators."""
-    return Call("POST", address("admin", "users", user_id, "reset-token"), into(ResetToken))
+    return Call("POST", build_path("admin", "users", user_id, "reset-token"), read_json(ResetToken))
 
 
 def get_health() -> Call[Health]:
     """Whether the service is ready."""
-    return Call("GET", "/health/ready", into(Health), public=True)
+    return Call("GET", "/health/ready", read_json(Health), public=True)

@@ -21,10 +21,10 @@ from touchstone.client.conversation import (
     Renew,
     Send,
     Step,
-    conversation,
-    options,
-    request_for,
-    waiting,
+    build_request,
+    carry_out,
+    http_options,
+    wait_for_job,
 )
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.event_stream import EventLog
@@ -62,7 +62,7 @@ class AsyncTouchstone:
         **identity: Unpack[IdentityFields],
     ) -> None:
         self.identity = Identity(token, **identity)
-        self._http = httpx2.AsyncClient(transport=transport, **options(base_url, timeout))
+        self._http = httpx2.AsyncClient(transport=transport, **http_options(base_url, timeout))
         self._renewing = asyncio.Lock()
 
     list_datasets = later(catalog_calls.list_datasets)
@@ -155,7 +155,7 @@ class AsyncTouchstone:
 
     async def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
         """Return when the job is done, whatever its end; `report` is told of every look at it."""
-        return await self._perform(waiting(job, self.identity, report))
+        return await self._perform(wait_for_job(job, self.identity, report))
 
     async def events(self, job: Job, *, after: str | None = None) -> AsyncIterator[JobEvent]:
         """What happens to the job, as it happens, until it is done; goes on by itself where a connection breaks."""
@@ -185,7 +185,7 @@ class AsyncTouchstone:
 
     async def run(self, call: Call[T]) -> T:
         """Carry out one call."""
-        return await self._perform(conversation(call, self.identity))
+        return await self._perform(carry_out(call, self.identity))
 
     async def close(self) -> None:
         """Close the connections, those of light clients too."""
@@ -218,7 +218,7 @@ class AsyncTouchstone:
 
     async def _send(self, call: Call[Any]) -> Outcome:
         try:
-            response = await self._http.send(request_for(self._http, call, self.identity), stream=call.streamed)
+            response = await self._http.send(build_request(self._http, call, self.identity), stream=call.streamed)
             if call.streamed and response.is_error:
                 await response.aread()
         except httpx2.RequestError as problem:

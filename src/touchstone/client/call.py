@@ -1,4 +1,4 @@
-"""The form in which every call is described once, for the synchronous and the asynchronous client alike."""
+"""Descriptions of API calls, which the synchronous and the asynchronous client carry out alike."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,23 +11,23 @@ import msgspec
 from touchstone.client.errors import TouchstoneError
 
 T = TypeVar("T")
-API: Final = "/api/v1"
-SAFE: Final = frozenset({"GET", "HEAD"})
+API_PREFIX: Final = "/api/v1"
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request of the contract and how its answer is read.
+    """One request of the API and how its response is read.
 
     Attributes:
-        method, path: as in the contract; values in the path are percent-encoded already.
-        read: turns the answer into its type.
-        query: parameters; None is left out, a list is repeated.
-        json, content, files: the body, at most one of them.
-        headers: beside those of the session.
-        public: needs no token, and is sent without one.
-        reading: changes nothing, whatever its method, so that it may be sent again after a failure.
-        streamed: the answer is read while it arrives, and closed by whoever reads it.
+        method, path: The values in the path are already percent-encoded.
+        read: Converts the response to its type.
+        query: The parameters; None is left out, and a list is repeated.
+        json, content, files: The body; at most one of them is set.
+        headers: Headers in addition to those of the session.
+        public: Whether the call is sent without a token.
+        reading: Whether the call changes nothing whatever its method, so that it can be sent again after a failure.
+        streamed: Whether the caller reads the response while it arrives, and closes it.
     """
 
     method: str
@@ -44,15 +44,14 @@ class Call(Generic[T]):
 
     @property
     def repeatable(self) -> bool:
-        """Whether sending it twice does the same as sending it once."""
-        return self.reading or self.method in SAFE
+        """Whether sending the call twice has the same effect as sending it once."""
+        return self.reading or self.method in SAFE_METHODS
 
 
-def into(kind: type[T]) -> Callable[[httpx2.Response], T]:
-    """Read an answer's JSON as `kind`.
+def read_json(kind: type[T]) -> Callable[[httpx2.Response], T]:
+    """Return a function that decodes the JSON of a response as `kind`.
 
-    Raises (when reading):
-        TouchstoneError: the answer is not of this shape.
+    The function raises TouchstoneError if the response has another shape.
     """
     decoder = msgspec.json.Decoder(kind)
 
@@ -67,59 +66,62 @@ def into(kind: type[T]) -> Callable[[httpx2.Response], T]:
     return read
 
 
-def tagged(kind: type[T]) -> Callable[[httpx2.Response], T]:
-    """Read an answer's JSON as `kind`, with the version (ETag) in its field `etag`."""
-    read = into(kind)
+def read_json_with_etag(kind: type[T]) -> Callable[[httpx2.Response], T]:
+    """Return a function that decodes a response as `kind` and stores its ETag in the field `etag`."""
+    read = read_json(kind)
 
     def read_with_tag(response: httpx2.Response) -> T:
-        tag = response.headers.get("etag")
-        answer: Any = read(response)
-        found: T = msgspec.structs.replace(answer, etag=tag)
-        return found
+        etag = response.headers.get("etag")
+        decoded: Any = read(response)
+        tagged: T = msgspec.structs.replace(decoded, etag=etag)
+        return tagged
 
     return read_with_tag
 
 
-def nothing(response: httpx2.Response) -> None:
-    """Read an answer without a body."""
+def read_nothing(response: httpx2.Response) -> None:
+    """Ignore the response, which has no body."""
 
 
-def raw(response: httpx2.Response) -> bytes:
-    """Read an answer as it is."""
+def read_bytes(response: httpx2.Response) -> bytes:
+    """Return the body of a response unchanged."""
     return response.content
 
 
-def opened(response: httpx2.Response) -> httpx2.Response:
-    """Hand over an answer that has only begun."""
+def keep_open(response: httpx2.Response) -> httpx2.Response:
+    """Return a response whose body has not been read yet."""
     return response
 
 
-def address(*parts: object) -> str:
-    """A path below the API's prefix; each part is one segment, encoded whatever is in it."""
-    return "/".join((API, *(quote(str(part), safe="") for part in parts)))
+def build_path(*parts: object) -> str:
+    """Return the path below the API prefix that consists of these segments, percent-encoded."""
+    return "/".join((API_PREFIX, *(quote(str(part), safe="") for part in parts)))
 
 
-def parameters(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The query's pairs: None left out, lists repeated, booleans in lower case."""
+def query_pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a query string: None is left out, lists are repeated, and booleans are in lower case."""
     for name, value in query.items():
-        for one in _all(value):
-            if one is not None:
-                yield name, str(one).lower() if isinstance(one, bool) else str(one)
+        for item in _values_of(value):
+            if item is not None:
+                yield name, str(item).lower() if isinstance(item, bool) else str(item)
 
 
-def _all(value: Any) -> Sequence[Any]:
+def _values_of(value: Any) -> Sequence[Any]:
     if not isinstance(value, list | tuple | set | frozenset):
         return (value,)
+
     values = tuple(value)
-    # A parameter that is given once is split at its commas; one that is repeated is taken as it stands.
-    return values * 2 if len(values) == 1 and "," in str(values[0]) else values
+    if len(values) == 1 and "," in str(values[0]):
+        # The service splits a parameter at its commas unless it is repeated.
+        return values * 2
+    return values
 
 
-def given(**values: Any) -> dict[str, Any]:
-    """The values that are not None: for a body in which null would mean something."""
+def without_none(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None, for a body in which null has a meaning."""
     return {name: value for name, value in values.items() if value is not None}
 
 
-def if_match(etag: str | None) -> dict[str, str]:
-    """The header that makes a change conditional on the version that was read."""
+def if_match_header(etag: str | None) -> dict[str, str]:
+    """Return the header that makes a change conditional on the version that was read."""
     return {"If-Match": etag} if etag else {}

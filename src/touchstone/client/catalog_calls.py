@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, Final, Literal, Unpack
 from uuid import UUID
 
-from touchstone.client.call import Call, address, given, if_match, into, nothing, tagged
+from touchstone.client.call import (
+    Call,
+    build_path,
+    if_match_header,
+    read_json,
+    read_json_with_etag,
+    read_nothing,
+    without_none,
+)
 from touchstone.client.fields import DatasetAttributes, DatasetFields, Filters, ProjectChanges, ProjectFields
 from touchstone.client.models import Dataset, DatasetPage, File, Files, Project, ProjectPage, Ranking, Recommendations
 
@@ -23,7 +31,7 @@ def list_datasets(
 ) -> Call[list[Dataset]]:
     """The records that match the filters, at most 1000, by id unless a sort key is given."""
     query = {"skip": skip, "limit": limit, "sort_by": sort_by, "sort_order": sort_order, **filters}
-    return Call("GET", address("datasets", ""), into(list[Dataset]), query=query)
+    return Call("GET", build_path("datasets", ""), read_json(list[Dataset]), query=query)
 
 
 def page_datasets(
@@ -36,12 +44,12 @@ def page_datasets(
 ) -> Call[DatasetPage]:
     """One page of the records that match the filters, with the count of all."""
     query = {"page": page, "page_size": page_size, "sort_by": sort_by, "sort_order": sort_order, **filters}
-    return Call("GET", address("datasets", ""), into(DatasetPage), query=query)
+    return Call("GET", build_path("datasets", ""), read_json(DatasetPage), query=query)
 
 
 def get_dataset(dataset_id: int | str | UUID) -> Call[Dataset]:
     """One record, by either of its ids."""
-    return Call("GET", address("datasets", dataset_id), tagged(Dataset))
+    return Call("GET", build_path("datasets", dataset_id), read_json_with_etag(Dataset))
 
 
 def create_dataset(
@@ -54,27 +62,33 @@ def create_dataset(
 ) -> Call[Dataset]:
     """Put a record into the catalog; its data file is measured when it can be read."""
     body = {"name": name, "description": description, "file_path": file_path, "file_type": file_type, **attributes}
-    return Call("POST", address("datasets", ""), into(Dataset), json=body)
+    return Call("POST", build_path("datasets", ""), read_json(Dataset), json=body)
 
 
 def update_dataset(
     dataset_id: int | str | UUID, *, etag: str | None = None, **changes: Unpack[DatasetFields]
 ) -> Call[Dataset]:
     """Change some fields of a record that one has created; with `etag` only if nobody has changed it since."""
-    return Call("PATCH", address("datasets", dataset_id), tagged(Dataset), json=changes, headers=if_match(etag))
+    return Call(
+        "PATCH",
+        build_path("datasets", dataset_id),
+        read_json_with_etag(Dataset),
+        json=changes,
+        headers=if_match_header(etag),
+    )
 
 
 def delete_dataset(dataset_id: int | str | UUID, *, etag: str | None = None) -> Call[None]:
     """Take a record that one has created out of the catalog."""
-    return Call("DELETE", address("datasets", dataset_id), nothing, headers=if_match(etag))
+    return Call("DELETE", build_path("datasets", dataset_id), read_nothing, headers=if_match_header(etag))
 
 
 def search_datasets(
     *, name_contains: str | None = None, min_rows: int | None = None, ethical_tags: Sequence[str] | None = None
 ) -> Call[list[Dataset]]:
     """Every record that satisfies all the criteria given, by id."""
-    body = given(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags)
-    return Call("POST", address("datasets", "search"), into(list[Dataset]), json=body, reading=True)
+    body = without_none(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags)
+    return Call("POST", build_path("datasets", "search"), read_json(list[Dataset]), json=body, reading=True)
 
 
 def score_datasets(
@@ -91,7 +105,7 @@ def score_datasets(
     """
     body = {"filters": dict(filters or {}), **weighting(weights)}
     query = {"limit": limit, "skip": skip, "explain": explain, "envelope": True}
-    return Call("POST", address("datasets", "score"), into(Ranking), query=query, json=body, reading=True)
+    return Call("POST", build_path("datasets", "score"), read_json(Ranking), query=query, json=body, reading=True)
 
 
 def weighting(weights: Weighting) -> dict[str, Any]:
@@ -112,7 +126,7 @@ def get_facets(**filters: Unpack[Filters]) -> Call[dict[str, Any]]:
     `{total_count, values: {facet: [{value, count}]}, flags: {flag: {true, false, unknown}}, ranges: {number: {min,
     max}}}`, a range being None where no record has the number.
     """
-    return Call("GET", address("datasets", "facets"), into(dict[str, Any]), query=filters)
+    return Call("GET", build_path("datasets", "facets"), read_json(dict[str, Any]), query=filters)
 
 
 def get_criteria() -> Call[dict[str, Any]]:
@@ -120,63 +134,63 @@ def get_criteria() -> Call[dict[str, Any]]:
 
     `{criteria: [{name, kind, label, formula}], profiles: [{name, label, weights, default}], sort_keys, attributes}`.
     """
-    return Call("GET", address("datasets", "criteria"), into(dict[str, Any]))
+    return Call("GET", build_path("datasets", "criteria"), read_json(dict[str, Any]))
 
 
 def upload_file(content: BinaryIO | bytes, name: str) -> Call[File]:
     """Bring a table (CSV or Parquet, told by the ending of `name`); its `file_path` goes into a record."""
-    return Call("POST", address("files"), into(File), files={"file": (name, content, OCTETS)})
+    return Call("POST", build_path("files"), read_json(File), files={"file": (name, content, OCTETS)})
 
 
 def list_files() -> Call[Files]:
     """One's uploads, newest first."""
-    return Call("GET", address("files"), into(Files))
+    return Call("GET", build_path("files"), read_json(Files))
 
 
 def delete_file(file_id: str | UUID) -> Call[None]:
     """Delete an upload; records that name it stay, but can no longer be trained on."""
-    return Call("DELETE", address("files", file_id), nothing)
+    return Call("DELETE", build_path("files", file_id), read_nothing)
 
 
 def list_projects() -> Call[list[Project]]:
     """All of one's projects, newest change first."""
-    return Call("GET", address("projects"), into(list[Project]))
+    return Call("GET", build_path("projects"), read_json(list[Project]))
 
 
 def page_projects(*, page: int = 1, page_size: int = 12) -> Call[ProjectPage]:
     """One page of one's projects, newest change first."""
-    return Call("GET", address("projects"), into(ProjectPage), query={"page": page, "page_size": page_size})
+    return Call("GET", build_path("projects"), read_json(ProjectPage), query={"page": page, "page_size": page_size})
 
 
 def get_project(project_id: str | UUID) -> Call[Project]:
     """One of one's projects."""
-    return Call("GET", address("projects", project_id), tagged(Project))
+    return Call("GET", build_path("projects", project_id), read_json_with_etag(Project))
 
 
 def create_project(name: str, **fields: Unpack[ProjectFields]) -> Call[Project]:
     """Begin a project."""
-    return Call("POST", address("projects"), tagged(Project), json={"name": name, **_project(fields)})
+    return Call("POST", build_path("projects"), read_json_with_etag(Project), json={"name": name, **_project(fields)})
 
 
 def update_project(
     project_id: str | UUID, *, etag: str | None = None, **changes: Unpack[ProjectChanges]
 ) -> Call[Project]:
     """Change some fields of a project; with `etag` only if nobody has changed it since."""
-    path = address("projects", project_id)
-    return Call("PUT", path, tagged(Project), json=_project(changes), headers=if_match(etag))
+    path = build_path("projects", project_id)
+    return Call("PUT", path, read_json_with_etag(Project), json=_project(changes), headers=if_match_header(etag))
 
 
 def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[None]:
     """Delete a project."""
-    return Call("DELETE", address("projects", project_id), nothing, headers=if_match(etag))
+    return Call("DELETE", build_path("projects", project_id), read_nothing, headers=if_match_header(etag))
 
 
 def get_recommendations(
     project_id: str | UUID, *, limit: int | None = None, skip: int | None = None
 ) -> Call[Recommendations]:
     """What the catalog offers for a project's criteria and weights, best first, with the reasons."""
-    path = address("projects", project_id, "recommendations")
-    return Call("GET", path, into(Recommendations), query={"limit": limit, "skip": skip})
+    path = build_path("projects", project_id, "recommendations")
+    return Call("GET", path, read_json(Recommendations), query={"limit": limit, "skip": skip})
 
 
 def _project(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:

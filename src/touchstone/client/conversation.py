@@ -1,6 +1,7 @@
-"""How a call is carried out, without any input or output: when to renew the tokens, try again, wait, or give up.
+"""The protocol of a call without any I/O: when to renew the tokens, retry, wait, or give up.
 
-A conversation yields steps and is sent their outcome; the synchronous and the asynchronous client only perform them.
+A conversation is a generator that yields steps and receives their outcomes. The synchronous and the asynchronous client
+only perform the steps.
 """
 
 from collections.abc import Callable, Generator
@@ -11,16 +12,16 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from touchstone.client.call import Call, parameters
+from touchstone.client.call import Call, query_pairs
 from touchstone.client.errors import refused, retry_after, unreachable
 from touchstone.client.job_calls import get_job
 from touchstone.client.models import Job, Tokens
 
 T = TypeVar("T")
 ATTEMPTS: Final = 3
-PASSING: Final = frozenset({429, 502, 503, 504})  # refusals that may be gone at the next attempt
-LONGEST_PAUSE: Final = 5.0  # seconds; a service that asks for more is asked again by a person
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+TEMPORARY_STATUSES: Final = frozenset({429, 502, 503, 504})  # a retry may succeed
+MAX_PAUSE: Final = 5.0  # seconds; a longer Retry-After is left to the caller
+LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 FIRST_RETRY: Final = 0.2  # seconds; doubled with every attempt
 FIRST_POLL, LONGEST_POLL = 0.1, 2.0  # seconds between two looks at a job
 
@@ -38,15 +39,15 @@ class IdentityFields(TypedDict, total=False):
 
 @dataclass(slots=True)
 class Identity:
-    """Who calls, and how: shared by all calls of one client.
+    """The caller of all calls of one client.
 
     Attributes:
-        token, refresh_token: as the sign-in gave them.
-        locale: `fr` or `en`; by default the service's own choice.
-        address: host and port of the person behind the call, for an app in the same process only.
-        user_agent: of the person behind the call.
-        device: as the last sign-in on this device gave it.
-        on_tokens: told the new tokens after each renewal, to keep them somewhere.
+        token, refresh_token: The tokens of the last sign-in or renewal.
+        locale: `fr` or `en`; without it the service chooses.
+        address: Host and port of the person behind the call; only for an application in the same process.
+        user_agent: The User-Agent of the person behind the call.
+        device: The device token of the last sign-in on this device.
+        on_tokens: Called with the new tokens after each renewal, so that they can be saved.
     """
 
     token: str | None = None
@@ -58,7 +59,7 @@ class Identity:
     on_tokens: Callable[[Tokens], None] | None = None
 
     def keep(self, tokens: Tokens) -> None:
-        """Use these tokens from now on."""
+        """Use new tokens for the calls that follow."""
         self.token = tokens.access_token
         self.refresh_token = tokens.refresh_token or self.refresh_token
         self.device = tokens.device or self.device
@@ -66,27 +67,27 @@ class Identity:
             self.on_tokens(tokens)
 
     def forget(self) -> None:
-        """Call without a token from now on."""
+        """Send the calls that follow without a token."""
         self.token = self.refresh_token = None
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send the call; the outcome is its response, or why there is none."""
+    """A step that sends the call; its outcome is the response, or the error that prevented one."""
 
     call: Call[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """Renew the tokens, unless another call has done so since `stale` was sent; the outcome is whether it worked."""
+    """A step that renews the tokens unless another call has replaced `stale`; its outcome says whether that worked."""
 
     stale: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Wait; no outcome."""
+    """A step that waits; it has no outcome."""
 
     seconds: float
 
@@ -96,60 +97,64 @@ Outcome = httpx2.Response | httpx2.RequestError | bool | None
 Conversation = Generator[Step, Outcome, T]
 
 
-def conversation(call: Call[T], identity: Identity) -> Conversation[T]:
-    """Carry out one call: renew an expired token once, try a repeatable call again while it may help.
+def carry_out(call: Call[T], identity: Identity) -> Conversation[T]:
+    """Send a call; renew an expired token once, and retry a repeatable call that failed temporarily.
 
     Raises:
-        TouchstoneError: refused, or not answered.
+        TouchstoneError: The service rejected the call or did not respond.
     """
-    renewed = False
+    has_renewed = False
     for attempt in range(1, ATTEMPTS + 1):
-        sent = identity.token
+        token = identity.token
         outcome = yield Send(call)
-        if not renewed and _expired(outcome, call, identity):
-            renewed = True
-            if (yield Renew(sent)):
+
+        if not has_renewed and _is_token_expired(outcome, call, identity):
+            has_renewed = True
+            if (yield Renew(token)):
                 outcome = yield Send(call)
-        pause = _pause(outcome, call, attempt)
-        if pause is None:
-            return settled(outcome, call)
-        yield Pause(pause)
-    raise AssertionError("the last attempt never pauses")
+
+        delay = _seconds_until_retry(outcome, call, attempt)
+        if delay is None:
+            return read_outcome(outcome, call)
+        yield Pause(delay)
+    raise AssertionError("the last attempt is not followed by a retry")
 
 
-def settled(outcome: Outcome, call: Call[T]) -> T:
-    """What a call came to.
+def read_outcome(outcome: Outcome, call: Call[T]) -> T:
+    """Return what the response to a call contains.
 
     Raises:
-        TouchstoneError: refused, or not answered.
+        TouchstoneError: The service rejected the call or did not respond.
     """
     if isinstance(outcome, httpx2.RequestError):
         raise unreachable(outcome) from outcome
+
     assert isinstance(outcome, httpx2.Response)
     if outcome.is_error:
         raise refused(outcome)
     return call.read(outcome)
 
 
-def waiting(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Conversation[Job]:
-    """Look at a job until it is done, more and more seldom; `report` sees every look."""
-    pause = FIRST_POLL
+def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Conversation[Job]:
+    """Poll a job with growing intervals until it is done; call `report` with the job after each poll."""
+    delay = FIRST_POLL
     while True:
-        job = yield from conversation(get_job(job.kind, job.id), identity)
+        job = yield from carry_out(get_job(job.kind, job.id), identity)
         if report is not None:
             report(job)
         if job.done:
             return job
-        yield Pause(pause)
-        pause = min(pause * 1.5, LONGEST_POLL)
+
+        yield Pause(delay)
+        delay = min(delay * 1.5, LONGEST_POLL)
 
 
-def request_for(http: httpx2.Client | httpx2.AsyncClient, call: Call[Any], identity: Identity) -> httpx2.Request:
-    """The HTTP request of a call, as this identity makes it."""
+def build_request(http: httpx2.Client | httpx2.AsyncClient, call: Call[Any], identity: Identity) -> httpx2.Request:
+    """Return the HTTP request of a call with the headers of the identity."""
     return http.build_request(
         call.method,
         call.path,
-        params=list(parameters(call.query)) or None,
+        params=list(query_pairs(call.query)) or None,
         json=call.json,
         content=call.content,
         files=call.files,
@@ -159,7 +164,7 @@ def request_for(http: httpx2.Client | httpx2.AsyncClient, call: Call[Any], ident
 
 
 class HttpOptions(TypedDict):
-    """How both kinds of HTTP client are set up."""
+    """The options that both kinds of HTTP client share."""
 
     base_url: str
     timeout: httpx2.Timeout
@@ -167,37 +172,42 @@ class HttpOptions(TypedDict):
     cookies: CookieJar
 
 
-def options(base_url: str, timeout: float) -> HttpOptions:
-    """The set-up for a server; what runs on this machine is never asked through a proxy."""
-    local = (urlsplit(base_url).hostname or "") in LOOPBACK
-    # One HTTP client may be shared by several people: it must not send the cookies of one with the calls of another.
+def http_options(base_url: str, timeout: float) -> HttpOptions:
+    """Return the options of an HTTP client for a server; a server on this machine is called without a proxy."""
+    is_local = (urlsplit(base_url).hostname or "") in LOOPBACK_HOSTS
+    # Several people may share one HTTP client, which must not send the cookies of one with the calls of another.
     no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
     return HttpOptions(
         base_url=base_url,
         timeout=httpx2.Timeout(timeout, connect=5.0),
-        trust_env=not local,
+        trust_env=not is_local,
         cookies=no_cookies,
     )
 
 
 def _headers(identity: Identity, public: bool) -> dict[str, str]:
-    bearer = None if public or identity.token is None else f"Bearer {identity.token}"
-    headers = {"Authorization": bearer, "Accept-Language": identity.locale, "User-Agent": identity.user_agent}
+    headers = {"Accept-Language": identity.locale, "User-Agent": identity.user_agent}
+    if identity.token is not None and not public:
+        headers["Authorization"] = f"Bearer {identity.token}"
     return {name: value for name, value in headers.items() if value is not None}
 
 
-def _expired(outcome: Outcome, call: Call[Any], identity: Identity) -> bool:
-    unauthorized = isinstance(outcome, httpx2.Response) and outcome.status_code == 401
-    return unauthorized and not call.public and identity.refresh_token is not None
+def _is_token_expired(outcome: Outcome, call: Call[Any], identity: Identity) -> bool:
+    is_unauthorized = isinstance(outcome, httpx2.Response) and outcome.status_code == 401
+    return is_unauthorized and not call.public and identity.refresh_token is not None
 
 
-def _pause(outcome: Outcome, call: Call[Any], attempt: int) -> float | None:
+def _seconds_until_retry(outcome: Outcome, call: Call[Any], attempt: int) -> float | None:
     if attempt == ATTEMPTS or not call.repeatable:
         return None
-    usual = FIRST_RETRY * 2.0 ** (attempt - 1)
+
+    backoff = FIRST_RETRY * 2.0 ** (attempt - 1)
     if isinstance(outcome, httpx2.RequestError):
-        return usual
-    if isinstance(outcome, httpx2.Response) and outcome.status_code in PASSING:
-        asked = retry_after(outcome)
-        return usual if asked is None else asked if asked <= LONGEST_PAUSE else None
-    return None
+        return backoff
+    if not isinstance(outcome, httpx2.Response) or outcome.status_code not in TEMPORARY_STATUSES:
+        return None
+
+    requested = retry_after(outcome)
+    if requested is None:
+        return backoff
+    return requested if requested <= MAX_PAUSE else None

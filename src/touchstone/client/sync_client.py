@@ -22,10 +22,10 @@ from touchstone.client.conversation import (
     Renew,
     Send,
     Step,
-    conversation,
-    options,
-    request_for,
-    waiting,
+    build_request,
+    carry_out,
+    http_options,
+    wait_for_job,
 )
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.event_stream import EventLog
@@ -63,7 +63,7 @@ class Touchstone:
         **identity: Unpack[IdentityFields],
     ) -> None:
         self.identity = Identity(token, **identity)
-        self._http = httpx2.Client(transport=transport, **options(base_url, timeout))
+        self._http = httpx2.Client(transport=transport, **http_options(base_url, timeout))
         self._renewing = threading.Lock()
 
     list_datasets = now(catalog_calls.list_datasets)
@@ -155,7 +155,7 @@ class Touchstone:
 
     def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
         """Return when the job is done, whatever its end; `report` is told of every look at it."""
-        return self._perform(waiting(job, self.identity, report))
+        return self._perform(wait_for_job(job, self.identity, report))
 
     def events(self, job: Job, *, after: str | None = None) -> Iterator[JobEvent]:
         """What happens to the job, as it happens, until it is done; goes on by itself where a connection breaks."""
@@ -184,7 +184,7 @@ class Touchstone:
 
     def run(self, call: Call[T]) -> T:
         """Carry out one call."""
-        return self._perform(conversation(call, self.identity))
+        return self._perform(carry_out(call, self.identity))
 
     def close(self) -> None:
         """Close the connections, those of light clients too."""
@@ -217,7 +217,7 @@ class Touchstone:
 
     def _send(self, call: Call[Any]) -> Outcome:
         try:
-            response = self._http.send(request_for(self._http, call, self.identity), stream=call.streamed)
+            response = self._http.send(build_request(self._http, call, self.identity), stream=call.streamed)
             if call.streamed and response.is_error:
                 response.read()
         except httpx2.RequestError as problem:
