@@ -27,8 +27,8 @@ import shap
 from threadpoolctl import threadpool_limits
 
 from touchstone.demo import tables_folder
-from touchstone.learning.explaining.model_explanation import make_case
-from touchstone.learning.explaining.shapley_values import attribute
+from touchstone.learning.explaining.explanation_context import prepare_explanation
+from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import DataFile, ModelFile
 from touchstone.learning.model_artifact import load
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
@@ -134,18 +134,18 @@ def print_explanations(rows: int, columns: int, pairs: int = 2) -> None:
         order = msgspec.convert(body, TrainingRequest)
         kept = run_training(order, DataFile(buffer, "csv"), scratch=Path(scratch), report=unheard).artifacts[0]
         data = kept.path.read_bytes()
-    case = make_case(
+    case = prepare_explanation(
         msgspec.convert({"job_id": "bench", "background": {"size": 50}}, ExplanationRequest),
         read_table(DataFile(buffer, "csv")),
         load(ModelFile(io.BytesIO(data), kept.sha256)),
     )
-    matrix = case.subject.encode(frame.drop(columns="y"))
+    matrix = case.explained.encode(frame.drop(columns="y"))
     threadpool_limits(limits=1)  # as a job works; and threads that wait for each other measure their neighbours
     start = time.perf_counter()
-    own = np.array([attribute(case.subject, row, rng, 2 * pairs * columns * 50).contributions for row in matrix])
+    own = np.array([explain_row(case.explained, row, rng, 2 * pairs * columns * 50).contributions for row in matrix])
     middle = time.perf_counter()
-    masker = shap.maskers.Independent(case.subject.background, max_samples=50)
-    explainer = shap.explainers.Permutation(case.subject.model.predict, masker, seed=0)
+    masker = shap.maskers.Independent(case.explained.background, max_samples=50)
+    explainer = shap.explainers.Permutation(case.explained.estimator.predict, masker, seed=0)
     evaluations = pairs * (2 * columns + 1)
     theirs = explainer(matrix, max_evals=evaluations, silent=True).values
     end = time.perf_counter()

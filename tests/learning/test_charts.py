@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.making import explain, messy, model_of, train
+from tests.learning.small_tables import explain, messy, model_of, train
 from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.evaluation_charts import calibration_chart, confusion_chart, roc_chart
 from touchstone.learning.charts.explanation_charts import dependence_chart
 from touchstone.learning.charts.renderer import render_png, render_svg
-from touchstone.learning.column_types import Kind
-from touchstone.learning.evaluation import Measured
+from touchstone.learning.column_types import ColumnKind
+from touchstone.learning.evaluation import Predictions
 from touchstone.learning.explaining.partial_dependence import Dependence
-from touchstone.learning.number_format import say, signed, spelled, written
+from touchstone.learning.localized_text import format_cell, format_fact, format_signed, localize
 from touchstone.messages import charts as chart_texts
 from touchstone.messages import labels, model_card, narratives, progress, training_warnings
 
@@ -70,7 +70,7 @@ def test_charts_bring_their_data_along(charts: Charts) -> None:
 def test_the_confusion_chart_counts_rows() -> None:
     """Rows, columns and shares are those of the confusion matrix."""
     truth, guess = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
-    cells = confusion_chart(Measured(truth, guess, 2), ["no", "yes"])["spec"]["en"]["data"]["values"]
+    cells = confusion_chart(Predictions(truth, guess, 2), ["no", "yes"])["spec"]["en"]["data"]["values"]
     assert [(cell["true"], cell["predicted"], cell["rows"]) for cell in cells] == [
         ("no", "no", 2),
         ("no", "yes", 1),
@@ -84,7 +84,7 @@ def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:
     """The curve of perfect scores goes through no false and all true positives."""
     truth = np.array([0, 0, 1, 1])
     shares = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
-    spec = roc_chart(Measured(truth, truth, 2, shares), ["no", "yes"])["spec"]["en"]
+    spec = roc_chart(Predictions(truth, truth, 2, shares), ["no", "yes"])["spec"]["en"]
     points = [(point["x"], point["y"]) for point in spec["layer"][-1]["data"]["values"]]
     assert points[0] == (0.0, 0.0)
     assert (0.0, 1.0) in points
@@ -96,7 +96,7 @@ def test_calibrated_scores_lie_on_the_diagonal() -> None:
     rng = np.random.default_rng(0)
     shares = rng.random(20_000)
     truth = (rng.random(20_000) < shares).astype(np.intp)
-    measured = Measured(truth, (shares > 0.5).astype(np.intp), 2, np.column_stack([1 - shares, shares]))
+    measured = Predictions(truth, (shares > 0.5).astype(np.intp), 2, np.column_stack([1 - shares, shares]))
     bins = calibration_chart(measured)["spec"]["en"]["layer"][1]["data"]["values"]
     assert all(abs(one["x"] - one["y"]) < 0.05 for one in bins)
     assert sum(one["rows"] for one in bins) == 20_000
@@ -113,7 +113,7 @@ def test_calibrated_scores_lie_on_the_diagonal() -> None:
 )
 def test_dates_along_an_axis_are_short(moments: list[str], labels: list[str]) -> None:
     """A date is written as far as it takes to tell the values apart, so that no label is cut."""
-    found = Dependence("when", Kind.DATE, moments, [0.1, 0.2], [[0.0, 0.1]])
+    found = Dependence("when", ColumnKind.DATE, moments, [0.1, 0.2], [[0.0, 0.1]])
     thin, thick = dependence_chart(found)["spec"]["en"]["layer"]
     assert [point["value"] for point in thick["data"]["values"]] == labels
     assert [point["value"] for point in thin["data"]["values"]] == labels
@@ -121,19 +121,19 @@ def test_dates_along_an_axis_are_short(moments: list[str], labels: list[str]) ->
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:
     """A French reader sees commas for decimals and thin spaces between thousands."""
-    assert [written(1234567, locale) for locale in ("fr", "en")] == ["1\u202f234\u202f567", "1,234,567"]
-    assert [written(0.5, locale) for locale in ("fr", "en")] == ["0,500", "0.500"]
-    assert written(1e-9, "en") == "1.00e-09"
-    assert signed(2.5) == {"fr": "+2,50", "en": "+2.50"}
-    assert signed(-2.5) == {"fr": "−2,50", "en": "−2.50"}
-    assert spelled("57.956") == {"fr": "57,956", "en": "57.956"}
-    assert spelled("-3") == {"fr": "−3", "en": "−3"}
-    assert spelled("2024-05-01") == {"fr": "2024-05-01", "en": "2024-05-01"}
+    assert [format_fact(1234567, locale) for locale in ("fr", "en")] == ["1\u202f234\u202f567", "1,234,567"]
+    assert [format_fact(0.5, locale) for locale in ("fr", "en")] == ["0,500", "0.500"]
+    assert format_fact(1e-9, "en") == "1.00e-09"
+    assert format_signed(2.5) == {"fr": "+2,50", "en": "+2.50"}
+    assert format_signed(-2.5) == {"fr": "−2,50", "en": "−2.50"}
+    assert format_cell("57.956") == {"fr": "57,956", "en": "57.956"}
+    assert format_cell("-3") == {"fr": "−3", "en": "−3"}
+    assert format_cell("2024-05-01") == {"fr": "2024-05-01", "en": "2024-05-01"}
 
 
 def test_sentences_take_any_text_as_a_fact() -> None:
     """A column named like a placeholder is quoted, not filled in."""
-    said = say(("« {name} »", "“{name}”"), name="{name} {0}")
+    said = localize(("« {name} »", "“{name}”"), name="{name} {0}")
     assert said == {"fr": "« {name} {0} »", "en": "“{name} {0}”"}
 
 
@@ -168,9 +168,9 @@ def test_colours_mean_what_the_table_of_colours_says(charts: Charts) -> None:
 def test_labels_of_the_confusion_matrix_never_overlap() -> None:
     """Labels that have no room side by side are slanted."""
     codes = np.arange(3)
-    short = render_svg(confusion_chart(Measured(codes, codes, 3), ["a", "b", "c"])["spec"]["en"])
+    short = render_svg(confusion_chart(Predictions(codes, codes, 3), ["a", "b", "c"])["spec"]["en"])
     names = ["an uncommonly long class name", "another one that is long", "a third one of such a length"]
-    long = render_svg(confusion_chart(Measured(codes, codes, 3), names)["spec"]["en"])
+    long = render_svg(confusion_chart(Predictions(codes, codes, 3), names)["spec"]["en"])
     assert "rotate(-40)" not in short
     assert long.count("rotate(-40)") == 3
 
@@ -178,10 +178,10 @@ def test_labels_of_the_confusion_matrix_never_overlap() -> None:
 def test_a_name_cannot_turn_a_line_around() -> None:
     """A right-to-left override in a class name is shown, not obeyed."""
     codes = np.arange(2)
-    spec = confusion_chart(Measured(codes, codes, 2), ["safe", "\u202egpj.exe"])["spec"]["fr"]
+    spec = confusion_chart(Predictions(codes, codes, 2), ["safe", "\u202egpj.exe"])["spec"]["fr"]
     assert "\u202e" not in json.dumps(spec, ensure_ascii=False)
     assert "\N{REPLACEMENT CHARACTER}gpj.exe" in render_svg(spec)
-    assert spelled("a\u2067b") == dict.fromkeys(("fr", "en"), "a\N{REPLACEMENT CHARACTER}b")
+    assert format_cell("a\u2067b") == dict.fromkeys(("fr", "en"), "a\N{REPLACEMENT CHARACTER}b")
 
 
 def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.learning.making import csv, messy, raw
+from tests.learning.small_tables import csv, messy, raw
 from touchstone.learning import table_reader
-from touchstone.learning.column_types import Kind, as_dict, from_dict, read_cell
+from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import DataFile
-from touchstone.learning.model_search import quiet
+from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.table_reader import read_table
 
 
@@ -31,16 +31,16 @@ def test_kinds_of_columns_are_recognised() -> None:
     table = read_table(csv(messy()))
     kinds = {name: column.kind for name, column in table.columns.items()}
     assert kinds == {
-        "id": Kind.IDENTIFIER,
-        "amount": Kind.NUMBER,
-        "colour": Kind.CATEGORY,
-        "city": Kind.CATEGORY,
-        "when": Kind.DATE,
-        "notes": Kind.TEXT,
-        "constant": Kind.CATEGORY,
-        "empty": Kind.CATEGORY,
-        "sex": Kind.CATEGORY,
-        "outcome": Kind.CATEGORY,
+        "id": ColumnKind.IDENTIFIER,
+        "amount": ColumnKind.NUMBER,
+        "colour": ColumnKind.CATEGORY,
+        "city": ColumnKind.CATEGORY,
+        "when": ColumnKind.DATE,
+        "notes": ColumnKind.TEXT,
+        "constant": ColumnKind.CATEGORY,
+        "empty": ColumnKind.CATEGORY,
+        "sex": ColumnKind.CATEGORY,
+        "outcome": ColumnKind.CATEGORY,
     }
     assert table.columns["amount"].infinite == 1
     assert table.columns["empty"].missing == len(table.frame)
@@ -51,7 +51,7 @@ def test_missing_marks_are_missing(mark: str) -> None:
     """Every usual way of writing nothing is read as nothing, among numbers and among words."""
     table = read_table(raw(f"a,b\n1,x\n{mark},{mark}\n3,y\n"))
     assert table.columns["a"].missing == table.columns["b"].missing == 1
-    assert table.columns["a"].kind is Kind.NUMBER
+    assert table.columns["a"].kind is ColumnKind.NUMBER
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -99,7 +99,7 @@ def test_a_delimiter_at_the_end_of_every_row_is_no_column(ending: str) -> None:
 
 def test_rows_much_wider_than_the_header_are_not_cut() -> None:
     """Two fields too many in every row lose nothing silently, wherever warnings are kept quiet."""
-    with quiet(), pytest.raises(LearningError) as refused:
+    with suppress_numeric_warnings(), pytest.raises(LearningError) as refused:
         read_table(raw("a,b\n1,2,3,4\n5,6,7,8\n"))
     assert refused.value.code == "file_unreadable"
 
@@ -123,29 +123,29 @@ def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[
     lines = "".join(f"{text}{delimiter}x\n" for text in [*texts, "n/a"])
     table = read_table(raw(f"n{delimiter}w\n{lines}"))
     assert table.frame["n"].tolist()[:-1] == numbers
-    column = from_dict(as_dict(table.columns["n"]))
-    assert [read_cell(column, text) for text in texts] == numbers
-    assert [read_cell(column, number) for number in numbers] == numbers
-    assert read_cell(column, 12.345) == 12.345
+    column = schema_from_dict(schema_to_dict(table.columns["n"]))
+    assert [parse_cell(column, text) for text in texts] == numbers
+    assert [parse_cell(column, number) for number in numbers] == numbers
+    assert parse_cell(column, 12.345) == 12.345
 
 
 def test_whole_numbers_given_for_words_are_their_digits() -> None:
     """JSON does not tell 1 from 1.0, so neither does a column of words."""
     column = read_table(raw("k,n\n1,1\n2,2\nx,3\n")).columns["k"]
-    assert read_cell(column, 1) == read_cell(column, 1.0) == "1"
-    assert read_cell(column, 1.5) == "1.5"
+    assert parse_cell(column, 1) == parse_cell(column, 1.0) == "1"
+    assert parse_cell(column, 1.5) == "1.5"
 
 
 def test_a_few_words_among_numbers_become_missing_and_are_counted() -> None:
     """One typing error does not turn a column of numbers into a category."""
     rows = "".join(f"{number}\n" for number in range(2, 100))
     column = read_table(raw(f"a\n{rows}twelve\n")).columns["a"]
-    assert (column.kind, column.mixed, column.missing) == (Kind.NUMBER, 1, 1)
+    assert (column.kind, column.mixed, column.missing) == (ColumnKind.NUMBER, 1, 1)
 
 
 def test_codes_with_leading_zeros_stay_words() -> None:
     """A postal code is not a quantity."""
-    assert read_table(raw("zip\n01234\n75001\n01234\n")).columns["zip"].kind is Kind.CATEGORY
+    assert read_table(raw("zip\n01234\n75001\n01234\n")).columns["zip"].kind is ColumnKind.CATEGORY
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_codes_with_leading_zeros_stay_words() -> None:
 def test_dates_are_read_in_their_own_order(text: str, first: str) -> None:
     """Day and month are told apart by the whole column; zones are taken to UTC."""
     table = read_table(raw(f"d\n{text}\n{text}\n"))
-    assert table.columns["d"].kind is Kind.DATE
+    assert table.columns["d"].kind is ColumnKind.DATE
     assert table.frame["d"][0] == np.datetime64(first)
 
 
@@ -179,7 +179,13 @@ def test_parquet_types_are_kept() -> None:
         )
     )
     kinds = [column.kind for column in table.columns.values()]
-    assert kinds == [Kind.BOOLEAN, Kind.DATE, Kind.NUMBER, Kind.CATEGORY, Kind.UNSUPPORTED]
+    assert kinds == [
+        ColumnKind.BOOLEAN,
+        ColumnKind.DATE,
+        ColumnKind.NUMBER,
+        ColumnKind.CATEGORY,
+        ColumnKind.UNSUPPORTED,
+    ]
     assert [column.missing for column in table.columns.values()] == [1, 1, 1, 2, 3]
 
 
@@ -197,7 +203,7 @@ def test_parquet_types_are_kept() -> None:
 def test_moments_that_no_calendar_can_say_are_missing(cells: Any) -> None:
     """A cell out of the years 1 to 9999 is missing; the others stay, to the microsecond."""
     table = read_table(parquet({"when": cells, "n": pa.array([1.5, 2.5, 3.5, 4.5])}))
-    assert table.columns["when"].kind is Kind.DATE
+    assert table.columns["when"].kind is ColumnKind.DATE
     assert table.columns["when"].missing == (1 if cells.type == pa.timestamp("ns") else 3)
     assert table.frame["when"][2] == np.datetime64(cells.cast(pa.timestamp("us"), safe=False)[2].value, "us")
 
@@ -223,10 +229,10 @@ def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
         )
     )
     numbers = ["decimal", "unsigned", "half"]
-    assert [table.columns[name].kind for name in numbers] == [Kind.NUMBER] * 3
+    assert [table.columns[name].kind for name in numbers] == [ColumnKind.NUMBER] * 3
     assert table.frame["unsigned"][0] == 2.0**64
     others = ["time", "duration", "binary", "nested", "nothing"]
-    assert [table.columns[name].kind for name in others] == [Kind.UNSUPPORTED] * 5
+    assert [table.columns[name].kind for name in others] == [ColumnKind.UNSUPPORTED] * 5
     assert table.frame["text"].tolist() == ["a", "\ufffd\ufffd"]
 
 
@@ -270,17 +276,17 @@ def test_a_parquet_bomb_is_refused_by_its_footer() -> None:
 def test_columns_survive_as_records() -> None:
     """A column kept with a model is the same column later."""
     for column in read_table(csv(messy())).columns.values():
-        assert from_dict(as_dict(column)) == column
+        assert schema_from_dict(schema_to_dict(column)) == column
 
 
 def test_cells_given_by_value_read_like_the_file() -> None:
     """A number, a boolean, a date and a word given as JSON mean what they mean in the file."""
     columns = read_table(raw("n,f,d,w\n1.5,true,2024-01-02,x\n2.5,false,2024-01-03,y\n")).columns
-    assert read_cell(columns["n"], "2.5") == 2.5
-    assert np.isnan(read_cell(columns["n"], None))
-    assert read_cell(columns["f"], True) == "true"
-    assert read_cell(columns["f"], 0) == "false"
-    assert read_cell(columns["d"], "2024-05-06") == np.datetime64("2024-05-06")
-    assert read_cell(columns["w"], " x ") == "x"
+    assert parse_cell(columns["n"], "2.5") == 2.5
+    assert np.isnan(parse_cell(columns["n"], None))
+    assert parse_cell(columns["f"], True) == "true"
+    assert parse_cell(columns["f"], 0) == "false"
+    assert parse_cell(columns["d"], "2024-05-06") == np.datetime64("2024-05-06")
+    assert parse_cell(columns["w"], " x ") == "x"
     with pytest.raises(ValueError, match="many"):
-        read_cell(columns["n"], "many")
+        parse_cell(columns["n"], "many")

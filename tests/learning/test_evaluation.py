@@ -6,7 +6,7 @@ import pytest
 import sklearn.metrics as oracle
 
 from touchstone.learning.column_types import from_numbers, from_texts
-from touchstone.learning.evaluation import Measured, bootstrap, measure, over_folds
+from touchstone.learning.evaluation import Predictions, bootstrap_interval, compute_metric, summarize_folds
 from touchstone.learning.group_metrics import group_metrics
 from touchstone.learning.requests import METRIC_BY_NAME, Task
 from touchstone.learning.target import Target
@@ -14,10 +14,10 @@ from touchstone.learning.target import Target
 RNG = np.random.default_rng(3)
 
 
-def classified(classes: int, rows: int = 300) -> Measured:
+def classified(classes: int, rows: int = 300) -> Predictions:
     shares = RNG.dirichlet(np.ones(classes), rows).round(2) + 0.001
     shares /= shares.sum(axis=1, keepdims=True)
-    return Measured(RNG.integers(0, classes, rows), shares.argmax(axis=1), classes, shares)
+    return Predictions(RNG.integers(0, classes, rows), shares.argmax(axis=1), classes, shares)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -36,30 +36,33 @@ def test_metrics_of_classes_equal_their_definitions(classes: int) -> None:
         "log_loss": oracle.log_loss(m.truth, m.probabilities),
         "brier": oracle.brier_score_loss(m.truth, scores),
     }
-    assert {name: measure(name, m) for name in expected} == pytest.approx(expected, abs=1e-9)
+    assert {name: compute_metric(name, m) for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 def test_metrics_of_numbers_equal_their_definitions() -> None:
     """Each metric agrees with an independent implementation."""
     truth = RNG.normal(size=200)
     guess = truth + RNG.normal(size=200)
-    m = Measured(truth, guess)
+    m = Predictions(truth, guess)
     expected = {
         "r2": oracle.r2_score(truth, guess),
         "rmse": oracle.root_mean_squared_error(truth, guess),
         "mae": oracle.mean_absolute_error(truth, guess),
         "median_ae": oracle.median_absolute_error(truth, guess),
     }
-    assert {name: measure(name, m) for name in expected} == pytest.approx(expected)
+    assert {name: compute_metric(name, m) for name in expected} == pytest.approx(expected)
 
 
 def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
     """More rows make a figure more certain."""
     few, many = classified(2, 50), classified(2, 5_000)
     for part in (few, many):
-        interval = bootstrap("accuracy", part, seed=1)
-        assert interval["low"] <= measure("accuracy", part) <= interval["high"]
-    widths = [bootstrap("accuracy", part, 1)["high"] - bootstrap("accuracy", part, 1)["low"] for part in (few, many)]
+        interval = bootstrap_interval("accuracy", part, seed=1)
+        assert interval["low"] <= compute_metric("accuracy", part) <= interval["high"]
+    widths = [
+        bootstrap_interval("accuracy", part, 1)["high"] - bootstrap_interval("accuracy", part, 1)["low"]
+        for part in (few, many)
+    ]
     assert widths[1] < widths[0] / 3
 
 
@@ -70,9 +73,9 @@ def test_the_interval_over_folds_is_the_corrected_t() -> None:
     for accuracy in (0.7, 0.75, 0.8, 0.85, 0.9):
         truth = np.zeros(rows, dtype=np.intp)
         guess = (np.arange(rows) >= accuracy * rows).astype(np.intp)
-        parts.append(Measured(truth, guess, 2, np.eye(2)[guess]))
+        parts.append(Predictions(truth, guess, 2, np.eye(2)[guess]))
     target = Target("y", Task.CLASSIFICATION, np.zeros(rows, dtype=np.intp), np.arange(rows), (0, 1))
-    found = over_folds(target, parts)["accuracy"]
+    found = summarize_folds(target, parts)["accuracy"]
     half = 2.7764451 * 0.0790569 * np.sqrt(1 / 5 + 1 / 4)
     assert found["mean"] == pytest.approx(0.8)
     assert [found["low"], found["high"]] == pytest.approx([0.8 - half, 0.8 + half], abs=1e-6)
@@ -85,7 +88,7 @@ def test_groups_show_whom_a_model_fails() -> None:
     guess = np.where(wrong, 1 - truth, truth)
     cells = pd.Series(np.where(wrong, "b", "a"), dtype=object)
     column = from_texts("group", cells).column
-    (found,) = group_metrics([column], pd.DataFrame({"group": cells}), Measured(truth, guess, 2, np.eye(2)[guess]))
+    (found,) = group_metrics([column], pd.DataFrame({"group": cells}), Predictions(truth, guess, 2, np.eye(2)[guess]))
     assert [(g["group"], g["rows"], g["metrics"]["accuracy"]["value"]) for g in found["groups"]] == [
         ("a", 100, 1.0),
         ("b", 100, 0.0),
@@ -99,7 +102,7 @@ def test_proportions_carry_wilsons_interval() -> None:
     truth, guess = np.zeros(10, dtype=np.intp), np.array([0] * 8 + [1] * 2)
     cells = pd.Series(["x"] * 10, dtype=object)
     (found,) = group_metrics(
-        [from_texts("g", cells).column], pd.DataFrame({"g": cells}), Measured(truth, guess, 2, np.eye(2)[guess])
+        [from_texts("g", cells).column], pd.DataFrame({"g": cells}), Predictions(truth, guess, 2, np.eye(2)[guess])
     )
     figure = found["groups"][0]["metrics"]["accuracy"]
     assert (round(figure["low"], 3), round(figure["high"], 3)) == (0.490, 0.943)
@@ -111,7 +114,9 @@ def test_numbers_are_grouped_by_quartiles_and_missing_ones_apart() -> None:
     ages = np.array([*range(20, 60), np.nan])
     typed = from_numbers("age", ages)
     truth = np.zeros(41, dtype=np.intp)
-    (found,) = group_metrics([typed.column], pd.DataFrame({"age": ages}), Measured(truth, truth, 2, np.eye(2)[truth]))
+    (found,) = group_metrics(
+        [typed.column], pd.DataFrame({"age": ages}), Predictions(truth, truth, 2, np.eye(2)[truth])
+    )
     names = [group["group"] for group in found["groups"]]
     assert names[-1] is None
     assert len(names) == 5
@@ -124,8 +129,8 @@ def test_intervals_over_folds_stay_within_the_metric() -> None:
     """No share is below 0 or above 1, however much two folds differ."""
     right, wrong = (np.eye(2)[[0, 1] if good else [1, 0]] for good in (True, False))
     truth = np.array([0, 1])
-    folds = [Measured(truth, shares.argmax(axis=1), 2, shares) for shares in (right, wrong)]
-    found = over_folds(Target("y", Task.CLASSIFICATION, truth, truth, ("a", "b")), folds)
+    folds = [Predictions(truth, shares.argmax(axis=1), 2, shares) for shares in (right, wrong)]
+    found = summarize_folds(Target("y", Task.CLASSIFICATION, truth, truth, ("a", "b")), folds)
     assert (found["balanced_accuracy"]["low"], found["balanced_accuracy"]["high"]) == (0.0, 1.0)
     assert all(METRIC_BY_NAME[name].least <= row["low"] for name, row in found.items())
     assert all(row["high"] <= METRIC_BY_NAME[name].most for name, row in found.items())

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.making import csv, explain, messy, model_of, train
+from tests.learning.small_tables import csv, explain, messy, model_of, train
 from touchstone.learning import model_artifact
 from touchstone.learning.column_types import from_dates, from_numbers, from_texts
 from touchstone.learning.errors import LearningError
-from touchstone.learning.explaining.associations import association, side_of
-from touchstone.learning.explaining.model_explanation import Case, make_case
-from touchstone.learning.explaining.shapley_values import attribute
+from touchstone.learning.explaining.associations import association, comparable_values
+from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
+from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.preparation import encoded_sources
 from touchstone.learning.requests import ExplanationRequest
@@ -39,21 +39,22 @@ def steps(rows: int = 120) -> pd.DataFrame:
     return pd.DataFrame({"a": a, "b": b, "c": c, "y": 10.0 * (a > 0) + 4.5 * ((a > 0) & (b > 0))})
 
 
-def case_of(frame: pd.DataFrame, model: ModelFile, **body: Any) -> Case:
+def case_of(frame: pd.DataFrame, model: ModelFile, **body: Any) -> ExplanationContext:
     order = msgspec.convert({"job_id": "job", **body}, ExplanationRequest)
-    return make_case(order, read_table(csv(frame)), model_artifact.load(model))
+    return prepare_explanation(order, read_table(csv(frame)), model_artifact.load(model))
 
 
-def by_hand(case: Case, row: np.ndarray[Any, Any]) -> list[float]:
+def by_hand(case: ExplanationContext, row: np.ndarray[Any, Any]) -> list[float]:
     """Shapley values straight from their definition: every coalition, one column at a time."""
-    subject, count = case.subject, len(case.names)
+    explained = case.explained
+    count = len(case.names)
 
     def worth(coalition: tuple[int, ...]) -> float:
-        mixed = subject.background.copy()
+        mixed = explained.background.copy()
         for player in coalition:
-            block = subject.block(player)
+            block = explained.block(player)
             mixed[:, block] = row[block]
-        return float(subject.value(mixed).mean())
+        return float(explained.value(mixed).mean())
 
     values = []
     for player in range(count):
@@ -72,11 +73,13 @@ def test_a_linear_model_is_attributed_by_its_coefficients(tmp_path: Path) -> Non
     frame = line()
     model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}))
     case = case_of(frame, model)
-    row = case.subject.encode(frame[["a", "b", "colour"]].iloc[[7]])[0]
-    found = attribute(case.subject, row, np.random.default_rng(0))
-    coefficients, middle = np.ravel(case.subject.model.coef_), case.subject.background.mean(axis=0)
+    row = case.explained.encode(frame[["a", "b", "colour"]].iloc[[7]])[0]
+    found = explain_row(case.explained, row, np.random.default_rng(0))
+    coefficients, middle = np.ravel(case.explained.estimator.coef_), case.explained.background.mean(axis=0)
     parts = coefficients * (row - middle)
-    expected = [sum(parts[place] for place in range(len(parts)) if case.subject.sources[place] == j) for j in range(3)]
+    expected = [
+        sum(parts[place] for place in range(len(parts)) if case.explained.sources[place] == j) for j in range(3)
+    ]
     assert found.method == "linear"
     assert len(parts) == 4
     assert found.contributions == pytest.approx(expected, abs=1e-9)
@@ -91,10 +94,10 @@ def test_a_small_tree_is_attributed_exactly(tmp_path: Path) -> None:
     frame = steps()
     body = {"algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
     case = case_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
-    used = {case.names[source] for source in np.unique(case.subject.sources[case.subject.model.tree_.feature])}
+    used = {case.names[source] for source in np.unique(case.explained.sources[case.explained.estimator.tree_.feature])}
     for number in (0, 3, 11):
-        row = case.subject.encode(frame[["a", "b", "c"]].iloc[[number]])[0]
-        found = attribute(case.subject, row, np.random.default_rng(0))
+        row = case.explained.encode(frame[["a", "b", "c"]].iloc[[number]])[0]
+        found = explain_row(case.explained, row, np.random.default_rng(0))
         assert found.method == "exact"
         assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-9)
         assert found.additivity_error <= 1e-9
@@ -108,8 +111,8 @@ def test_a_logistic_model_is_exact_on_both_scales(tmp_path: Path, output: str, m
     model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1}))
     for name in ("high", "low"):
         case = case_of(frame, model, output=output, target_class=name, background={"size": 15})
-        row = case.subject.encode(frame[["a", "b", "colour"]].iloc[[2]])[0]
-        found = attribute(case.subject, row, np.random.default_rng(0))
+        row = case.explained.encode(frame[["a", "b", "colour"]].iloc[[2]])[0]
+        found = explain_row(case.explained, row, np.random.default_rng(0))
         assert found.method == method
         assert found.contributions == pytest.approx(by_hand(case, row), abs=1e-6)
         assert found.additivity_error <= 1e-6
@@ -122,9 +125,9 @@ def test_sampled_values_come_near_the_exact_ones_and_still_add_up(tmp_path: Path
     frame["y"] = frame["a"] * frame["b"] + frame["c"]
     body = {"algorithms": ["hist_gradient_boosting"], "budget": {"max_trials": 1}}
     case = case_of(frame, model_of(train(frame, "y", tmp_path, **body)), background={"size": 20})
-    row = case.subject.encode(frame[list("abcdef")].iloc[[0]])[0]
-    exact = attribute(case.subject, row, rng)
-    sampled = attribute(case.subject, row, rng, evaluations=1_000)
+    row = case.explained.encode(frame[list("abcdef")].iloc[[0]])[0]
+    exact = explain_row(case.explained, row, rng)
+    sampled = explain_row(case.explained, row, rng, evaluations=1_000)
     assert (exact.method, sampled.method) == ("exact", "sampled")
     assert sampled.additivity_error <= 1e-9
     assert sampled.errors is not None
@@ -269,7 +272,7 @@ def test_associations_are_one_for_the_same_and_nothing_for_chance() -> None:
     chance = pd.Series(rng.choice(["x", "y", "z"], 2_000), dtype=object)
     days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.argsort(np.argsort(numbers)), unit="D"))
     typed = [from_numbers("n", numbers), from_texts("w", words), from_texts("c", chance), from_dates("d", days)]
-    number, word, random, day = (side_of(one.column, one.values) for one in typed)
+    number, word, random, day = (comparable_values(one.column, one.values) for one in typed)
     assert association(number, number) == pytest.approx(1)
     assert association(number, day) == pytest.approx(1)
     assert association(word, word) == pytest.approx(1, abs=1e-3)

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from touchstone.learning.algorithms import RECIPES
+from touchstone.learning.algorithms import MODEL_FAMILIES
 from touchstone.learning.errors import BY_CODE, LearningError
-from touchstone.learning.evaluation import MEASURES
+from touchstone.learning.evaluation import METRIC_FUNCTIONS
 from touchstone.learning.requests import (
     ALGORITHMS,
     METHODS,
@@ -169,8 +169,8 @@ def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], op
 
 def test_tables_agree() -> None:
     """Every algorithm can be made, every metric measured, every row has its label."""
-    assert {row.name for row in ALGORITHMS} == set(RECIPES) == set(ALGORITHM_LABELS)
-    assert {row.name for row in METRICS} == set(MEASURES) == set(METRIC_LABELS)
+    assert {row.name for row in ALGORITHMS} == set(MODEL_FAMILIES) == set(ALGORITHM_LABELS)
+    assert {row.name for row in METRICS} == set(METRIC_FUNCTIONS) == set(METRIC_LABELS)
     assert {row.name for row in METHODS} == set(METHOD_LABELS)
     assert all(len(row.label) == 2 for row in (*ALGORITHMS, *METRICS, *METHODS))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.making import explain, messy, model_of, train
+from tests.learning.small_tables import explain, messy, model_of, train
 
 SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
 

@@ -15,15 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.making import Progress, csv, explain, messy, model_of, train
+from tests.learning.small_tables import Progress, csv, explain, messy, model_of, train
 from touchstone.learning import model_artifact
-from touchstone.learning.algorithms import plan, space
+from touchstone.learning.algorithms import plan_trials, search_space
 from touchstone.learning.errors import LearningError
+from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.interfaces import ModelFile
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.table_reader import read_table
-from touchstone.learning.training import make_study, run_training
+from touchstone.learning.training import run_training
 
 
 def numbers(rows: int = 120, seed: int = 1) -> pd.DataFrame:
@@ -66,7 +67,7 @@ def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
     """Neither the order of hashing nor the addresses in memory show in the model."""
     here = train(messy(120), "outcome", tmp_path).artifacts[0].sha256
     code = (
-        "from pathlib import Path; from tests.learning.making import messy, train; "
+        "from pathlib import Path; from tests.learning.small_tables import messy, train; "
         f"print(train(messy(120), 'outcome', Path({str(tmp_path)!r})).artifacts[0].sha256)"
     )
     # The rest of the environment stays: which kernels the linear algebra picks may be set there.
@@ -96,10 +97,10 @@ def test_the_future_is_predicted_from_the_past() -> None:
     """A time split learns from rows before the moment that it measures from."""
     frame = messy(100).sample(frac=1, random_state=0)
     body = {"dataset_id": 1, "target": "outcome", "split": {"strategy": "time", "time_column": "when"}}
-    study = make_study(msgspec.convert(body, TrainingRequest), read_table(csv(frame)))
-    (part,) = study.parts
-    assert study.times is not None
-    assert study.times[part.train].max() < study.times[part.test].min()
+    experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(frame)))
+    (part,) = experiment.folds
+    assert experiment.times is not None
+    assert experiment.times[part.train].max() < experiment.times[part.test].min()
     assert len(part.test) == pytest.approx(20, abs=1)
 
 
@@ -225,10 +226,10 @@ def test_the_budget_counts_trials_and_time_only_stops(tmp_path: Path) -> None:
 def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
     """Every algorithm has its first settings tried before any has its second."""
     names = ("linear", "random_forest")
-    trials = plan(names, classification=True, max_trials=4, seed=5)
+    trials = plan_trials(names, classification=True, max_trials=4, seed=5)
     assert [trial.algorithm for trial in trials] == [*names, *names]
-    assert trials == plan(names, classification=True, max_trials=4, seed=5)
-    firsts = {space("random_forest", classification=True, seed=seed)[0] == trials[1] for seed in range(5)}
+    assert trials == plan_trials(names, classification=True, max_trials=4, seed=5)
+    firsts = {search_space("random_forest", classification=True, seed=seed)[0] == trials[1] for seed in range(5)}
     assert firsts == {True}
 
 
@@ -389,7 +390,7 @@ def test_a_first_moment_of_most_rows_is_the_past(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"year": [2019] * 85 + [2020] * 15, "x": rng.normal(size=100), "y": rng.normal(size=100)})
     body = {"dataset_id": 1, "target": "y", "split": {"strategy": "time", "time_column": "year", "test_size": 0.2}}
-    (part,) = make_study(msgspec.convert(body, TrainingRequest), read_table(csv(frame))).parts
+    (part,) = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(frame))).folds
     assert (len(part.train), len(part.test)) == (85, 15)
 
 

@@ -10,7 +10,7 @@ import touchstone.web
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.colours import CLASSES, ROLES
 from touchstone.core.colours import CRITERIA as CRITERION_COLOURS
-from touchstone.learning.number_format import say
+from touchstone.learning.localized_text import localize
 from touchstone.messages import (
     FRENCH_ONLY,
     MESSAGES,
@@ -119,12 +119,16 @@ def test_words_agree_with_the_number_beside_them(count: int, french: str, englis
 def test_a_single_column_is_spoken_of_in_the_singular() -> None:
     """Sentences written from results agree with lists and numbers alike."""
     left_out = training_warnings.WARNINGS["columns_left_out"]
-    assert say(left_out, names=["id"]) == {
+    assert localize(left_out, names=["id"]) == {
         "fr": "Colonne inutilisable pour l’apprentissage, laissée de côté\u00a0: id.",
         "en": "Column with nothing to learn from, left out: id.",
     }
-    assert say(left_out, names=["id", "code"])["fr"].startswith("Colonnes inutilisables pour l’apprentissage, laissées")
-    assert say(training_warnings.WARNINGS["few_rows"], rows=1)["en"] == "Only 1 row: the figures are very uncertain."
+    assert localize(left_out, names=["id", "code"])["fr"].startswith(
+        "Colonnes inutilisables pour l’apprentissage, laissées"
+    )
+    assert (
+        localize(training_warnings.WARNINGS["few_rows"], rows=1)["en"] == "Only 1 row: the figures are very uncertain."
+    )
 
 
 def luminance(colour: str) -> float:

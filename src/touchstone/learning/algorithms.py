@@ -1,13 +1,13 @@
-"""How each algorithm is made, and what is tried of it.
+"""The algorithms that can be trained, and the settings that are tried for each.
 
-A space lists a few values a setting; the first trial of an algorithm takes the first of each, the others follow in an
-order shuffled by the seed. Everything runs on one thread: sums then never depend on the machine.
+The first trial of an algorithm takes the first value of each setting; the other combinations follow in an order that
+is shuffled by the seed. Every model is fitted on one thread, so that sums never depend on the number of cores.
 """
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any, Final
 
 import numpy as np
@@ -23,23 +23,23 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from touchstone.learning.target import Target
 
-FOREST_SAMPLE: Final = 50_000  # rows a tree of a forest sees at most: its size, and its file, stay bounded
+FOREST_SAMPLE: Final = 50_000  # A tree of a forest sees at most so many rows, which bounds the size of the model.
 Settings = Mapping[str, Any]
-Maker = Callable[["Conditions", Settings], Any]
+ModelBuilder = Callable[["ModelOptions", Settings], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
-    """What every model of one training shares: its target, whether classes weigh the same, and the seed."""
+class ModelOptions:
+    """What all models of one training have in common; `balanced` gives every class the same weight."""
 
     target: Target
     balanced: bool
     seed: int
 
     @property
-    def weights(self) -> dict[str, Any]:
-        """The class weights, where there are classes."""
-        if not self.target.classification:
+    def class_weights(self) -> dict[str, Any]:
+        """The keyword argument that weighs the classes; none for a regression."""
+        if not self.target.is_classification:
             return {}
         return {"class_weight": "balanced" if self.balanced else None}
 
@@ -53,66 +53,83 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a family of models is made, and the values of its settings worth trying (`shared`, then by task)."""
+class ModelFamily:
+    """How models of one algorithm are built, and the values to try for each setting.
 
-    make: Maker
+    `shared` settings are tried for both tasks, the others for one task only.
+    """
+
+    build: ModelBuilder
     shared: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     classification: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     regression: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
-def _linear(given: Conditions, settings: Settings) -> Any:
-    if given.target.classification:
-        return LogisticRegression(max_iter=1_000, **settings, **given.weights)
+def _build_linear(options: ModelOptions, settings: Settings) -> Any:
+    if options.target.is_classification:
+        return LogisticRegression(max_iter=1_000, **settings, **options.class_weights)
     return Ridge(**settings)
 
 
-def _tree(given: Conditions, settings: Settings) -> Any:
-    family = DecisionTreeClassifier if given.target.classification else DecisionTreeRegressor
-    return family(random_state=given.seed, **settings, **given.weights)
+def _build_tree(options: ModelOptions, settings: Settings) -> Any:
+    model_class = DecisionTreeClassifier if options.target.is_classification else DecisionTreeRegressor
+    return model_class(random_state=options.seed, **settings, **options.class_weights)
 
 
-def _forest(given: Conditions, settings: Settings) -> Any:
-    family = RandomForestClassifier if given.target.classification else RandomForestRegressor
-    rows = len(given.target.values)
-    share = FOREST_SAMPLE / rows if rows > FOREST_SAMPLE else None
-    return family(n_estimators=100, max_samples=share, n_jobs=1, random_state=given.seed, **settings, **given.weights)
+def _build_forest(options: ModelOptions, settings: Settings) -> Any:
+    model_class = RandomForestClassifier if options.target.is_classification else RandomForestRegressor
+    rows = len(options.target.values)
+    return model_class(
+        n_estimators=100,
+        max_samples=FOREST_SAMPLE / rows if rows > FOREST_SAMPLE else None,
+        n_jobs=1,
+        random_state=options.seed,
+        **settings,
+        **options.class_weights,
+    )
 
 
-def _boosting(given: Conditions, settings: Settings) -> Any:
-    family = HistGradientBoostingClassifier if given.target.classification else HistGradientBoostingRegressor
-    return family(random_state=given.seed, **settings, **given.weights)
+def _build_boosting(options: ModelOptions, settings: Settings) -> Any:
+    is_classification = options.target.is_classification
+    model_class = HistGradientBoostingClassifier if is_classification else HistGradientBoostingRegressor
+    return model_class(random_state=options.seed, **settings, **options.class_weights)
 
 
-def _lightgbm(given: Conditions, settings: Settings) -> Any:
-    package = importlib.import_module("lightgbm")
-    family = package.LGBMClassifier if given.target.classification else package.LGBMRegressor
-    fixed = {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbose": -1}
-    return family(random_state=given.seed, **fixed, **settings, **given.weights)
+def _build_lightgbm(options: ModelOptions, settings: Settings) -> Any:
+    lightgbm = importlib.import_module("lightgbm")  # An optional extra, so it may not be installed.
+    model_class = lightgbm.LGBMClassifier if options.target.is_classification else lightgbm.LGBMRegressor
+    return model_class(
+        random_state=options.seed,
+        n_jobs=1,
+        deterministic=True,
+        force_row_wise=True,
+        verbose=-1,
+        **settings,
+        **options.class_weights,
+    )
 
 
-def _baseline(given: Conditions, _settings: Settings) -> Any:
-    """The most frequent class with the classes' shares as probabilities, or the mean."""
-    return DummyClassifier(strategy="prior") if given.target.classification else DummyRegressor()
+def _build_baseline(options: ModelOptions, _settings: Settings) -> Any:
+    """Build a model that ignores the features: it predicts the shares of the classes, or the mean."""
+    return DummyClassifier(strategy="prior") if options.target.is_classification else DummyRegressor()
 
 
 BASELINE: Final = Trial("baseline")
 
-RECIPES: Final[dict[str, Recipe]] = {
-    "baseline": Recipe(_baseline),
-    "linear": Recipe(
-        _linear, classification={"C": (1.0, 0.1, 0.01, 10.0)}, regression={"alpha": (1.0, 10.0, 100.0, 0.1)}
+MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
+    "baseline": ModelFamily(_build_baseline),
+    "linear": ModelFamily(
+        _build_linear, classification={"C": (1.0, 0.1, 0.01, 10.0)}, regression={"alpha": (1.0, 10.0, 100.0, 0.1)}
     ),
-    "decision_tree": Recipe(_tree, shared={"max_depth": (6, 3, 10, None), "min_samples_leaf": (10, 3, 30)}),
-    "random_forest": Recipe(
-        _forest,
+    "decision_tree": ModelFamily(_build_tree, shared={"max_depth": (6, 3, 10, None), "min_samples_leaf": (10, 3, 30)}),
+    "random_forest": ModelFamily(
+        _build_forest,
         shared={"min_samples_leaf": (3, 1, 8)},
         classification={"max_features": ("sqrt", 0.3)},
         regression={"max_features": (0.33, 0.7)},
     ),
-    "hist_gradient_boosting": Recipe(
-        _boosting,
+    "hist_gradient_boosting": ModelFamily(
+        _build_boosting,
         shared={
             "learning_rate": (0.1, 0.05, 0.2),
             "max_leaf_nodes": (15, 31, 7),
@@ -120,30 +137,31 @@ RECIPES: Final[dict[str, Recipe]] = {
             "l2_regularization": (0.0, 1.0),
         },
     ),
-    "lightgbm": Recipe(
-        _lightgbm,
+    "lightgbm": ModelFamily(
+        _build_lightgbm,
         shared={"learning_rate": (0.1, 0.05), "num_leaves": (15, 31, 7), "min_child_samples": (20, 5, 50)},
     ),
 }
 
 
-def make_model(trial: Trial, given: Conditions) -> Any:
-    """An unfitted model for a trial."""
-    return RECIPES[trial.algorithm].make(given, trial.settings)
+def build_model(trial: Trial, options: ModelOptions) -> Any:
+    """Return the unfitted model of a trial."""
+    return MODEL_FAMILIES[trial.algorithm].build(options, trial.settings)
 
 
-def space(algorithm: str, *, classification: bool, seed: int) -> list[Trial]:
-    """Every trial of an algorithm: its first settings, then the others in an order that the seed decides."""
-    recipe = RECIPES[algorithm]
-    values = {**recipe.shared, **(recipe.classification if classification else recipe.regression)}
-    trials = [Trial(algorithm, dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
+def search_space(algorithm: str, *, classification: bool, seed: int) -> list[Trial]:
+    """Return every trial of an algorithm: its first settings, then the others in an order decided by the seed."""
+    family = MODEL_FAMILIES[algorithm]
+    values = {**family.shared, **(family.classification if classification else family.regression)}
+    trials = [Trial(algorithm, dict(zip(values, choice, strict=True))) for choice in product(*values.values())]
+
     order = np.random.default_rng(seed).permutation(len(trials) - 1) + 1
     return [trials[0], *(trials[position] for position in order)]
 
 
-def plan(algorithms: Sequence[str], *, classification: bool, max_trials: int, seed: int) -> list[Trial]:
-    """The trials in the order in which they are tried: one of each algorithm in turn, within the budget."""
-    spaces = [space(name, classification=classification, seed=seed) for name in algorithms]
-    longest = max(map(len, spaces))
-    turns = [trials[turn] for turn in range(longest) for trials in spaces if turn < len(trials)]
-    return turns[:max_trials]
+def plan_trials(algorithms: Sequence[str], *, classification: bool, max_trials: int, seed: int) -> list[Trial]:
+    """Return the trials in the order in which they are tried: one of each algorithm in turn, within the budget."""
+    spaces = [search_space(name, classification=classification, seed=seed) for name in algorithms]
+    rounds = zip_longest(*spaces)
+    trials = [trial for round_ in rounds for trial in round_ if trial is not None]
+    return trials[:max_trials]

@@ -44,7 +44,7 @@ _GROUPED: Final = {
 }
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column holds, which decides how it is prepared."""
 
     NUMBER = "number"
@@ -57,7 +57,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class NumberNotation:
     """How the numbers of a column are written: 1234.5 as it stands, 1234,5, 1,234.5 or 1.234,5."""
 
     decimal_comma: bool = False
@@ -70,15 +70,15 @@ class Spelling:
         return text.replace(",", ".") if self.decimal_comma else text
 
 
-AS_IT_STANDS: Final = Spelling()
+PLAIN_NOTATION: Final = NumberNotation()
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnSchema:
     """A typed column and how its cells are read, so that a later row is read the same way."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     distinct: int
     missing: int
     date_format: str | None = None
@@ -90,14 +90,14 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedColumn:
     """A column with its values: float64 for numbers, datetime64 for dates, text with `MISSING` for the rest."""
 
-    column: Column
+    column: ColumnSchema
     values: "pd.Series[Any]" = field(repr=False)
 
 
-def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> Typed:
+def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> TypedColumn:
     """Judge a column of texts: number, boolean, date, and else category, text or identifier.
 
     `delimiter` is what parts the cells in the file: where it is no comma, commas may belong to numbers.
@@ -112,16 +112,18 @@ def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> T
     return _as_words(name, codes, texts)
 
 
-def from_numbers(name: str, cells: npt.ArrayLike, *, mixed: int = 0, spelling: Spelling = AS_IT_STANDS) -> Typed:
+def from_numbers(
+    name: str, cells: npt.ArrayLike, *, mixed: int = 0, spelling: NumberNotation = PLAIN_NOTATION
+) -> TypedColumn:
     """A column of numbers; what is infinite, or too large to be computed with, becomes missing."""
     values = np.asarray(cells, dtype=np.float64).copy()
     infinite = np.abs(values) > LARGEST
     values[infinite] = np.nan
     known = values[~np.isnan(values)]
     integral = bool(len(known)) and bool(np.all(known == np.floor(known)))
-    column = Column(
+    column = ColumnSchema(
         name,
-        Kind.IDENTIFIER if integral and _counts_rows(values) else Kind.NUMBER,
+        ColumnKind.IDENTIFIER if integral and _counts_rows(values) else ColumnKind.NUMBER,
         distinct=len(np.unique(known)),
         missing=len(values) - len(known),
         decimal_comma=spelling.decimal_comma,
@@ -130,30 +132,32 @@ def from_numbers(name: str, cells: npt.ArrayLike, *, mixed: int = 0, spelling: S
         mixed=mixed,
         infinite=int(infinite.sum()),
     )
-    return Typed(column, pd.Series(values))
+    return TypedColumn(column, pd.Series(values))
 
 
-def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = "ISO8601", mixed: int = 0) -> Typed:
+def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = "ISO8601", mixed: int = 0) -> TypedColumn:
     """A column of moments, kept in UTC without a zone and to the microsecond."""
     moments = pd.to_datetime(cells, utc=True).dt.tz_localize(None).astype("datetime64[us]").reset_index(drop=True)
     missing = int(moments.isna().sum())
-    return Typed(Column(name, Kind.DATE, int(moments.nunique()), missing, date_format, mixed=mixed), moments)
+    return TypedColumn(
+        ColumnSchema(name, ColumnKind.DATE, int(moments.nunique()), missing, date_format, mixed=mixed), moments
+    )
 
 
-def from_booleans(name: str, cells: "pd.Series[Any]") -> Typed:
+def from_booleans(name: str, cells: "pd.Series[Any]") -> TypedColumn:
     """A column of true and false, kept as these two words."""
     words = cells.map({True: "true", False: "false"}).astype(object)
-    return _worded(name, Kind.BOOLEAN, words.where(words.notna(), MISSING))
+    return _worded(name, ColumnKind.BOOLEAN, words.where(words.notna(), MISSING))
 
 
-def unsupported(name: str, rows: int) -> Typed:
+def from_unsupported(name: str, rows: int) -> TypedColumn:
     """A column that is noted, and never looked into."""
-    return Typed(Column(name, Kind.UNSUPPORTED, 0, rows), pd.Series([MISSING] * rows, dtype=object))
+    return TypedColumn(ColumnSchema(name, ColumnKind.UNSUPPORTED, 0, rows), pd.Series([MISSING] * rows, dtype=object))
 
 
-def read_cell(column: Column, cell: object) -> Any:
+def parse_cell(column: ColumnSchema, cell: object) -> Any:
     """One cell given by value, read as its column was; raises ValueError when it can't be."""
-    if column.kind is Kind.NUMBER and isinstance(cell, int | float):
+    if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
         return _bounded(float(cell))
     return _CELLS.get(column.kind, _word_cell)(column, _clean(_written(cell)))
 
@@ -171,15 +175,15 @@ def _bounded(number: float) -> float:
     return number if abs(number) <= LARGEST else float("nan")
 
 
-def _number_cell(column: Column, text: str) -> float:
+def _number_cell(column: ColumnSchema, text: str) -> float:
     if text == MISSING or fold(text) in NUMBER_MARKS:
         return float("nan")
     if text.casefold() in ("true", "false"):
         return float(text.casefold() == "true")
-    return _bounded(float(Spelling(column.decimal_comma, column.thousands).plain(text)))
+    return _bounded(float(NumberNotation(column.decimal_comma, column.thousands).plain(text)))
 
 
-def _date_cell(column: Column, text: str) -> Any:
+def _date_cell(column: ColumnSchema, text: str) -> Any:
     if text == MISSING:
         return pd.NaT
     formats = dict.fromkeys((column.date_format, "ISO8601"))
@@ -190,21 +194,21 @@ def _date_cell(column: Column, text: str) -> Any:
     raise ValueError(text)
 
 
-def _boolean_cell(_column: Column, text: str) -> str:
+def _boolean_cell(_column: ColumnSchema, text: str) -> str:
     word = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}.get(text, text.casefold())
     if word not in ("true", "false", MISSING):
         raise ValueError(text)
     return word
 
 
-def _word_cell(_column: Column, text: str) -> str:
+def _word_cell(_column: ColumnSchema, text: str) -> str:
     return text
 
 
-_CELLS: Final[dict[Kind, Callable[[Column, str], Any]]] = {
-    Kind.NUMBER: _number_cell,
-    Kind.DATE: _date_cell,
-    Kind.BOOLEAN: _boolean_cell,
+_CELLS: Final[dict[ColumnKind, Callable[[ColumnSchema, str], Any]]] = {
+    ColumnKind.NUMBER: _number_cell,
+    ColumnKind.DATE: _date_cell,
+    ColumnKind.BOOLEAN: _boolean_cell,
 }
 
 
@@ -216,7 +220,7 @@ def _clean(value: object) -> str:
     return MISSING if len(text) <= 4 and text.lower() in MISSING_MARKS else text
 
 
-def _as_numbers(name: str, codes: npt.NDArray[np.intp], texts: list[str], delimiter: str) -> Typed | None:
+def _as_numbers(name: str, codes: npt.NDArray[np.intp], texts: list[str], delimiter: str) -> TypedColumn | None:
     marks = np.array([text == MISSING or text.lower() in NUMBER_MARKS for text in texts])
     spelling = _spelling([text for text, mark in zip(texts, marks, strict=True) if not mark], delimiter)
     spelt = [spelling.plain(text) for text in texts]
@@ -228,31 +232,31 @@ def _as_numbers(name: str, codes: npt.NDArray[np.intp], texts: list[str], delimi
     return from_numbers(name, numbers[codes], mixed=int(words[codes].sum()), spelling=spelling)
 
 
-def _spelling(texts: list[str], delimiter: str) -> Spelling:
+def _spelling(texts: list[str], delimiter: str) -> NumberNotation:
     """What commas and dots mean in a column.
 
     Commas that all part groups of three digits are thousands; between semicolons, where a comma mostly is a decimal
     mark, every value must then have one. A dot parts thousands where a decimal comma follows it somewhere.
     """
     if delimiter == ",":
-        return AS_IT_STANDS
+        return PLAIN_NOTATION
     with_comma = [text for text in texts if "," in text]
     judged = texts if delimiter == ";" else with_comma
     if judged and all(map(_GROUPED[","].match, judged)):
-        return Spelling(thousands=",")
+        return NumberNotation(thousands=",")
     dotted = [text for text in texts if "." in text]
     grouped = any("," in text for text in dotted) and all(map(_GROUPED["."].match, dotted))
-    return Spelling(decimal_comma=True, thousands="." if grouped else "")
+    return NumberNotation(decimal_comma=True, thousands="." if grouped else "")
 
 
-def _as_booleans(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> Typed | None:
+def _as_booleans(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> TypedColumn | None:
     folded = np.array([text.casefold() for text in texts], dtype=object)
     if not set(folded) <= {"true", "false", MISSING}:
         return None
-    return _worded(name, Kind.BOOLEAN, pd.Series(folded[codes], dtype=object))
+    return _worded(name, ColumnKind.BOOLEAN, pd.Series(folded[codes], dtype=object))
 
 
-def _as_dates(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> Typed | None:
+def _as_dates(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> TypedColumn | None:
     present = pd.Series([text if text != MISSING else None for text in texts], dtype=object)
     known = int(present.notna().sum())
     if not all(_LOOKS_DATED.match(text) for text in present.dropna().head(20)):
@@ -265,22 +269,22 @@ def _as_dates(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimit
     return None
 
 
-def _as_words(name: str, codes: npt.NDArray[np.intp], texts: list[str]) -> Typed:
+def _as_words(name: str, codes: npt.NDArray[np.intp], texts: list[str]) -> TypedColumn:
     values = pd.Series(np.array(texts, dtype=object)[codes], dtype=object)
     present = {text for text in texts if text != MISSING}
     known = int((values != MISSING).sum())
-    kind = Kind.CATEGORY
+    kind = ColumnKind.CATEGORY
     if len(present) > MANY_VALUES and np.mean([text.count(" ") + 1 for text in present]) >= WORDS_OF_A_TEXT:
-        kind = Kind.TEXT
+        kind = ColumnKind.TEXT
     elif len(present) > MANY_VALUES and len(present) == known:
-        kind = Kind.IDENTIFIER
+        kind = ColumnKind.IDENTIFIER
     return _worded(name, kind, values)
 
 
-def _worded(name: str, kind: Kind, values: "pd.Series[Any]") -> Typed:
+def _worded(name: str, kind: ColumnKind, values: "pd.Series[Any]") -> TypedColumn:
     missing = int((values == MISSING).sum())
     distinct = int(values.nunique()) - bool(missing)
-    return Typed(Column(name, kind, distinct, missing), values.reset_index(drop=True))
+    return TypedColumn(ColumnSchema(name, kind, distinct, missing), values.reset_index(drop=True))
 
 
 def _counts_rows(values: npt.NDArray[np.float64]) -> bool:
@@ -290,11 +294,11 @@ def _counts_rows(values: npt.NDArray[np.float64]) -> bool:
     return bool(np.array_equal(values, np.arange(len(values), dtype=np.float64) + values[0]))
 
 
-def as_dict(column: Column) -> dict[str, Any]:
+def schema_to_dict(column: ColumnSchema) -> dict[str, Any]:
     """The column as JSON, for a model's own record."""
-    return {name: getattr(column, name) for name in Column.__slots__} | {"kind": str(column.kind)}
+    return {name: getattr(column, name) for name in ColumnSchema.__slots__} | {"kind": str(column.kind)}
 
 
-def from_dict(record: dict[str, Any]) -> Column:
+def schema_from_dict(record: dict[str, Any]) -> ColumnSchema:
     """The inverse of `as_dict`."""
-    return Column(**(record | {"kind": Kind(record["kind"])}))
+    return ColumnSchema(**(record | {"kind": ColumnKind(record["kind"])}))

@@ -1,4 +1,4 @@
-"""What passes between this room and whoever runs it: files in, progress and artefacts out."""
+"""The types that pass between a training or explanation and its caller: files, progress, results and artifacts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,24 +8,26 @@ from typing import Any, BinaryIO, Final, Protocol
 import msgspec
 
 Json = dict[str, Any]
-# What the files are that a task may write, by their suffix.
+
+# The media types of the files that a task may write, by their suffix.
 MEDIA_TYPES: Final = {".skops": "application/vnd.skops", ".md": "text/markdown; charset=utf-8"}
 
 
 class Report(Protocol):
-    """Told how far the work is; `percent` (0-100) never goes back, `message` is a key of
-    `messages.progress.PROGRESS`.
-    """
+    """A callback that is told how far the work is."""
 
     def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-        """Take note of the progress; may raise to end the work."""
+        """Take note of the progress; raising an exception ends the work.
+
+        `percent` (0-100) never decreases; `message` is a key of `messages.progress.PROGRESS`.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """An opened table and what is known about it; nothing here is a path, so nothing else can be opened.
+    """An opened table; it holds no path, so that no other file can be opened.
 
-    `stream` is seekable; `declared` holds the declared attributes of the dataset record (instances_number,
+    `stream` is seekable. `declared` holds the attributes that the dataset's record declares (instances_number,
     features_number, missing_values_percentage), to be set beside the measured ones.
     """
 
@@ -36,7 +38,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model artefact as it was recorded: only bytes with this very sha256 are loaded; `stream` is seekable."""
+    """An opened model file with its recorded digest; `stream` is seekable."""
 
     stream: BinaryIO
     sha256: str
@@ -55,16 +57,16 @@ class ArtifactFile:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a task hands back: the result in the words of the contract (JSON-able), and the files it wrote."""
+    """The result of a task in the words of the contract, and the files that it wrote."""
 
     result: Json
     artifacts: tuple[ArtifactFile, ...] = ()
 
 
-def plain(result: Json) -> Json:
-    """The same result with every number and array of the numeric libraries as JSON's own.
+def to_builtins(result: Json) -> Json:
+    """Return the result with the numbers and arrays of the numeric libraries replaced by Python's own.
 
-    A NumPy float passes for a Python one nearly everywhere, except where the result is encoded.
+    A NumPy float passes for a Python float nearly everywhere, but not where a result is encoded.
     """
-    answer: Json = msgspec.to_builtins(result, enc_hook=lambda value: value.tolist())
-    return answer
+    builtins: Json = msgspec.to_builtins(result, enc_hook=lambda value: value.tolist())
+    return builtins

@@ -1,8 +1,8 @@
-"""Models as files: written by skops, loaded only by their sha256 and only from a fixed list of types.
+"""Model files: written with skops, and loaded only by their SHA-256 digest and with a fixed list of types.
 
-A skops file is a zip with a JSON schema and arrays. Its object numbers are memory addresses and its entries carry the
-time, so `_canonical` numbers them in order and dates them alike: the same training makes the same bytes. The model's
-own record (`record.json`: target, columns, split, versions) lies in the same zip, so one digest covers all of it.
+A skops file is a zip archive with a JSON schema and arrays. Its object numbers are memory addresses and its entries
+carry the time of writing; both are replaced, so that the same training produces the same bytes. The model's record
+(`record.json`: target, columns, split, versions) lies in the same archive, so one digest covers everything.
 """
 
 import hashlib
@@ -16,10 +16,11 @@ from typing import Any, Final
 
 import msgspec
 import skops.io
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
 
-from touchstone.learning.column_types import Column, from_dict
+from touchstone.learning.column_types import ColumnSchema, schema_from_dict
 from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import MEDIA_TYPES, ArtifactFile, Json, ModelFile
 from touchstone.learning.requests import Cell, Split, Task
@@ -27,9 +28,9 @@ from touchstone.learning.requests import Cell, Split, Task
 FORMAT: Final = 1
 RECORD: Final = "record.json"
 SCHEMA: Final = "schema.json"
-EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold
+EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # The earliest date that a zip archive can hold.
 MAX_MODEL_BYTES: Final = 2**30
-ALLOWED: Final = (
+ALLOWED_TYPES: Final = (
     "collections.OrderedDict",
     "lightgbm.basic.Booster",
     "lightgbm.sklearn.LGBMClassifier",
@@ -45,16 +46,41 @@ ALLOWED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A loaded model: the fitted pipeline (source columns in, codes or numbers out) and its record."""
+class LoadedModel:
+    """A fitted pipeline (source columns in, class codes or numbers out) and the record of its training."""
 
     pipeline: Pipeline = field(repr=False)
     record: Json
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """The source columns, in the order in which the pipeline takes them."""
-        return tuple(from_dict(column) for column in self.record["features"])
+    def preparation(self) -> ColumnTransformer:
+        """The fitted preparation of the source columns."""
+        return self.pipeline.named_steps["prepare"]
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted model behind the preparation."""
+        return self.pipeline.named_steps["model"]
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the algorithm."""
+        return str(self.record["algorithm"])
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric by which the model was chosen."""
+        return str(self.record["metric"])
+
+    @property
+    def target(self) -> str:
+        """The name of the predicted column."""
+        return str(self.record["target"])
+
+    @property
+    def task(self) -> Task:
+        """Whether classes or numbers are predicted."""
+        return Task(self.record["task"])
 
     @property
     def classes(self) -> tuple[Cell, ...]:
@@ -62,77 +88,111 @@ class Kept:
         return tuple(self.record["classes"])
 
     @property
-    def task(self) -> Task:
-        """What is predicted."""
-        return Task(self.record["task"])
+    def is_balanced(self) -> bool:
+        """Whether the classes had the same weight in training."""
+        return bool(self.record["balanced"])
+
+    @property
+    def columns(self) -> tuple[ColumnSchema, ...]:
+        """The source columns, in the order in which the pipeline takes them."""
+        return tuple(schema_from_dict(column) for column in self.record["features"])
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The names of the columns of the training table that are not features."""
+        return tuple(self.record["other_columns"])
 
     @property
     def split(self) -> Split:
-        """How rows were kept aside when the model was trained."""
+        """How training and test rows were separated."""
         return msgspec.convert(self.record["split"], Split)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the training."""
+        return int(self.record["seed"])
+
+    @property
+    def data_sha256(self) -> str:
+        """The digest of the data file that the model was trained on."""
+        return str(self.record["sha256"])
 
 
 def dump(pipeline: Pipeline, record: Json) -> bytes:
-    """The model and its record as one file, the same bytes for the same model."""
-    return _canonical(skops.io.dumps(pipeline), record | {"format": FORMAT})
+    """Return the pipeline and its record as one file, the same bytes for the same model."""
+    return _canonical_archive(skops.io.dumps(pipeline), record | {"format": FORMAT})
 
 
-def load(model: ModelFile) -> Kept:
-    """Load a model; raises `artifact_damaged` when the bytes are not those recorded, `artifact_untrusted` for types."""
+def load(model: ModelFile) -> LoadedModel:
+    """Load a model file.
+
+    Raises `LearningError`: artifact_damaged when the bytes are not the recorded ones, artifact_untrusted when the file
+    names a type that is not allowed.
+    """
     model.stream.seek(0)
     data = model.stream.read(MAX_MODEL_BYTES + 1)
     if hashlib.sha256(data).hexdigest() != model.sha256:
         raise LearningError("artifact_damaged")
     try:
-        foreign = set(skops.io.get_untrusted_types(data=data)) - set(ALLOWED)
-        if foreign:
+        if not set(ALLOWED_TYPES).issuperset(skops.io.get_untrusted_types(data=data)):
             raise LearningError("artifact_untrusted")
-        pipeline = skops.io.loads(data, trusted=list(ALLOWED))
+        pipeline = skops.io.loads(data, trusted=list(ALLOWED_TYPES))
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             record = json.loads(archive.read(RECORD))
     except UntrustedTypesFoundException as error:
         raise LearningError("artifact_untrusted") from error
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise LearningError("artifact_damaged") from error
-    return Kept(pipeline, record)
+    return LoadedModel(pipeline, record)
 
 
-def write(scratch: Path, name: str, data: bytes) -> ArtifactFile:
-    """Write an artefact into the scratch folder."""
+def write_artifact(scratch: Path, name: str, data: bytes) -> ArtifactFile:
+    """Write a file into the scratch folder."""
     path = scratch / name
     path.write_bytes(data)
-    digest = hashlib.sha256(data).hexdigest()
-    return ArtifactFile(name, path, MEDIA_TYPES[path.suffix], digest, len(data))
+    return ArtifactFile(
+        name=name,
+        path=path,
+        media_type=MEDIA_TYPES[path.suffix],
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+    )
 
 
-def _canonical(data: bytes, record: Json) -> bytes:
+def _canonical_archive(data: bytes, record: Json) -> bytes:
+    """Rewrite a skops file without memory addresses and times, with the record added."""
+    object_numbers: dict[Any, int] = {}
+    file_names: dict[str, str] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        schema = json.loads(archive.read(SCHEMA))
-        numbers: dict[Any, int] = {}
-        files: dict[str, str] = {}
-        _renumber(schema, numbers, files)
-        entries = [(files[name], archive.read(name)) for name in sorted(files, key=lambda name: files[name])]
-    texts = [(SCHEMA, _json(schema)), (RECORD, _json(record))]
-    return _zipped([*texts, *entries])
+        schema = _renumber(json.loads(archive.read(SCHEMA)), object_numbers, file_names)
+        files = [(new_name, archive.read(old_name)) for old_name, new_name in file_names.items()]
+    return _zip([(SCHEMA, _encode_json(schema)), (RECORD, _encode_json(record)), *sorted(files)])
 
 
-def _renumber(node: Any, numbers: dict[Any, int], files: dict[str, str]) -> None:
-    """Replace memory addresses by order of appearance, in place; the same object keeps the same number."""
-    if isinstance(node, dict):
-        if "__id__" in node:
-            node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
-        if isinstance(node.get("file"), str):
-            suffix = Path(node["file"]).suffix
-            node["file"] = files.setdefault(node["file"], f"{len(files):06d}{suffix}")
-    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        _renumber(child, numbers, files)
+def _renumber(node: Any, object_numbers: dict[Any, int], file_names: dict[str, str]) -> Any:
+    """Return a part of the schema with its objects and files numbered in order of appearance.
+
+    `object_numbers` and `file_names` collect the new numbers and names, so that the same object keeps its number.
+    """
+    if isinstance(node, list):
+        return [_renumber(child, object_numbers, file_names) for child in node]
+    if not isinstance(node, dict):
+        return node
+
+    renumbered = dict(node)
+    if "__id__" in node:
+        renumbered["__id__"] = object_numbers.setdefault(node["__id__"], len(object_numbers))
+    if isinstance(node.get("file"), str):
+        suffix = Path(node["file"]).suffix
+        renumbered["file"] = file_names.setdefault(node["file"], f"{len(file_names):06d}{suffix}")
+    return {key: _renumber(child, object_numbers, file_names) for key, child in renumbered.items()}
 
 
-def _json(content: Any) -> bytes:
+def _encode_json(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, allow_nan=True, separators=(",", ":")).encode()
 
 
-def _zipped(entries: Sequence[tuple[str, bytes]]) -> bytes:
+def _zip(entries: Sequence[tuple[str, bytes]]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in entries:

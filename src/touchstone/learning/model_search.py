@@ -1,6 +1,6 @@
-"""The search for the best trial: fit, look at rows that were not learned from, keep the score.
+"""Fitting trials and scoring them on rows that they did not learn from.
 
-What is chosen by is never what is reported: inside every outer part the trials are compared on inner parts of its
+The score by which a trial is chosen is never the score that is reported: trials are compared on inner folds of the
 training rows only, so the outer test rows meet the winner for the first time.
 """
 
@@ -16,118 +16,124 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.compose import ColumnTransformer
 
-from touchstone.learning.algorithms import Conditions, Trial, make_model
-from touchstone.learning.column_types import Column
-from touchstone.learning.evaluation import Measured, better, measure
-from touchstone.learning.preparation import make_preparation, transform
-from touchstone.learning.splits import Part
-from touchstone.learning.target import Floats, Indices, Target
+from touchstone.learning.algorithms import ModelOptions, Trial, build_model
+from touchstone.learning.column_types import ColumnSchema
+from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
+from touchstone.learning.preparation import build_preparation, encode_frame
+from touchstone.learning.splits import Fold
+from touchstone.learning.target import Floats, Target
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
-    """What one training learns from: its rows (those of the target, in its order), features and conditions."""
+class TrainingData:
+    """The feature columns of the rows that have a target, in the target's order, and how models are fitted on them."""
 
     frame: pd.DataFrame = field(repr=False)
-    columns: tuple[Column, ...]
-    conditions: Conditions
+    columns: tuple[ColumnSchema, ...]
+    options: ModelOptions
     metric: str
 
     @property
     def target(self) -> Target:
-        """What is predicted."""
-        return self.conditions.target
+        """The column to predict."""
+        return self.options.target
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
-    """One part as matrices, prepared by what its training rows alone taught."""
+class EncodedFold:
+    """The matrices of one fold, encoded by a preparation that was fitted on its training rows only."""
 
     preparation: ColumnTransformer
     train: Floats = field(repr=False)
     test: Floats = field(repr=False)
-    part: Part = field(repr=False)
+    fold: Fold = field(repr=False)
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Keep the warnings of the numeric libraries (no convergence, a class missing in a fold) out of the log.
+def suppress_numeric_warnings() -> Iterator[None]:
+    """Keep the warnings of the numeric libraries, such as missing convergence, out of the log.
 
-    What they mean for a caller shows in the metrics.
+    Whatever they mean for a caller shows in the metrics.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
-def encode(material: Material, part: Part) -> Encoded:
-    """Fit the preparation on the training rows of a part, and encode both sides."""
-    preparation = make_preparation(material.columns, material.target, material.conditions.seed)
-    values = material.target.values[part.train]
-    train = np.asarray(preparation.fit_transform(material.frame.iloc[part.train], values), dtype=np.float64)
-    return Encoded(preparation, train, transform(preparation, material.frame.iloc[part.test]), part)
+def select_features(frame: pd.DataFrame, target: Target, names: Sequence[str]) -> pd.DataFrame:
+    """Return the named columns of the rows that have a target, numbered from 0."""
+    return frame[list(names)].iloc[target.rows].reset_index(drop=True)
 
 
-def fit(material: Material, trial: Trial, encoded: Encoded) -> Any:
-    """The model of a trial, fitted on the training rows of a part."""
-    return make_model(trial, material.conditions).fit(encoded.train, material.target.values[encoded.part.train])
+def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
+    """Fit the preparation on the training rows of a fold, and encode its training and test rows."""
+    preparation = build_preparation(data.columns, data.target, data.options.seed)
+    train = preparation.fit_transform(data.frame.iloc[fold.train], data.target.values[fold.train])
+    test = encode_frame(preparation, data.frame.iloc[fold.test])
+    return EncodedFold(preparation, np.asarray(train, dtype=np.float64), test, fold)
 
 
-def measured(material: Material, model: Any, encoded: Encoded) -> Measured:
-    """The test rows of a part, true beside predicted."""
-    values, probabilities = predict(model, encoded.test, len(material.target.classes))
-    return Measured(material.target.values[encoded.part.test], values, len(material.target.classes), probabilities)
+def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> Any:
+    """Return the model of a trial, fitted on the training rows of a fold."""
+    return build_model(trial, data.options).fit(encoded.train, data.target.values[encoded.fold.train])
 
 
-def predict(model: Any, matrix: Floats, classes: int) -> tuple[npt.NDArray[Any], Floats]:
-    """Predicted values and probabilities; a class that was absent from training gets probability 0."""
-    if not classes:
+def predict_fold(data: TrainingData, model: Any, encoded: EncodedFold) -> Predictions:
+    """Predict the test rows of a fold."""
+    class_count = len(data.target.classes)
+    values, probabilities = predict_matrix(model, encoded.test, class_count)
+    return Predictions(data.target.values[encoded.fold.test], values, class_count, probabilities)
+
+
+def predict_matrix(model: Any, matrix: Floats, class_count: int) -> tuple[npt.NDArray[Any], Floats]:
+    """Return predicted values (or class codes) and probabilities of encoded rows.
+
+    A class that did not occur in training gets probability 0; a regression has no probabilities.
+    """
+    if not class_count:
         return np.asarray(model.predict(matrix), dtype=np.float64), np.empty((0, 0))
-    probabilities = np.zeros((len(matrix), classes))
+    probabilities = np.zeros((len(matrix), class_count))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
     return probabilities.argmax(axis=1), probabilities
 
 
-def compare(
-    material: Material, trials: Sequence[Trial], parts: Sequence[Part], *, until: float, told: Callable[[], None]
+def score_trials(
+    data: TrainingData,
+    trials: Sequence[Trial],
+    folds: Sequence[Fold],
+    *,
+    deadline: float,
+    on_trial_scored: Callable[[], None],
 ) -> list[float]:
-    """The mean score of each trial over the inner parts, as many trials as the deadline lets (at least one).
+    """Return the mean score of each trial over the folds.
 
-    `until` is a moment of `time.monotonic`; `told` is called after each trial.
+    After the deadline (a moment of `time.monotonic`) no further trial is started, but at least one is scored.
     """
-    sides = [encode(material, part) for part in parts]
+    encoded_folds = [encode_fold(data, fold) for fold in folds]
     scores: list[float] = []
     for trial in trials:
-        scores.append(float(np.mean([_score(material, trial, side) for side in sides])))
-        told()
-        if time.monotonic() > until:
+        scores.append(float(np.mean([_validation_score(data, trial, encoded) for encoded in encoded_folds])))
+        on_trial_scored()
+        if time.monotonic() > deadline:
             break
     return scores
 
 
-def _score(material: Material, trial: Trial, side: Encoded) -> float:
-    worst = -better(material.metric) * np.inf
-    if one_class(material.target, side.part):
+def _validation_score(data: TrainingData, trial: Trial, encoded: EncodedFold) -> float:
+    """Score one trial on one fold; a score that is not defined counts as the worst possible one."""
+    worst = -metric_sign(data.metric) * np.inf
+    if has_single_class(data.target, encoded.fold):
         return worst
-    value = measure(material.metric, measured(material, fit(material, trial, side), side))
-    return value if np.isfinite(value) else worst
+    model = fit_trial(data, trial, encoded)
+    score = compute_metric(data.metric, predict_fold(data, model, encoded))
+    return score if np.isfinite(score) else worst
 
 
-def one_class(target: Target, part: Part) -> bool:
-    """Whether the training rows of a part show a single class, so that nothing can be learned from them."""
-    return target.classification and len(np.unique(target.values[part.train])) < 2
+def has_single_class(target: Target, fold: Fold) -> bool:
+    """Return whether the training rows of a fold show a single class, so that nothing can be learned from them."""
+    return target.is_classification and len(np.unique(target.values[fold.train])) < 2
 
 
-def best(metric: str, scores: Sequence[float]) -> int:
-    """The position of the best score; of equal ones the first, which is the simpler."""
-    return int(np.argmax(better(metric) * np.asarray(scores)))
-
-
-def rows_of(frame: pd.DataFrame, target: Target, names: Sequence[str]) -> pd.DataFrame:
-    """The feature columns of the rows that have a target."""
-    return frame[list(names)].iloc[target.rows].reset_index(drop=True)
-
-
-def everything(target: Target) -> Indices:
-    """Every position of the target's values."""
-    return np.arange(len(target.values))
+def best_position(metric: str, scores: Sequence[float]) -> int:
+    """Return the position of the best score; among equal ones the first, which belongs to the simplest settings."""
+    return int(np.argmax(metric_sign(metric) * np.asarray(scores)))

@@ -1,4 +1,4 @@
-"""Predicting with a kept model, row by row, as its owner asks."""
+"""Predictions of a stored model for rows that are given by value."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,39 +7,37 @@ from threadpoolctl import threadpool_limits
 from touchstone.learning import model_artifact
 from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import Json, ModelFile
-from touchstone.learning.model_artifact import Kept
-from touchstone.learning.model_search import predict as predict_matrix
-from touchstone.learning.model_search import quiet
-from touchstone.learning.preparation import transform
+from touchstone.learning.model_search import predict_matrix, suppress_numeric_warnings
+from touchstone.learning.preparation import encode_frame
 from touchstone.learning.requests import MAX_INSTANCES, Cell
-from touchstone.learning.row_values import frame_of
+from touchstone.learning.row_values import build_frame
 
 
-def predict(model: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
-    """Predict up to 1 000 rows given as {column: value}.
+def predict(model_file: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
+    """Predict up to 1 000 rows, each given as {column: value}.
 
-    Answers `{predictions: [{prediction, probabilities?}], classes}`; a feature that a row does not name counts as
-    missing, a column of the data file that was not learned from is passed over.
+    Returns `{predictions: [{prediction, probabilities?}], classes}`. A feature that a row does not name counts as
+    missing; columns of the training table that are not features are ignored.
 
     Raises `LearningError` (row_column_unknown, row_value_invalid, too_many_rows, artifact_damaged).
     """
-    return predict_rows(model_artifact.load(model), rows)
-
-
-def predict_rows(kept: Kept, rows: Sequence[Mapping[str, Cell]]) -> Json:
-    """As `predict`, with a model that is already loaded."""
+    model = model_artifact.load(model_file)
     if len(rows) > MAX_INSTANCES:
         raise LearningError("too_many_rows", rows=len(rows), maximum=MAX_INSTANCES)
     if not rows:
-        return {"predictions": [], "classes": list(kept.classes)}
-    with threadpool_limits(limits=1), quiet():
-        frame = frame_of(kept.columns, rows, ignored=kept.record["other_columns"])
-        prepare, model = kept.pipeline.named_steps["prepare"], kept.pipeline.named_steps["model"]
-        values, probabilities = predict_matrix(model, transform(prepare, frame), len(kept.classes))
-    if not kept.classes:
+        return {"predictions": [], "classes": list(model.classes)}
+
+    with threadpool_limits(limits=1), suppress_numeric_warnings():
+        frame = build_frame(model.columns, rows, ignored=model.other_columns)
+        matrix = encode_frame(model.preparation, frame)
+        values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes))
+
+    if not model.classes:
         return {"predictions": [{"prediction": float(value)} for value in values], "classes": []}
-    answers = zip(values, probabilities.tolist(), strict=True)
     return {
-        "predictions": [{"prediction": kept.classes[code], "probabilities": shares} for code, shares in answers],
-        "classes": list(kept.classes),
+        "predictions": [
+            {"prediction": model.classes[code], "probabilities": class_probabilities}
+            for code, class_probabilities in zip(values, probabilities.tolist(), strict=True)
+        ],
+        "classes": list(model.classes),
     }

@@ -1,51 +1,55 @@
-"""Rows given by value, read exactly as the column of the data file was read."""
+"""Rows that a request gives by value, read exactly as the columns of the data file were read."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
-from touchstone.learning.column_types import Column, Kind, read_cell
+from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell
 from touchstone.learning.errors import LearningError
 from touchstone.learning.requests import Cell, nearest
 
+_DTYPES: Final = {ColumnKind.NUMBER: "float64", ColumnKind.DATE: "datetime64[us]"}
 
-def frame_of(
-    columns: Sequence[Column],
+
+def build_frame(
+    columns: Sequence[ColumnSchema],
     rows: Sequence[Mapping[str, Cell]],
     ignored: Sequence[str] = (),
     *,
-    place: str = "rows",
+    location: str = "rows",
 ) -> pd.DataFrame:
-    """A frame of the given columns; one that a row does not name is missing there, `ignored` names are passed over.
+    """Return a frame of the columns; a column that a row does not name is missing there.
 
-    `place` is where the request holds the rows.
+    `ignored` columns may be named without effect. `location` is the field of the request that holds the rows.
 
-    Raises `row_column_unknown` for a name that no column has, `row_value_invalid` for a cell that can't be read.
+    Raises `LearningError`: row_column_unknown for a name that no column has, row_value_invalid for a cell that can't
+    be read.
     """
-    known = {column.name for column in columns} | set(ignored)
+    _check_names(rows, {column.name for column in columns} | set(ignored), location)
+    return pd.DataFrame({column.name: _build_series(column, rows, location) for column in columns})
+
+
+def _check_names(rows: Sequence[Mapping[str, Cell]], known: set[str], location: str) -> None:
     for position, row in enumerate(rows):
         for name in row:
             if name not in known:
                 raise LearningError(
                     "row_column_unknown",
-                    field=f"{place}.{position}",
+                    field=f"{location}.{position}",
                     row=position,
                     name=name,
                     nearest=nearest(name, known),
                 )
-    return pd.DataFrame({column.name: _cells(column, rows, place) for column in columns})
 
 
-def _cells(column: Column, rows: Sequence[Mapping[str, Cell]], place: str) -> "pd.Series[Any]":
-    cells = [_cell(column, row.get(column.name), f"{place}.{position}") for position, row in enumerate(rows)]
-    kind = {Kind.NUMBER: "float64", Kind.DATE: "datetime64[us]"}.get(column.kind, "object")
-    return pd.Series(cells, dtype=kind)
-
-
-def _cell(column: Column, cell: Cell, place: str) -> Any:
-    try:
-        return read_cell(column, cell)
-    except (ValueError, OverflowError) as error:
-        row = int(place.rpartition(".")[2])
-        raise LearningError("row_value_invalid", field=place, row=row, name=column.name) from error
+def _build_series(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], location: str) -> "pd.Series[Any]":
+    cells = []
+    for position, row in enumerate(rows):
+        try:
+            cells.append(parse_cell(column, row.get(column.name)))
+        except (ValueError, OverflowError) as error:
+            raise LearningError(
+                "row_value_invalid", field=f"{location}.{position}", row=position, name=column.name
+            ) from error
+    return pd.Series(cells, dtype=_DTYPES.get(column.kind, "object"))

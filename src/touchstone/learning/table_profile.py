@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from touchstone.learning.column_types import MISSING, Column, Kind
+from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.interfaces import Json
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats
@@ -31,12 +31,13 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
     return measured | {
         "declared": _beside(measured, declared, has_target=target is not None),
         "by_column": [
-            describe(column, table.frame[name]) | dict(roles.get(name, {})) for name, column in table.columns.items()
+            describe_column(column, table.frame[name]) | dict(roles.get(name, {}))
+            for name, column in table.columns.items()
         ],
     }
 
 
-def describe(column: Column, cells: "pd.Series[Any]") -> Json:
+def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
     """One column: its kind, how much of it is missing, and a summary that suits the kind."""
     summary = _SUMMARIES.get(column.kind, _of_words)
     return {
@@ -86,10 +87,10 @@ def _of_identifiers(cells: "pd.Series[Any]") -> Json:
 
 
 _SUMMARIES: Final = {
-    Kind.NUMBER: _of_numbers,
-    Kind.DATE: _of_dates,
-    Kind.IDENTIFIER: _of_identifiers,
-    Kind.UNSUPPORTED: _of_identifiers,
+    ColumnKind.NUMBER: _of_numbers,
+    ColumnKind.DATE: _of_dates,
+    ColumnKind.IDENTIFIER: _of_identifiers,
+    ColumnKind.UNSUPPORTED: _of_identifiers,
 }
 
 

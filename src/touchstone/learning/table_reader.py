@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from touchstone.learning.column_types import (
-    Column,
-    Typed,
+    ColumnSchema,
+    TypedColumn,
     from_booleans,
     from_dates,
     from_numbers,
     from_texts,
-    unsupported,
+    from_unsupported,
 )
 from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import DataFile, Json
@@ -49,12 +49,12 @@ class Table:
     """A typed table: `frame` has one column per entry of `columns`, rows in the order of the file from 0."""
 
     frame: pd.DataFrame = field(repr=False)
-    columns: dict[str, Column]
+    columns: dict[str, ColumnSchema]
     sha256: str
     renamed: dict[str, str]  # new name -> the name as written, which occurred twice or was empty
 
     @property
-    def facts(self) -> Json:
+    def summary(self) -> Json:
         """Rows, columns and digest, as a job's `inputs` tell them."""
         return {"rows": len(self.frame), "columns": len(self.columns), "sha256": self.sha256}
 
@@ -99,7 +99,7 @@ def _digest(stream: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def _read_csv(stream: BinaryIO, forced: str | None = None) -> tuple[list[str], list[Typed]]:
+def _read_csv(stream: BinaryIO, forced: str | None = None) -> tuple[list[str], list[TypedColumn]]:
     encoding = _encoding(stream)
     sample = _sample(stream, encoding)
     delimiter = forced or _delimiter(sample)
@@ -115,7 +115,7 @@ def _read_csv(stream: BinaryIO, forced: str | None = None) -> tuple[list[str], l
     return names, [from_texts(name, cells[place], delimiter=delimiter) for name, place in columns]
 
 
-def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[Typed]]:
+def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
     return _read_csv(stream, "\t")
 
 
@@ -239,7 +239,7 @@ def _within(columns: int, rows: int) -> None:
         raise LearningError("too_many_cells", cells=columns * rows, maximum=MAX_CELLS)
 
 
-def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[Typed]]:
+def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
     stream.seek(0)
     try:
         parquet = pq.ParquetFile(stream)
@@ -259,15 +259,15 @@ def _uncompressed_within(metadata: Any) -> None:
         raise LearningError("file_too_large", maximum=MAX_UNCOMPRESSED_BYTES)
 
 
-def _from_arrow(name: str, values: Any) -> Typed:
+def _from_arrow(name: str, values: Any) -> TypedColumn:
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     for test, make in ARROW_KINDS:
         if test(kind):
             return make(name, values.cast(kind))
-    return unsupported(name, len(values))
+    return from_unsupported(name, len(values))
 
 
-def _arrow_texts(name: str, values: Any) -> Typed:
+def _arrow_texts(name: str, values: Any) -> TypedColumn:
     # As bytes first: nothing checks that what a file calls text is UTF-8.
     cells = [
         None if cell is None else cell.decode(errors="replace") for cell in values.cast(pa.large_binary()).to_pylist()
@@ -275,19 +275,19 @@ def _arrow_texts(name: str, values: Any) -> Typed:
     return from_texts(name, pd.Series(cells, dtype=object))
 
 
-def _arrow_numbers(name: str, values: Any) -> Typed:
+def _arrow_numbers(name: str, values: Any) -> TypedColumn:
     return from_numbers(name, values.cast(pa.float64(), safe=False).to_numpy())
 
 
-def _arrow_booleans(name: str, values: Any) -> Typed:
+def _arrow_booleans(name: str, values: Any) -> TypedColumn:
     return from_booleans(name, pd.Series(values.to_pylist(), dtype=object))
 
 
-def _arrow_days(name: str, values: Any) -> Typed:
+def _arrow_days(name: str, values: Any) -> TypedColumn:
     return _arrow_dates(name, values.cast(pa.timestamp("s" if pa.types.is_date32(values.type) else "ms")))
 
 
-def _arrow_dates(name: str, values: Any) -> Typed:
+def _arrow_dates(name: str, values: Any) -> TypedColumn:
     """Moments of the years 1 to 9999; what no calendar of ours can say is missing."""
     unit = values.type.unit
     ticks = values.cast(pa.int64()).fill_null(NO_MOMENT).to_numpy()
@@ -305,7 +305,7 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-ARROW_KINDS: Final[tuple[tuple[Callable[[Any], bool], Callable[[str, Any], Typed]], ...]] = (
+ARROW_KINDS: Final[tuple[tuple[Callable[[Any], bool], Callable[[str, Any], TypedColumn]], ...]] = (
     (pa.types.is_boolean, _arrow_booleans),
     (_is_number, _arrow_numbers),
     (_is_text, _arrow_texts),
@@ -313,7 +313,7 @@ ARROW_KINDS: Final[tuple[tuple[Callable[[Any], bool], Callable[[str, Any], Typed
     (pa.types.is_timestamp, _arrow_dates),
 )
 
-READERS: Final[dict[str, Callable[[BinaryIO], tuple[list[str], list[Typed]]]]] = {
+READERS: Final[dict[str, Callable[[BinaryIO], tuple[list[str], list[TypedColumn]]]]] = {
     "csv": _read_csv,
     "tsv": _read_tsv,
     "parquet": _read_parquet,

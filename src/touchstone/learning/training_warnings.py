@@ -1,19 +1,19 @@
-"""The warnings that a careful colleague would give about a training."""
+"""Warnings about a training: weaknesses of the data, suspected leakage, and results that prove little."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from touchstone.learning.column_types import Column, Kind
-from touchstone.learning.evaluation import Measured, measure
+from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.interfaces import Json
-from touchstone.learning.model_search import Material
-from touchstone.learning.number_format import LOCALES, Said, say
-from touchstone.learning.requests import DEFAULT_METRIC, Strategy, TrainingRequest
-from touchstone.learning.splits import Part
+from touchstone.learning.localized_text import LOCALES, localize
+from touchstone.learning.model_search import TrainingData
+from touchstone.learning.requests import DEFAULT_METRIC, Metric, Strategy, TrainingRequest
+from touchstone.learning.splits import Fold
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
 from touchstone.messages.labels import MISSING_VALUE
@@ -25,123 +25,157 @@ MOSTLY_MISSING: Final = 0.5
 LEAKAGE_SCORE: Final = 0.98
 LEAKAGE_ROWS: Final = 2_000
 LEAKAGE_COLUMNS: Final = 500
-MOST_NAMES: Final = 20
+MAX_NAMES: Final = 20
 
 
-def warning(code: str, **facts: Any) -> Json:
-    """One warning: its code, the facts, and the sentence in both languages."""
-    return {"code": code, "text": say(WARNINGS[code], **facts), "facts": facts}
-
-
-def about_data(table: Table, target: Target, order: TrainingRequest) -> Iterator[Json]:
-    """Warnings about the table and its target."""
-    yield from _about_target(target)
-    yield from _about_columns([table.columns[name] for name in table.frame.columns], len(table.frame))
+def data_warnings(table: Table, target: Target, request: TrainingRequest) -> Iterator[Json]:
+    """Yield the warnings about the table and its target."""
+    yield from _target_warnings(target)
+    for name in table.frame.columns:
+        yield from _column_warnings(table.columns[name], len(table.frame))
     if table.renamed:
-        yield warning("columns_renamed", names=sorted(table.renamed)[:MOST_NAMES])
-    repeated = int(table.frame.duplicated().sum())
-    if repeated:
-        yield warning("duplicate_rows", rows=repeated)
-    dates = [column.name for column in table.columns.values() if column.kind is Kind.DATE]
-    if dates and order.split.strategy is not Strategy.TIME:
-        yield warning("dates_split_at_random", name=dates[0])
+        yield _warning("columns_renamed", names=sorted(table.renamed)[:MAX_NAMES])
+
+    duplicates = int(table.frame.duplicated().sum())
+    if duplicates:
+        yield _warning("duplicate_rows", rows=duplicates)
+
+    dates = [column.name for column in table.columns.values() if column.kind is ColumnKind.DATE]
+    if dates and request.split.strategy is not Strategy.TIME:
+        yield _warning("dates_split_at_random", name=dates[0])
 
 
-def _about_target(target: Target) -> Iterator[Json]:
+def unseen_class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Json]:
+    """Yield a warning when test rows have a class without training rows, as happens when classes come with time."""
+    if not target.is_classification:
+        return
+    unseen: set[int] = set()
+    for fold in folds:
+        unseen |= set(target.values[fold.test].tolist()) - set(target.values[fold.train].tolist())
+    if unseen:
+        names = [str(target.classes[code]) for code in sorted(unseen)]
+        yield _warning("classes_never_learned", names=names[:MAX_NAMES])
+
+
+def feature_warnings(data: TrainingData, roles: Mapping[str, Json]) -> Iterator[Json]:
+    """Yield warnings about columns that were left out, and about features that reveal the target on their own."""
+    left_out = [name for name, role in roles.items() if role["role"] == "left_out"]
+    if left_out:
+        yield _warning("columns_left_out", names=left_out[:MAX_NAMES])
+    for column in data.columns[:LEAKAGE_COLUMNS]:
+        score = _single_feature_score(data, column)
+        if score >= LEAKAGE_SCORE:
+            yield _warning("leakage_suspect", name=column.name, score=round(score, 3))
+
+
+def result_warnings(metrics: Json, groups: Sequence[Json], metric: Metric) -> Iterator[Json]:
+    """Yield warnings about the figures: no clear gain over the baseline, small groups, unequal groups."""
+    if not _is_better_than_baseline(metrics, metric):
+        yield _warning("not_better_than_baseline")
+    for column in groups:
+        yield from _group_warnings(column)
+
+
+def budget_warnings(stopped_by: str) -> Iterator[Json]:
+    """Yield a warning when the time ran out before all planned trials were scored."""
+    if stopped_by == "time":
+        yield _warning("stopped_by_time")
+
+
+def _warning(code: str, **facts: Any) -> Json:
+    """Return a warning: its code, its facts, and its sentence in both languages."""
+    return {"code": code, "text": localize(WARNINGS[code], **facts), "facts": facts}
+
+
+def _target_warnings(target: Target) -> Iterator[Json]:
     rows = len(target.values)
     if rows < FEW_ROWS:
-        yield warning("few_rows", rows=rows)
+        yield _warning("few_rows", rows=rows)
     if target.missing:
-        yield warning("target_missing", rows=target.missing)
-    if target.left_out:
-        yield warning("rare_classes_left_out", names=[str(name) for name, _rows in target.left_out][:MOST_NAMES])
-    if target.classification:
-        counts = np.bincount(target.values)
-        rarest = int(counts.argmin())
-        if counts[rarest] < RARE_SHARE * rows and counts[rarest] * len(counts) < rows / 2:
-            few = int(counts[rarest])
-            share = round(100 * few / rows, 1)
-            yield warning("class_imbalance", name=str(target.classes[rarest]), rows=few, percent=share)
+        yield _warning("target_missing", rows=target.missing)
+    if target.rare_classes:
+        names = [str(name) for name, _rows in target.rare_classes]
+        yield _warning("rare_classes_left_out", names=names[:MAX_NAMES])
+    if target.is_classification:
+        yield from _imbalance_warning(target)
 
 
-def about_parts(target: Target, parts: Sequence[Part]) -> Iterator[Json]:
-    """A warning when rows are measured whose class was never learned, as happens when classes come with time."""
-    unseen: set[int] = set()
-    for part in parts if target.classification else ():
-        unseen |= set(target.values[part.test].tolist()) - set(target.values[part.train].tolist())
-    if unseen:
-        yield warning(
-            "classes_never_learned", names=[str(target.classes[code]) for code in sorted(unseen)][:MOST_NAMES]
-        )
+def _imbalance_warning(target: Target) -> Iterator[Json]:
+    counts = np.bincount(target.values)
+    code = int(counts.argmin())
+    rows = len(target.values)
+    rarest = int(counts[code])
+    # A rare class among many is expected; it must also have less than half of an even share.
+    if rarest < RARE_SHARE * rows and rarest * len(counts) < rows / 2:
+        percent = round(100 * rarest / rows, 1)
+        yield _warning("class_imbalance", name=str(target.classes[code]), rows=rarest, percent=percent)
 
 
-def _about_columns(columns: Sequence[Column], rows: int) -> Iterator[Json]:
-    for column in columns:
-        if column.mixed:
-            yield warning("mixed_column", name=column.name, cells=column.mixed)
-        if column.infinite:
-            yield warning("infinite_values", name=column.name, cells=column.infinite)
-        if MOSTLY_MISSING * rows < column.missing < rows and column.kind is not Kind.UNSUPPORTED:
-            yield warning("mostly_missing", name=column.name, percent=round(100 * column.missing / rows))
+def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
+    if column.mixed:
+        yield _warning("mixed_column", name=column.name, cells=column.mixed)
+    if column.infinite:
+        yield _warning("infinite_values", name=column.name, cells=column.infinite)
+    if MOSTLY_MISSING * rows < column.missing < rows and column.kind is not ColumnKind.UNSUPPORTED:
+        yield _warning("mostly_missing", name=column.name, percent=round(100 * column.missing / rows))
 
 
-def about_features(material: Material, left_out: Sequence[str]) -> Iterator[Json]:
-    """Warnings about what is learned from: columns left out, and single columns that know the answer."""
-    if left_out:
-        yield warning("columns_left_out", names=list(left_out)[:MOST_NAMES])
-    for column in material.columns[:LEAKAGE_COLUMNS]:
-        score = _alone(material, column)
-        if score >= LEAKAGE_SCORE:
-            yield warning("leakage_suspect", name=column.name, score=round(score, 3))
-
-
-def _alone(material: Material, column: Column) -> float:
-    """How well a shallow tree on this column alone predicts rows that it has not seen."""
-    if column.kind is Kind.TEXT or column.distinct < 2:
+def _single_feature_score(data: TrainingData, column: ColumnSchema) -> float:
+    """Return how well a shallow tree on this column alone predicts rows that it has not seen."""
+    if column.kind is ColumnKind.TEXT or column.distinct < 2:
         return 0.0
-    target, cells = material.target, material.frame[column.name]
+    target = data.target
     rows = np.random.default_rng(0).permutation(len(target.values))[:LEAKAGE_ROWS]
-    codes, half = _as_numbers(column, cells.iloc[rows]), len(rows) // 2
-    family = DecisionTreeClassifier if target.classification else DecisionTreeRegressor
-    tree = family(max_depth=8, max_leaf_nodes=32, random_state=0).fit(codes[:half], target.values[rows[:half]])
-    guess = tree.predict(codes[half:])
-    found = Measured(target.values[rows[half:]], guess, len(target.classes))
-    return measure(DEFAULT_METRIC[target.task], found)
+    numbers = _as_numbers(column, data.frame[column.name].iloc[rows])
+    half = len(rows) // 2
+
+    tree_class = DecisionTreeClassifier if target.is_classification else DecisionTreeRegressor
+    tree = tree_class(max_depth=8, max_leaf_nodes=32, random_state=0).fit(numbers[:half], target.values[rows[:half]])
+    predicted = tree.predict(numbers[half:])
+    predictions = Predictions(target.values[rows[half:]], predicted, len(target.classes))
+    return compute_metric(DEFAULT_METRIC[target.task], predictions)
 
 
-def _as_numbers(column: Column, cells: "pd.Series[Any]") -> Floats:
-    if column.kind in (Kind.NUMBER, Kind.DATE):
+def _as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:
+    """Return a column as a matrix of one column: numbers as they are, words as the ranks of their values."""
+    if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
         return np.nan_to_num(cells.to_numpy().astype(np.float64), nan=-1e9)[:, None]
     return pd.factorize(cells, sort=True)[0].astype(np.float64)[:, None]
 
 
-def about_result(metrics: Json, groups: Sequence[Json], *, metric: str, greater_is_better: bool) -> Iterator[Json]:
-    """Warnings about the figures: no clear gain over the baseline, groups too small, groups treated unequally."""
-    own = metrics.get("holdout") or metrics["folds"]
-    naive = metrics["baseline"][metric]
-    border = own[metric]["low" if greater_is_better else "high"]
-    level = naive.get("value", naive.get("mean"))
-    if None not in (border, level) and (border <= level if greater_is_better else border >= level):
-        yield warning("not_better_than_baseline")
-    for column in groups:
-        yield from _about_groups(column)
+def _is_better_than_baseline(metrics: Json, metric: Metric) -> bool:
+    """Return whether the whole interval of the metric lies on the good side of the baseline's value.
+
+    An undefined figure proves nothing against the model.
+    """
+    own = (metrics.get("holdout") or metrics["folds"])[metric.name]
+    baseline = metrics["baseline"][metric.name]
+    bound = own["low" if metric.greater_is_better else "high"]
+    level = baseline.get("value", baseline.get("mean"))
+    if bound is None or level is None:
+        return True
+    return bool(bound > level if metric.greater_is_better else bound < level)
 
 
-def _small_groups_text(column: str, groups: Sequence[Json]) -> Said:
-    names = [{locale: _group_text(group, locale) for locale in LOCALES} for group in groups]
-    return say(WARNINGS["small_groups"], name=column, names=names)
-
-
-def _group_text(group: Json, locale: str) -> str:
-    name = say(MISSING_VALUE)[locale] if group["group"] is None else group["group"]
-    return f"{name} ({group['rows']})"
-
-
-def _about_groups(column: Json) -> Iterator[Json]:
+def _group_warnings(column: Json) -> Iterator[Json]:
     small = [group for group in column["groups"] if group["too_small"]]
     if small:
-        facts = {"name": column["column"], "names": [_group_text(group, "en") for group in small]}
-        yield warning("small_groups", **facts) | {"text": _small_groups_text(column["column"], small)}
+        yield _small_groups_warning(column["column"], small)
     gap = column["gaps"].get("accuracy", {})
     if gap.get("certain"):
-        yield warning("group_gap", name=column["column"], difference=gap["difference"])
+        yield _warning("group_gap", name=column["column"], difference=gap["difference"])
+
+
+def _small_groups_warning(column: str, groups: Sequence[Json]) -> Json:
+    """Return the warning about small groups; its text names them in each language, its facts in English."""
+    names = [{locale: _group_name(group, locale) for locale in LOCALES} for group in groups]
+    return {
+        "code": "small_groups",
+        "text": localize(WARNINGS["small_groups"], name=column, names=names),
+        "facts": {"name": column, "names": [name["en"] for name in names]},
+    }
+
+
+def _group_name(group: Json, locale: str) -> str:
+    name = localize(MISSING_VALUE)[locale] if group["group"] is None else group["group"]
+    return f"{name} ({group['rows']})"

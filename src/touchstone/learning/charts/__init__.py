@@ -1,1 +1,1 @@
-"""Charts as Vega-Lite specs with their data inside, in French and English, and their pictures."""
+"""Charts as Vega-Lite specifications with their data inside, in French and English, and their rendering."""

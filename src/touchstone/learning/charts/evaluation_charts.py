@@ -1,11 +1,11 @@
-"""Charts of how good a model is: confusion, ROC, precision-recall, calibration, residuals, learning, groups."""
+"""Charts of the quality of a model: confusion, ROC, precision-recall, calibration, residuals, learning, groups."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
 
 from touchstone.core.colours import DATA, REFERENCE
 from touchstone.learning.charts.chart_style import (
@@ -13,15 +13,17 @@ from touchstone.learning.charts.chart_style import (
     DASHES,
     HEIGHT,
     SHADES,
-    Words,
-    chart,
+    ChartLabels,
+    bilingual_chart,
     nominal,
     quantitative,
     row_height,
     shortened,
 )
-from touchstone.learning.evaluation import Measured, confusion
+from touchstone.learning.evaluation import Predictions, confusion_matrix
+from touchstone.learning.group_metrics import wilson_interval
 from touchstone.learning.interfaces import Json
+from touchstone.learning.localized_text import LocalizedText
 from touchstone.learning.target import Floats
 from touchstone.messages.labels import GROUP_METRIC_LABELS
 
@@ -29,129 +31,170 @@ CURVE_POINTS: Final = 80
 CURVE_CLASSES: Final = 6
 SCATTER_POINTS: Final = 400
 CALIBRATION_BINS: Final = 10
+ROWS_PER_BIN: Final = 15
 GROUP_FIGURES: Final = ("accuracy", "true_positive_rate", "selection_rate", "mae", "mean_error")
 SQUARE: Final = 300
-CHARACTER_WIDTH: Final = 7  # pixels that a character of a label takes, at most on average
+MAX_MATRIX_SIDE: Final = 480
+CELL_SIDE: Final = 42
+CHARACTER_WIDTH: Final = 7  # An upper bound, in pixels, of the mean width of a label's characters.
+
+_SHADE_SCALE: Final = {"domain": [0, 1], "range": SHADES}
+_PERCENT_AXIS: Final = {"format": "%", "tickCount": 5}
+_UNIT_SCALE: Final = {"domain": [0, 1]}
+_FIFTHS_AXIS: Final = {"tickCount": 5}
+_DIAGONAL: Final = ((0, 0), (1, 1))
+
+Points = Sequence[tuple[float, float]]
 
 
-def confusion_chart(measured: Measured, names: Sequence[str]) -> Json:
-    """True class by predicted class: the shade is the share of the true class, the figure the rows."""
-    counts = confusion(measured)
+@dataclass(frozen=True, slots=True)
+class LearningCurvePoint:
+    """The scores of a model that was fitted on a number of training rows."""
+
+    rows: int
+    training_score: float
+    test_score: float
+
+
+def confusion_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
+    """Chart the true class by the predicted class; shades show the share of the true class, texts the rows."""
+    labels = [shortened(name) for name in class_names]
+    counts = confusion_matrix(predictions)
     totals = np.maximum(counts.sum(axis=1), 1)
     cells = [
-        {"true": shortened(names[i]), "predicted": shortened(names[j]), "rows": int(n), "share": float(n / totals[i])}
-        for (i, j), n in np.ndenumerate(counts)
+        {"true": labels[i], "predicted": labels[j], "rows": int(rows), "share": float(rows / totals[i])}
+        for (i, j), rows in np.ndenumerate(counts)
     ]
-    side = min(480, max(HEIGHT, 42 * len(names)))
-    longest = max(len(shortened(name)) for name in names)
+    side = min(MAX_MATRIX_SIDE, max(HEIGHT, CELL_SIDE * len(labels)))
 
-    def build(word: Words) -> Json:
-        place = {
-            "x": nominal("predicted", word("predicted_class"), axis=_lying_or_slanted(longest, len(names))),
-            "y": nominal("true", word("true_class")),
+    def build(label: ChartLabels) -> Json:
+        encoding = {
+            "x": nominal("predicted", label("predicted_class"), axis=_slanted_where_narrow(labels)),
+            "y": nominal("true", label("true_class")),
         }
-        shade = {"field": "share", "type": "quantitative", "title": word("share"), "scale": _SHADES, "legend": _PERCENT}
-        dark = {"condition": {"test": f"datum.share > {DARK_FROM}", "value": "white"}, "value": "black"}
-        figure = {"text": {"field": "rows", "format": ",d"}, "color": dark}
-        layers = [{"mark": "rect", "encoding": {"color": shade}}, {"mark": {"type": "text"}, "encoding": figure}]
-        return {"data": {"values": cells}, "encoding": place, "layer": layers, "width": side, "height": side}
+        shade = {
+            "field": "share",
+            "type": "quantitative",
+            "title": label("share"),
+            "scale": _SHADE_SCALE,
+            "legend": _PERCENT_AXIS,
+        }
+        ink = {"condition": {"test": f"datum.share > {DARK_FROM}", "value": "white"}, "value": "black"}
+        text = {"text": {"field": "rows", "format": ",d"}, "color": ink}
+        layers = [
+            {"mark": "rect", "encoding": {"color": shade}},
+            {"mark": {"type": "text"}, "encoding": text},
+        ]
+        return {"data": {"values": cells}, "encoding": encoding, "layer": layers, "width": side, "height": side}
 
-    return chart("confusion", build)
+    return bilingual_chart("confusion", build)
 
 
-def _lying_or_slanted(longest: int, labels: int) -> Json:
-    """The labels of an axis as wide as the chart is drawn: lying where they have room, else slanted."""
-    fit = f"width / {labels} > {CHARACTER_WIDTH * longest + 8}"
+def _slanted_where_narrow(labels: Sequence[str]) -> Json:
+    """Return an axis whose labels are slanted when the chart is drawn too narrow for them side by side."""
+    longest = max(map(len, labels))
+    fits = f"width / {len(labels)} > {CHARACTER_WIDTH * longest + 8}"
     return {
-        "labelAngle": {"expr": f"{fit} ? 0 : -40"},
-        "labelAlign": {"expr": f"{fit} ? 'center' : 'right'"},
-        "labelBaseline": {"expr": f"{fit} ? 'top' : 'middle'"},
+        "labelAngle": {"expr": f"{fits} ? 0 : -40"},
+        "labelAlign": {"expr": f"{fits} ? 'center' : 'right'"},
+        "labelBaseline": {"expr": f"{fits} ? 'top' : 'middle'"},
         "labelLimit": 160,
     }
 
 
-_SHADES: Final = {"domain": [0, 1], "range": SHADES}
-_PERCENT: Final = {"format": "%", "tickCount": 5}
-_UNIT: Final = {"domain": [0, 1]}
-_FIFTHS: Final = {"tickCount": 5}
-
-
-def roc_chart(measured: Measured, names: Sequence[str]) -> Json:
-    """True against false positives, a line a class (of two classes only the second), chance dashed."""
+def roc_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
+    """Chart true against false positives, one line per class, with the diagonal of chance."""
     points = [
-        {"class": shortened(names[code]), "x": x, "y": y}
-        for code in _curve_classes(measured)
-        for x, y in _thinned(*_roc(measured.truth == code, measured.probabilities[:, code]))
+        {"class": shortened(class_names[code]), "x": x, "y": y}
+        for code in _curve_classes(predictions)
+        for x, y in _thin_out(*_roc_curve(predictions.truth == code, predictions.probabilities[:, code]))
     ]
-    return chart("roc", lambda word: _curves(points, word("false_positive_rate"), word("true_positive_rate"), word))
+
+    def build(label: ChartLabels) -> Json:
+        curves = _class_curves(points, label("false_positive_rate"), label("true_positive_rate"), label)
+        return {"layer": [_dashed_line(_DIAGONAL), curves], "width": SQUARE, "height": SQUARE}
+
+    return bilingual_chart("roc", build)
 
 
-def precision_recall_chart(measured: Measured, names: Sequence[str]) -> Json:
-    """Precision against recall, a line a class; the dashed line is the share of the class (only for two classes)."""
-    classes = _curve_classes(measured)
+def precision_recall_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
+    """Chart precision against recall, one line per class; for two classes a dashed line marks the class's share."""
+    codes = _curve_classes(predictions)
     points = [
-        {"class": shortened(names[code]), "x": x, "y": y}
-        for code in classes
-        for x, y in _thinned(*_precision_recall(measured.truth == code, measured.probabilities[:, code]))
+        {"class": shortened(class_names[code]), "x": x, "y": y}
+        for code in codes
+        for x, y in _thin_out(*_precision_recall_curve(predictions.truth == code, predictions.probabilities[:, code]))
     ]
-    share = float((measured.truth == classes[0]).mean()) if len(classes) == 1 else None
-    return chart("precision_recall", lambda word: _curves(points, word("recall"), word("precision"), word, level=share))
+    reference_lines: list[Json] = []
+    if len(codes) == 1:
+        share = float((predictions.truth == codes[0]).mean())
+        reference_lines.append(_dashed_line([(0, share), (1, share)]))
+
+    def build(label: ChartLabels) -> Json:
+        curves = _class_curves(points, label("recall"), label("precision"), label)
+        return {"layer": [*reference_lines, curves], "width": SQUARE, "height": SQUARE}
+
+    return bilingual_chart("precision_recall", build)
 
 
-def _curve_classes(measured: Measured) -> list[int]:
-    """The classes that get a line: the second of two, else the most frequent ones."""
-    if measured.classes == 2:
+def _curve_classes(predictions: Predictions) -> list[int]:
+    """Return the classes that get a line: the second of two, otherwise the most frequent ones."""
+    if predictions.class_count == 2:
         return [1]
-    counts = np.bincount(measured.truth, minlength=measured.classes)
+    counts = np.bincount(predictions.truth, minlength=predictions.class_count)
     return sorted(np.argsort(-counts, kind="stable")[:CURVE_CLASSES].tolist())
 
 
-def _roc(positive: npt.NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
-    hits, last = _cuts(positive, scores)
-    misses = last + 1 - hits
-    x, y = misses / max(1, misses[-1]), hits / max(1, hits[-1])
+def _roc_curve(positive: npt.NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
+    hits, last_of_tie = _hits_by_cut(positive, scores)
+    false_alarms = last_of_tie + 1 - hits
+    x = false_alarms / max(1, false_alarms[-1])
+    y = hits / max(1, hits[-1])
     return np.insert(x, 0, 0.0), np.insert(y, 0, 0.0)
 
 
-def _precision_recall(positive: npt.NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
-    hits, last = _cuts(positive, scores)
-    return hits / max(1, hits[-1]), hits / (last + 1)
+def _precision_recall_curve(positive: npt.NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
+    hits, last_of_tie = _hits_by_cut(positive, scores)
+    return hits / max(1, hits[-1]), hits / (last_of_tie + 1)
 
 
-def _cuts(positive: npt.NDArray[np.bool_], scores: Floats) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Positives found down to each different score, and the position of the last row with that score."""
+def _hits_by_cut(positive: npt.NDArray[np.bool_], scores: Floats) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the positives down to each different score, and the position of the last row with that score."""
     order = np.argsort(-scores, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
-    return np.cumsum(positive[order])[last], last
+    last_of_tie = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
+    return np.cumsum(positive[order])[last_of_tie], last_of_tie
 
 
-def _thinned(x: Floats, y: Floats) -> list[tuple[float, float]]:
-    keep = np.unique(np.linspace(0, len(x) - 1, CURVE_POINTS).round().astype(int))
-    return [(round(float(x[place]), 4), round(float(y[place]), 4)) for place in keep]
+def _thin_out(x: Floats, y: Floats) -> list[tuple[float, float]]:
+    """Return evenly spaced points of a curve, few enough to draw."""
+    positions = np.unique(np.linspace(0, len(x) - 1, CURVE_POINTS).round().astype(int))
+    return [(round(float(x[position]), 4), round(float(y[position]), 4)) for position in positions]
 
 
-def _curves(points: list[Json], x: str, y: str, word: Words, *, level: float | None = -1.0) -> Json:
-    line = {
+def _class_curves(points: Sequence[Json], x_title: str, y_title: str, label: ChartLabels) -> Json:
+    """Return a layer with one line per class, told apart by colour and dashes."""
+    by_class = {
+        "field": "class",
+        "type": "nominal",
+        "sort": None,
+        "title": label("class"),
+        "legend": {"symbolType": "stroke", "symbolSize": 300},
+    }
+    return {
         "data": {"values": points},
         "mark": {"type": "line", "strokeWidth": 2, "interpolate": "linear", "clip": True},
         "encoding": {
-            "x": quantitative("x", x, scale=_UNIT, axis=_FIFTHS),
-            "y": quantitative("y", y, scale=_UNIT, axis=_FIFTHS),
+            "x": quantitative("x", x_title, scale=_UNIT_SCALE, axis=_FIFTHS_AXIS),
+            "y": quantitative("y", y_title, scale=_UNIT_SCALE, axis=_FIFTHS_AXIS),
             "order": {"field": "x", "type": "quantitative"},
-            "color": _by_class(word),
-            "strokeDash": _by_class(word) | {"scale": {"range": DASHES}},
+            "color": by_class,
+            "strokeDash": {**by_class, "scale": {"range": DASHES}},
         },
     }
-    dashes = [] if level is None else [_dashed([(0, 0), (1, 1)] if level < 0 else [(0, level), (1, level)])]
-    return {"layer": [*dashes, line], "width": SQUARE, "height": SQUARE}
 
 
-def _by_class(word: Words) -> Json:
-    legend = {"symbolType": "stroke", "symbolSize": 300}
-    return {"field": "class", "type": "nominal", "sort": None, "title": word("class"), "legend": legend}
-
-
-def _dashed(points: Sequence[tuple[float, float]]) -> Json:
+def _dashed_line(points: Points) -> Json:
+    """Return a layer with a dashed reference line."""
     return {
         "data": {"values": [{"x": x, "y": y} for x, y in points]},
         "mark": {"type": "line", "strokeDash": [5, 4], "color": REFERENCE.light},
@@ -159,165 +202,194 @@ def _dashed(points: Sequence[tuple[float, float]]) -> Json:
     }
 
 
-def calibration_chart(measured: Measured) -> Json:
-    """Observed against predicted: of the second of two classes, else of the predicted class being right."""
-    if measured.classes == 2:
-        scores, hits = measured.probabilities[:, 1], measured.truth == 1
+def calibration_chart(predictions: Predictions) -> Json:
+    """Chart observed against predicted probabilities.
+
+    Of two classes the second is observed; of more, whether the predicted class is the true one.
+    """
+    if predictions.class_count == 2:
+        scores = predictions.probabilities[:, 1]
+        hits = predictions.truth == 1
     else:
-        scores, hits = measured.probabilities.max(axis=1), measured.truth == measured.predicted
-    bins = _calibration_bins(scores, hits)
+        scores = predictions.probabilities.max(axis=1)
+        hits = predictions.truth == predictions.predicted
+    data = {"values": _calibration_bins(scores, hits)}
 
-    def build(word: Words) -> Json:
-        x = quantitative("x", word("predicted_probability"), scale=_UNIT, axis=_PERCENT)
-        y = quantitative("y", word("observed_share"), scale=_UNIT, axis=_PERCENT)
-        whole = {"x": x, "y": y}
-        bars = {"mark": {"type": "rule"}, "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}}
-        line = {"mark": {"type": "line"}, "encoding": whole}
-        dots = {"mark": {"type": "point", "filled": True, "opacity": 1, "size": 60}, "encoding": whole}
-        layers = [{"data": {"values": bins}, **layer} for layer in (bars, line, dots)]
-        colors = {name: {"color": DATA.light} for name in ("rule", "line", "point")}
-        diagonal = _dashed([(0, 0), (1, 1)])
-        return {"layer": [diagonal, *layers], "width": SQUARE, "height": SQUARE, "config": colors}
+    def build(label: ChartLabels) -> Json:
+        x = quantitative("x", label("predicted_probability"), scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
+        y = quantitative("y", label("observed_share"), scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
+        interval = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+        point = {"type": "point", "filled": True, "opacity": 1, "size": 60}
+        layers = [
+            _dashed_line(_DIAGONAL),
+            {"data": data, "mark": {"type": "rule"}, "encoding": interval},
+            {"data": data, "mark": {"type": "line"}, "encoding": {"x": x, "y": y}},
+            {"data": data, "mark": point, "encoding": {"x": x, "y": y}},
+        ]
+        colours = {mark: {"color": DATA.light} for mark in ("rule", "line", "point")}
+        return {"layer": layers, "width": SQUARE, "height": SQUARE, "config": colours}
 
-    return chart("calibration", build)
+    return bilingual_chart("calibration", build)
 
 
 def _calibration_bins(scores: Floats, hits: npt.NDArray[np.bool_]) -> list[Json]:
-    """Bins of about equally many rows, each with its observed share and a normal interval (Wilson's centre)."""
+    """Return bins of about equally many rows, each with its observed share and Wilson's interval."""
     order = np.argsort(scores, kind="stable")
-    parts = [part for part in np.array_split(order, min(CALIBRATION_BINS, max(2, len(order) // 15))) if len(part)]
-    z = float(norm.ppf(0.975))
+    bin_count = min(CALIBRATION_BINS, max(2, len(order) // ROWS_PER_BIN))
     bins = []
-    for part in parts:
-        share, rows = float(hits[part].mean()), len(part)
-        middle = (share + z * z / (2 * rows)) / (1 + z * z / rows)
-        half = z * np.sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows)) / (1 + z * z / rows)
-        edges = {"low": max(0.0, float(middle - half)), "high": min(1.0, float(middle + half))}
-        bins.append({"x": float(scores[part].mean()), "y": share, "rows": rows} | edges)
+    for rows in np.array_split(order, bin_count):
+        if not len(rows):
+            continue
+        share = float(hits[rows].mean())
+        interval = wilson_interval(share, len(rows))
+        x = float(scores[rows].mean())
+        bins.append({"x": x, "y": share, "rows": len(rows), "low": interval.low, "high": interval.high})
     return bins
 
 
-def residuals_chart(measured: Measured) -> Json:
-    """What was missed against what was predicted."""
-    points = _scatter(measured.predicted, measured.truth - measured.predicted)
+def residuals_chart(predictions: Predictions) -> Json:
+    """Chart the residuals against the predicted values, with a line at zero."""
+    points = _sample_points(predictions.predicted, predictions.truth - predictions.predicted)
+    zero_line = {
+        "data": {"values": [{"y": 0}]},
+        "mark": {"type": "rule", "color": REFERENCE.light, "strokeDash": [5, 4]},
+        "encoding": {"y": {"field": "y", "type": "quantitative"}},
+    }
 
-    def build(word: Words) -> Json:
-        zero = {
-            "data": {"values": [{"y": 0}]},
-            "mark": {"type": "rule", "color": REFERENCE.light, "strokeDash": [5, 4]},
-        }
-        zero["encoding"] = {"y": {"field": "y", "type": "quantitative"}}
-        return {"layer": [_dots(points, word("predicted"), word("residual")), zero]}
+    def build(label: ChartLabels) -> Json:
+        return {"layer": [_scatter_plot(points, label("predicted"), label("residual")), zero_line]}
 
-    return chart("residuals", build)
-
-
-def predicted_actual_chart(measured: Measured) -> Json:
-    """Predicted against actual values, with the line of a perfect prediction."""
-    points = _scatter(measured.truth, measured.predicted)
-    low = float(min(measured.truth.min(), measured.predicted.min()))
-    high = float(max(measured.truth.max(), measured.predicted.max()))
-
-    def build(word: Words) -> Json:
-        dots = _dots(points, word("actual"), word("predicted"))
-        return {"layer": [dots, _dashed([(low, low), (high, high)])], "width": SQUARE, "height": SQUARE}
-
-    return chart("predicted_actual", build)
+    return bilingual_chart("residuals", build)
 
 
-def _scatter(x: Floats, y: Floats) -> list[Json]:
-    keep = np.sort(np.random.default_rng(0).permutation(len(x))[:SCATTER_POINTS])
-    return [{"x": float(f"{x[row]:.6g}"), "y": float(f"{y[row]:.6g}")} for row in keep]
+def predicted_actual_chart(predictions: Predictions) -> Json:
+    """Chart predicted against actual values, with the line of a perfect prediction."""
+    points = _sample_points(predictions.truth, predictions.predicted)
+    low = float(min(predictions.truth.min(), predictions.predicted.min()))
+    high = float(max(predictions.truth.max(), predictions.predicted.max()))
+
+    def build(label: ChartLabels) -> Json:
+        dots = _scatter_plot(points, label("actual"), label("predicted"))
+        return {"layer": [dots, _dashed_line([(low, low), (high, high)])], "width": SQUARE, "height": SQUARE}
+
+    return bilingual_chart("predicted_actual", build)
 
 
-def _dots(points: list[Json], x: str, y: str) -> Json:
-    free = {"zero": False}
+def _sample_points(x: Floats, y: Floats) -> list[Json]:
+    """Return the points of a random sample of the rows, few enough to draw."""
+    rows = np.sort(np.random.default_rng(0).permutation(len(x))[:SCATTER_POINTS])
+    return [{"x": float(f"{x[row]:.6g}"), "y": float(f"{y[row]:.6g}")} for row in rows]
+
+
+def _scatter_plot(points: Sequence[Json], x_title: str, y_title: str) -> Json:
+    without_zero = {"zero": False}
     return {
         "data": {"values": points},
         "mark": {"type": "point", "filled": True, "size": 22, "opacity": 0.45, "color": DATA.light},
-        "encoding": {"x": quantitative("x", x, scale=free), "y": quantitative("y", y, scale=free)},
+        "encoding": {
+            "x": quantitative("x", x_title, scale=without_zero),
+            "y": quantitative("y", y_title, scale=without_zero),
+        },
     }
 
 
-def learning_curve_chart(points: Sequence[tuple[int, float, float]], metric: Json) -> Json:
-    """Score on learned and on unseen rows by the number of rows learned from."""
+def learning_curve_chart(points: Sequence[LearningCurvePoint], metric_label: LocalizedText) -> Json:
+    """Chart the score on training rows and on test rows by the number of training rows."""
 
-    def build(word: Words) -> Json:
-        values = [
-            {"rows": rows, "score": score, "on": word(on)}
-            for rows, train, test in points
-            for on, score in (("on_training", train), ("on_test", test))
-        ]
+    def build(label: ChartLabels) -> Json:
+        values = []
+        for point in points:
+            values.append({"rows": point.rows, "score": point.training_score, "on": label("on_training")})
+            values.append({"rows": point.rows, "score": point.test_score, "on": label("on_test")})
         by_rows = {"field": "on", "type": "nominal", "sort": None, "title": None, "legend": {"symbolType": "stroke"}}
-        colours, dashes = [REFERENCE.light, DATA.light], [[5, 4], [1, 0]]
         encoding = {
-            "x": quantitative("rows", word("training_rows"), axis={"tickCount": 5, "format": ",d"}),
-            "y": quantitative("score", metric[word.locale], scale={"zero": False}),
-            "color": by_rows | {"scale": {"range": colours}},
-            "strokeDash": by_rows | {"scale": {"range": dashes}},
+            "x": quantitative("rows", label("training_rows"), axis={"tickCount": 5, "format": ",d"}),
+            "y": quantitative("score", metric_label[label.locale], scale={"zero": False}),
+            "color": {**by_rows, "scale": {"range": [REFERENCE.light, DATA.light]}},
+            "strokeDash": {**by_rows, "scale": {"range": [[5, 4], [1, 0]]}},
         }
         return {"data": {"values": values}, "mark": {"type": "line", "point": True}, "encoding": encoding}
 
-    return chart("learning_curve", build)
+    return bilingual_chart("learning_curve", build)
 
 
-def leaderboard_chart(rows: Sequence[Json], metric: Json) -> Json:
-    """The best trial of every algorithm by its validation score, with the spread over folds."""
-    best: dict[str, Json] = {}
-    for row in rows:
-        best.setdefault(row["algorithm"], row)
+def leaderboard_chart(leaderboard: Sequence[Json], metric_label: LocalizedText) -> Json:
+    """Chart the validation score of the best trial of every algorithm, with its range over the folds."""
+    best_by_algorithm: dict[str, Json] = {}
+    for entry in leaderboard:
+        best_by_algorithm.setdefault(entry["algorithm"], entry)
 
-    def build(word: Words) -> Json:
+    def build(label: ChartLabels) -> Json:
         values = [
-            {"model": row["label"][word.locale], "score": row["score"]["mean"]}
-            | {"low": row["score"]["low"], "high": row["score"]["high"]}
-            for row in best.values()
-            if row["score"]["mean"] is not None
+            {
+                "model": entry["label"][label.locale],
+                "score": entry["score"]["mean"],
+                "low": entry["score"]["low"],
+                "high": entry["score"]["high"],
+            }
+            for entry in best_by_algorithm.values()
+            if entry["score"]["mean"] is not None
         ]
-        return _intervals(values, metric[word.locale], None, "model")
+        return _interval_plot(values, x_title=metric_label[label.locale], y_field="model")
 
-    return chart("leaderboard", build)
+    return bilingual_chart("leaderboard", build)
 
 
 def group_chart(column: Json) -> Json:
-    """Figures of every group of a sensitive column with their intervals; too small groups are hollow."""
-    shown = [name for name in GROUP_FIGURES if name in column["groups"][0]["metrics"]]
+    """Chart the figures of every group of a sensitive column with their intervals; too small groups are hollow."""
+    metrics = [name for name in GROUP_FIGURES if name in column["groups"][0]["metrics"]]
 
-    def build(word: Words) -> Json:
-        panels = []
-        for name in shown:
-            values = [
-                {"group": _group_name(group, word), "small": group["too_small"]}
-                | {"score": figure["value"], "low": figure["low"], "high": figure["high"]}
-                for group in column["groups"]
-                if (figure := group["metrics"][name])["value"] is not None
-            ]
-            panels.append(
-                _intervals(values, word.of(GROUP_METRIC_LABELS[name]), word("group"), "group") | {"width": 190}
+    def build(label: ChartLabels) -> Json:
+        panels = [_group_panel(column["groups"], metric, label) for metric in metrics]
+        return {"hconcat": panels}
+
+    chart = bilingual_chart("group_metrics", build, name=column["column"])
+    specs = {locale: _without_size(spec) for locale, spec in chart["spec"].items()}
+    return {**chart, "spec": specs}
+
+
+def _group_panel(groups: Sequence[Json], metric: str, label: ChartLabels) -> Json:
+    values = []
+    for group in groups:
+        figure = group["metrics"][metric]
+        if figure["value"] is not None:
+            values.append(
+                {
+                    "group": _group_name(group, label),
+                    "small": group["too_small"],
+                    "score": figure["value"],
+                    "low": figure["low"],
+                    "high": figure["high"],
+                }
             )
-        return {"hconcat": panels, "width": 190}
+    x_title = label.choose(GROUP_METRIC_LABELS[metric])
+    return {**_interval_plot(values, x_title=x_title, y_field="group", y_title=label("group")), "width": 190}
 
-    return _without_size(chart("group_metrics", build, name=column["column"]))
 
-
-def _group_name(group: Json, word: Words) -> str:
-    name = word("missing") if group["group"] is None else shortened(group["group"])
+def _group_name(group: Json, label: ChartLabels) -> str:
+    name = label("missing") if group["group"] is None else shortened(group["group"])
     return f"{name} ({group['rows']})"
 
 
-def _intervals(values: list[Json], x: str, y: str | None, field: str) -> Json:
-    place = {"y": nominal(field, y), "x": quantitative("score", x, scale={"zero": False}, axis={"tickCount": 5})}
+def _interval_plot(values: Sequence[Json], *, x_title: str, y_field: str, y_title: str | None = None) -> Json:
+    """Return a plot of one score per line with its interval; the dots of values marked `small` are hollow."""
     fill = {"condition": {"test": "datum.small", "value": "white"}, "value": DATA.light}
-    mark = {"type": "point", "size": 70, "opacity": 1, "stroke": DATA.light, "filled": True}
-    span = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
-    bars = {"mark": {"type": "rule", "color": DATA.light}, "encoding": span}
-    dots = {"mark": mark, "encoding": {"fill": fill}}
-    return {"data": {"values": values}, "encoding": place, "layer": [bars, dots], "height": row_height(len(values))}
+    point = {"type": "point", "size": 70, "opacity": 1, "stroke": DATA.light, "filled": True}
+    interval = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
+    return {
+        "data": {"values": values},
+        "encoding": {
+            "y": nominal(y_field, y_title),
+            "x": quantitative("score", x_title, scale={"zero": False}, axis={"tickCount": 5}),
+        },
+        "layer": [
+            {"mark": {"type": "rule", "color": DATA.light}, "encoding": interval},
+            {"mark": point, "encoding": {"fill": fill}},
+        ],
+        "height": row_height(len(values)),
+    }
 
 
-def _without_size(made: Json) -> Json:
-    """Concatenated charts have no size of their own."""
-    for spec in made["spec"].values():
-        spec.pop("width")
-        spec.pop("height")
-    return made
+def _without_size(spec: Json) -> Json:
+    """Return a specification of concatenated charts, which must not have a size of its own."""
+    return {name: value for name, value in spec.items() if name not in ("width", "height")}

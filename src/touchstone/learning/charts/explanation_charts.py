@@ -1,134 +1,233 @@
-"""Charts of what a model does: importance, contributions, effects of single columns."""
+"""Charts of the behaviour of a model: importance, contributions, and the effect of single columns."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from touchstone.core.colours import DATA, DATA_PALE, LOWERS, RAISES, REFERENCE, RESULT
-from touchstone.learning.charts.chart_style import SHADES, Words, chart, nominal, quantitative, row_height, shortened
-from touchstone.learning.column_types import Kind
+from touchstone.learning.charts.chart_style import (
+    SHADES,
+    ChartLabels,
+    bilingual_chart,
+    nominal,
+    quantitative,
+    row_height,
+    shortened,
+)
+from touchstone.learning.column_types import ColumnKind
+from touchstone.learning.explaining.model_explanation import ContributionSummary
 from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.explaining.permutation_importance import Importance
 from touchstone.learning.interfaces import Json
-from touchstone.learning.number_format import spelled
+from touchstone.learning.localized_text import LocalizedText, format_cell
 from touchstone.learning.target import Floats
 from touchstone.messages.labels import MISSING_VALUE
 
-TOP: Final = 12
+BAR_COLUMNS: Final = 12
 BEESWARM_COLUMNS: Final = 10
+BEESWARM_ROW_HEIGHT: Final = 28
 WATERFALL_COLUMNS: Final = 9
-THIN: Final = 0.01
-DIRECTIONS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
-SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
+MARKER_SHARE: Final = 0.01  # The thickness of the two end marks of a waterfall, as a share of its width.
+DIRECTION_COLOURS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
+DIRECTION_SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
 
 
-def importance_chart(found: Sequence[Importance], metric: Json) -> Json:
-    """Loss of quality when a column is shuffled, with the spread over repeats."""
+def importance_chart(importances: Sequence[Importance], metric_label: LocalizedText) -> Json:
+    """Chart the loss of quality when a column is shuffled, with the deviation over the repeats."""
     values = [
-        {"column": shortened(one.column), "loss": one.mean, "low": one.mean - one.spread, "high": one.mean + one.spread}
-        for one in found[:TOP]
+        {
+            "column": shortened(importance.column),
+            "loss": importance.mean,
+            "low": importance.mean - importance.deviation,
+            "high": importance.mean + importance.deviation,
+        }
+        for importance in importances[:BAR_COLUMNS]
     ]
 
-    def build(word: Words) -> Json:
-        title = f"{word('loss')} ({metric[word.locale]})"
-        place = {"y": nominal("column", None), "x": quantitative("loss", title, axis={"tickCount": 5})}
-        span = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
-        bars = {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}}
-        rules = {"mark": {"type": "rule", "color": "black"}, "encoding": span}
+    def build(label: ChartLabels) -> Json:
+        title = f"{label('loss')} ({metric_label[label.locale]})"
+        interval = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
         return {
             "data": {"values": values},
-            "encoding": place,
-            "layer": [bars, rules],
+            "encoding": {"y": nominal("column", None), "x": quantitative("loss", title, axis={"tickCount": 5})},
+            "layer": [
+                {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}},
+                {"mark": {"type": "rule", "color": "black"}, "encoding": interval},
+            ],
             "height": row_height(len(values)),
         }
 
-    return chart("importance", build)
+    return bilingual_chart("importance", build)
 
 
-def shap_importance_chart(rows: Sequence[Json]) -> Json:
-    """Mean absolute contribution of each column; the colour and the legend say which way it mostly pushes."""
+def shap_importance_chart(summaries: Mapping[str, ContributionSummary]) -> Json:
+    """Chart the mean absolute contribution of each column, coloured by the direction in which high values push."""
 
-    def build(word: Words) -> Json:
+    def build(label: ChartLabels) -> Json:
         values = [
-            {"column": shortened(row["column"]), "size": row["mean_absolute"], "way": word(row["direction"])}
-            | {"sign": SIGNS[row["direction"]]}
-            for row in rows[:TOP]
+            {
+                "column": shortened(name),
+                "size": summary.mean_absolute,
+                "way": label(summary.direction),
+                "sign": DIRECTION_SIGNS[summary.direction],
+            }
+            for name, summary in list(summaries.items())[:BAR_COLUMNS]
         ]
-        scale = {"domain": [word(key) for key in DIRECTIONS], "range": list(DIRECTIONS.values())}
+        scale = {"domain": [label(key) for key in DIRECTION_COLOURS], "range": list(DIRECTION_COLOURS.values())}
         encoding = {
             "y": nominal("column", None),
-            "x": quantitative("size", word("mean_contribution"), axis={"tickCount": 5}),
-            "color": {"field": "way", "type": "nominal", "scale": scale, "title": word("high_value")},
+            "x": quantitative("size", label("mean_contribution"), axis={"tickCount": 5}),
+            "color": {"field": "way", "type": "nominal", "scale": scale, "title": label("high_value")},
         }
         signs = {"mark": {"type": "text", "dx": 8, "fontSize": 9}, "encoding": {"text": {"field": "sign"}}}
-        layers = [{"mark": "bar"}, signs]
-        return {"data": {"values": values}, "encoding": encoding, "layer": layers, "height": row_height(len(values))}
+        return {
+            "data": {"values": values},
+            "encoding": encoding,
+            "layer": [{"mark": "bar"}, signs],
+            "height": row_height(len(values)),
+        }
 
-    return chart("shap_importance", build)
+    return bilingual_chart("shap_importance", build)
 
 
 def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str], order: Sequence[int]) -> Json:
-    """A dot a row and column: its contribution, shaded by the rank of its value (NaN: grey, it has no order).
+    """Chart a dot per row and column at its contribution, shaded by the rank of the row's value.
 
-    `contributions` and `ranks` have shape (rows, columns); `order` lists the columns to show, the first on top.
+    `contributions` and `ranks` have shape (rows, columns); a rank of NaN (a value without an order) is drawn grey.
+    `order` lists the positions of the columns to show, the first on top.
     """
     rng = np.random.default_rng(0)
+    shown = list(order)[:BEESWARM_COLUMNS]
     values = [
-        {"column": shortened(columns[j]), "x": float(f"{contributions[i, j]:.5g}"), "rank": _rank(ranks[i, j])}
-        | {"jitter": round(float(rng.uniform(-1, 1)), 3)}
-        for j in list(order)[:BEESWARM_COLUMNS]
-        for i in range(len(contributions))
+        {
+            "column": shortened(columns[column]),
+            "x": float(f"{contributions[row, column]:.5g}"),
+            "rank": _rank_or_minus_one(ranks[row, column]),
+            "jitter": round(float(rng.uniform(-1, 1)), 3),
+        }
+        for column in shown
+        for row in range(len(contributions))
     ]
 
-    def build(word: Words) -> Json:
-        shade = {
-            "condition": {
-                "test": "datum.rank >= 0",
-                "field": "rank",
-                "type": "quantitative",
-                "scale": {"domain": [0, 1], "range": [SHADES[3], SHADES[6], SHADES[9]]},
-                "legend": {
-                    "title": word("column_value"),
-                    "values": [0, 1],
-                    "labelExpr": f"datum.value < 0.5 ? '{word('low')}' : '{word('high')}'",
-                    "gradientLength": 90,
-                },
+    def build(label: ChartLabels) -> Json:
+        return {
+            "data": {"values": values},
+            "mark": {"type": "circle", "size": 20, "opacity": 0.75, "invalid": "show"},
+            "encoding": {
+                "y": nominal("column", None, axis={"grid": True, "tickBand": "extent"}),
+                "yOffset": {"field": "jitter", "type": "quantitative", "scale": {"domain": [-1.6, 1.6]}},
+                "x": quantitative("x", label("contribution"), axis={"tickCount": 6}),
+                "color": _rank_shades(label),
             },
-            "value": DATA_PALE.light,
+            "height": BEESWARM_ROW_HEIGHT * len(shown),
         }
-        encoding = {
-            "y": nominal("column", None, axis={"grid": True, "tickBand": "extent"}),
-            "yOffset": {"field": "jitter", "type": "quantitative", "scale": {"domain": [-1.6, 1.6]}},
-            "x": quantitative("x", word("contribution"), axis={"tickCount": 6}),
-            "color": shade,
-        }
-        mark = {"type": "circle", "size": 20, "opacity": 0.75, "invalid": "show"}
-        height = 28 * min(len(order), BEESWARM_COLUMNS)
-        return {"data": {"values": values}, "mark": mark, "encoding": encoding, "height": height}
 
-    return chart("beeswarm", build)
+    return bilingual_chart("beeswarm", build)
 
 
-def _rank(rank: float) -> float:
-    """The rank as the chart reads it: -1 stands for a value without an order, since null would hide the dot."""
+def _rank_or_minus_one(rank: float) -> float:
+    """Replace NaN by -1, since the chart would hide a dot whose rank is null."""
     return -1.0 if np.isnan(rank) else round(float(rank), 3)
 
 
-def waterfall_chart(local: Json, cells: dict[str, str]) -> Json:
-    """From the base value to the prediction of one row, the strongest columns one by one, the others together."""
-    ordered = sorted(local["attributions"].items(), key=lambda pair: -abs(pair[1]))
-    strongest, rest = ordered[:WATERFALL_COLUMNS], ordered[WATERFALL_COLUMNS:]
+def _rank_shades(label: ChartLabels) -> Json:
+    """Return a colour channel that shades dots by rank, with a legend from low to high."""
+    return {
+        "condition": {
+            "test": "datum.rank >= 0",
+            "field": "rank",
+            "type": "quantitative",
+            "scale": {"domain": [0, 1], "range": [SHADES[3], SHADES[6], SHADES[9]]},
+            "legend": {
+                "title": label("column_value"),
+                "values": [0, 1],
+                "labelExpr": f"datum.value < 0.5 ? '{label('low')}' : '{label('high')}'",
+                "gradientLength": 90,
+            },
+        },
+        "value": DATA_PALE.light,
+    }
 
-    def build(word: Words) -> Json:
-        steps = [(_cell(name, cells, word), points) for name, points in strongest if points]
-        others = [(word("others"), sum(points for _name, points in rest))] if rest else []
-        values = _steps(local, [*steps, *others], word)
-        domain = [word("reference"), word("up"), word("down"), word("prediction")]
-        scale = {"domain": domain, "range": [REFERENCE.light, RAISES.light, LOWERS.light, RESULT.light]}
-        place: Json = {
-            "y": nominal("label", None, axis={"labelLimit": 300}),
-            "x": quantitative("start", word("value"), scale={"zero": False, "nice": True}, axis={"tickCount": 6}),
+
+def waterfall_chart(entry: Json, cells: Mapping[str, str]) -> Json:
+    """Chart the way from the base value to the prediction of one row, the strongest columns first.
+
+    `entry` is the row's explanation in the words of the contract, `cells` its values as text.
+    """
+    strongest_first = sorted(entry["attributions"].items(), key=lambda attribution: -abs(attribution[1]))
+    shown = strongest_first[:WATERFALL_COLUMNS]
+    others = strongest_first[WATERFALL_COLUMNS:]
+
+    def build(label: ChartLabels) -> Json:
+        steps = [(_step_label(name, cells, label), points) for name, points in shown if points]
+        if others:
+            steps.append((label("others"), sum(points for _name, points in others)))
+        values = _waterfall_values(entry, steps, label)
+        return {
+            "data": {"values": values},
+            "layer": _waterfall_layers(label),
+            "height": row_height(len(values)) + 20,
+        }
+
+    return bilingual_chart("waterfall", build, name=entry["row"])
+
+
+def _step_label(name: str, cells: Mapping[str, str], label: ChartLabels) -> str:
+    cell = cells.get(name)
+    value = shortened(format_cell(cell)[label.locale]) if cell else label.choose(MISSING_VALUE)
+    return f"{shortened(name)} = {value}"
+
+
+def _waterfall_values(entry: Json, steps: Sequence[tuple[str, float]], label: ChartLabels) -> list[Json]:
+    """Return the bars of a waterfall: the reference, one bar per step, and the prediction."""
+    base = entry["base_value"]
+    levels = np.cumsum([base, *(points for _label, points in steps)])
+    thickness = max(float(np.ptp(levels)), 1e-9) * MARKER_SHARE
+
+    values = [_end_mark(label("reference"), base, thickness)]
+    level = base
+    for step_label, points in steps:
+        values.append(
+            {
+                "label": step_label,
+                "way": label("up") if points >= 0 else label("down"),
+                "points": points,
+                "kind": "step",
+                "start": level,
+                "end": level + points,
+                "right": max(level, level + points),
+            }
+        )
+        level += points
+    return [*values, _end_mark(label("prediction"), entry["prediction"], thickness)]
+
+
+def _end_mark(label: str, level: float, thickness: float) -> Json:
+    """Return a thin mark at a level; a bar would have to start at zero, which may be far away."""
+    return {
+        "label": label,
+        "way": label,
+        "points": level,
+        "kind": "end",
+        "start": level - thickness / 2,
+        "end": level + thickness / 2,
+        "right": level + thickness,
+    }
+
+
+def _waterfall_layers(label: ChartLabels) -> list[Json]:
+    """Return the layers of a waterfall: its bars, the signed points of its steps, and the values of its ends."""
+    y = nominal("label", None, axis={"labelLimit": 300})
+    scale = {
+        "domain": [label("reference"), label("up"), label("down"), label("prediction")],
+        "range": [REFERENCE.light, RAISES.light, LOWERS.light, RESULT.light],
+    }
+    bars = {
+        "mark": {"type": "bar", "height": {"band": 0.7}, "minBandSize": 2},
+        "encoding": {
+            "y": y,
+            "x": quantitative("start", label("value"), scale={"zero": False, "nice": True}, axis={"tickCount": 6}),
             "x2": {"field": "end"},
             "color": {
                 "field": "way",
@@ -137,84 +236,60 @@ def waterfall_chart(local: Json, cells: dict[str, str]) -> Json:
                 "title": None,
                 "legend": {"symbolType": "square", "orient": "bottom"},
             },
-        }
-        bars = {"mark": {"type": "bar", "height": {"band": 0.7}, "minBandSize": 2}, "encoding": place}
-        texts: Json = {
+        },
+    }
+
+    def texts(condition: str, number_format: str) -> Json:
+        return {
+            "transform": [{"filter": condition}],
             "mark": {"type": "text", "align": "left", "dx": 4},
             "encoding": {
-                "y": place["y"],
+                "y": y,
                 "x": {"field": "right", "type": "quantitative"},
-                "text": {"field": "points", "format": "+.3~g"},
+                "text": {"field": "points", "format": number_format},
             },
         }
-        plain = {"transform": [{"filter": "datum.kind == 'step'"}]} | texts
-        ends = {"transform": [{"filter": "datum.kind != 'step'"}]} | texts
-        ends = ends | {"encoding": texts["encoding"] | {"text": {"field": "points", "format": ".4~g"}}}
-        return {"data": {"values": values}, "layer": [bars, plain, ends], "height": row_height(len(values)) + 20}
 
-    return chart("waterfall", build, name=local["row"])
+    return [bars, texts("datum.kind == 'step'", "+.3~g"), texts("datum.kind != 'step'", ".4~g")]
 
 
-def _cell(name: str, cells: dict[str, str], word: Words) -> str:
-    cell = cells.get(name)
-    return f"{shortened(name)} = {shortened(spelled(cell)[word.locale]) if cell else word.of(MISSING_VALUE)}"
-
-
-def _steps(local: Json, steps: Sequence[tuple[str, float]], word: Words) -> list[Json]:
-    levels = np.cumsum([local["base_value"], *(points for _label, points in steps)])
-    thin = max(float(np.ptp(levels)), 1e-9) * THIN  # the two ends are marks, not bars from zero
-    values, level = [_end(word("reference"), local["base_value"], thin)], local["base_value"]
-    for label, points in steps:
-        way = word("up") if points >= 0 else word("down")
-        ends = {"start": level, "end": level + points, "right": max(level, level + points)}
-        values.append({"label": label, "way": way, "points": points, "kind": "step"} | ends)
-        level += points
-    return [*values, _end(word("prediction"), local["prediction"], thin)]
-
-
-def _end(label: str, level: float, thin: float) -> Json:
-    ends = {"start": level - thin / 2, "end": level + thin / 2, "right": level + thin}
-    return {"label": label, "way": label, "points": level, "kind": "end"} | ends
-
-
-def dependence_chart(found: Dependence) -> Json:
-    """The mean prediction (thick) and single rows (thin) as a column takes its values."""
-    grid = short_moments(found.grid) if found.kind is Kind.DATE else found.grid
-    mean = [{"value": value, "mean": level} for value, level in zip(grid, found.mean, strict=True)]
+def dependence_chart(dependence: Dependence) -> Json:
+    """Chart the mean prediction (thick line) and those of single rows (thin lines) as a column takes its values."""
+    grid = short_moments(dependence.grid) if dependence.kind is ColumnKind.DATE else dependence.grid
+    means = [{"value": value, "mean": mean} for value, mean in zip(grid, dependence.mean, strict=True)]
     curves = [
         {"value": value, "level": float(f"{level:.5g}"), "row": row}
-        for row, curve in enumerate(found.curves)
+        for row, curve in enumerate(dependence.curves)
         for value, level in zip(grid, curve, strict=True)
     ]
+    title = shortened(dependence.column)
+    if dependence.kind is ColumnKind.NUMBER:
+        x = quantitative("value", title, scale={"zero": False}, axis={"tickCount": 6})
+    else:
+        x = nominal("value", title, axis={"labelAngle": -35, "labelLimit": 120})
 
-    def build(word: Words) -> Json:
-        x: Any = (
-            quantitative("value", shortened(found.column), scale={"zero": False}, axis={"tickCount": 6})
-            if found.kind is Kind.NUMBER
-            else nominal("value", shortened(found.column), axis={"labelAngle": -35, "labelLimit": 120})
-        )
-        y = quantitative("level", word("mean_prediction"), scale={"zero": False})
-        thin = {
+    def build(label: ChartLabels) -> Json:
+        y = quantitative("level", label("mean_prediction"), scale={"zero": False})
+        thin_lines = {
             "data": {"values": curves},
             "mark": {"type": "line", "color": DATA_PALE.light, "strokeWidth": 0.8, "opacity": 0.6},
             "encoding": {"x": x, "y": y, "detail": {"field": "row", "type": "nominal"}},
         }
-        mark = {
-            "type": "line",
-            "color": DATA.light,
-            "strokeWidth": 3,
-            "point": {"filled": True, "size": 40, "color": DATA.light},
+        point = {"filled": True, "size": 40, "color": DATA.light}
+        thick_line = {
+            "data": {"values": means},
+            "mark": {"type": "line", "color": DATA.light, "strokeWidth": 3, "point": point},
+            "encoding": {"x": x, "y": {**y, "field": "mean"}},
         }
-        thick = {"data": {"values": mean}, "mark": mark, "encoding": {"x": x, "y": y | {"field": "mean"}}}
-        return {"layer": [thin, thick]}
+        return {"layer": [thin_lines, thick_line]}
 
-    return chart("dependence", build, name=found.column)
+    return bilingual_chart("dependence", build, name=dependence.column)
 
 
 def short_moments(moments: Sequence[str]) -> list[str]:
-    """ISO 8601 moments cut to the day, the minute or the second, whichever still tells them apart."""
+    """Cut ISO 8601 moments to the day, the minute or the second, whichever is the first to tell them apart."""
     for length in (len("2020-01-09"), len("2020-01-09T00:00"), len("2020-01-09T00:00:00")):
-        short = [moment[:length].replace("T", " ") for moment in moments]
-        if len(set(short)) == len(set(moments)):
-            return short
+        shortened_moments = [moment[:length].replace("T", " ") for moment in moments]
+        if len(set(shortened_moments)) == len(set(moments)):
+            return shortened_moments
     return list(moments)

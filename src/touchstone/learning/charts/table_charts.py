@@ -7,8 +7,8 @@ from touchstone.core.colours import DATA
 from touchstone.learning.charts.chart_style import (
     DARK_FROM,
     SHADES,
-    Words,
-    chart,
+    ChartLabels,
+    bilingual_chart,
     nominal,
     quantitative,
     row_height,
@@ -24,12 +24,12 @@ def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
     """Rows by value or range of a column."""
     values = [{"value": shortened(value), "rows": rows} for value, rows in bars]
 
-    def build(word: Words) -> Json:
-        encoding = {"y": nominal("value", None), "x": quantitative("rows", word("rows"), axis={"format": ",d"})}
+    def build(label: ChartLabels) -> Json:
+        encoding = {"y": nominal("value", None), "x": quantitative("rows", label("rows"), axis={"format": ",d"})}
         mark = {"type": "bar", "color": DATA.light}
         return {"data": {"values": values}, "mark": mark, "encoding": encoding, "height": row_height(len(values))}
 
-    return chart("target_balance", build, name=name)
+    return bilingual_chart("target_balance", build, name=name)
 
 
 def association_chart(names: Sequence[str], strengths: Floats) -> Json:
@@ -43,10 +43,10 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
     ]
     side = min(560, max(160, 30 * len(short)))
 
-    def build(word: Words) -> Json:
+    def build(label: ChartLabels) -> Json:
         place = {"x": nominal("a", None, axis={"labelAngle": -45}, sort=short), "y": nominal("b", None, sort=short)}
         scale = {"domain": [0, 1], "range": SHADES}
-        shade = {"field": "strength", "type": "quantitative", "title": word("association"), "scale": scale}
+        shade = {"field": "strength", "type": "quantitative", "title": label("association"), "scale": scale}
         dark = {"condition": {"test": f"datum.strength > {DARK_FROM}", "value": "white"}, "value": "black"}
         text = {"text": {"field": "strength", "format": ".1f"}, "color": dark}
         figures = {"mark": {"type": "text", "fontSize": 9}, "encoding": text}
@@ -54,7 +54,7 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
         layers = [{"mark": "rect", "encoding": {"color": shade}}, strong]
         return {"data": {"values": cells}, "encoding": place, "layer": layers, "width": side, "height": side}
 
-    return chart("correlations", build)
+    return bilingual_chart("correlations", build)
 
 
 def missing_chart(columns: Sequence[Json]) -> Json:
@@ -62,10 +62,10 @@ def missing_chart(columns: Sequence[Json]) -> Json:
     some = sorted((row for row in columns if row["missing_percentage"] > 0), key=lambda row: -row["missing_percentage"])
     values = [{"column": shortened(row["name"]), "share": row["missing_percentage"]} for row in some[:MOST_COLUMNS]]
 
-    def build(word: Words) -> Json:
-        x = quantitative("share", word("missing_percentage"), scale={"domain": [0, 100]})
+    def build(label: ChartLabels) -> Json:
+        x = quantitative("share", label("missing_percentage"), scale={"domain": [0, 100]})
         mark = {"type": "bar", "color": DATA.light}
         encoding = {"y": nominal("column", None), "x": x}
         return {"data": {"values": values}, "mark": mark, "encoding": encoding, "height": row_height(len(values))}
 
-    return chart("missing", build)
+    return bilingual_chart("missing", build)

@@ -1,1 +1,1 @@
-"""One explanation method a file, one verb each."""
+"""Explanations of trained models and of tables; one method per module."""

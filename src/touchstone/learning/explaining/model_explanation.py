@@ -1,136 +1,161 @@
-"""Explaining a trained model: as a whole, and row by row.
+"""Explanations of a trained model: importance, contributions and dependence over many rows, and single rows."""
 
-Rows are kept aside exactly as in the training, so importance is measured on rows that the model has not seen, except
-after folds, where the kept model has seen all of them (which the limits then say).
-"""
-
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from msgspec import UNSET
 from scipy.stats import spearmanr
 
-from touchstone.learning.column_types import MISSING, Kind
-from touchstone.learning.errors import LearningError, Phase
-from touchstone.learning.explaining.counterfactuals import counterfactual
-from touchstone.learning.explaining.explained_model import Subject, make_subject
+from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.errors import Phase
+from touchstone.learning.explaining.counterfactuals import find_counterfactual
+from touchstone.learning.explaining.explanation_context import ExplanationContext, rows_to_explain, sample_rows
 from touchstone.learning.explaining.partial_dependence import Dependence, partial_dependence
-from touchstone.learning.explaining.permutation_importance import ROWS as IMPORTANCE_ROWS
-from touchstone.learning.explaining.permutation_importance import Importance, permutation_importance
-from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, attribute
+from touchstone.learning.explaining.permutation_importance import (
+    Importance,
+    permutation_importance,
+    rank_importances,
+)
+from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
 from touchstone.learning.interfaces import Json, Report
-from touchstone.learning.model_artifact import Kept
-from touchstone.learning.model_search import predict, rows_of
-from touchstone.learning.requests import ExplanationRequest, Scope, Strategy, check_explanation_request
-from touchstone.learning.row_values import frame_of
-from touchstone.learning.splits import outer_parts, read_times
-from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Floats, Indices, read_target
+from touchstone.learning.requests import Scope
+from touchstone.learning.target import Floats
 
-DEFAULT_ROWS: Final = 3  # rows explained when none is named
-SAMPLE_ROWS: Final = 60  # rows over which contributions are averaged
+SAMPLE_ROWS: Final = 60  # Contributions are averaged over so many rows.
 SAMPLE_BACKGROUND: Final = 50
 SAMPLE_EVALUATIONS: Final = 6_000
-ALL_EVALUATIONS: Final = 6_000_000  # rows evaluated for all explained rows together
+TOTAL_EVALUATIONS: Final = 6_000_000  # Shared by all rows that one request asks to explain.
+MIN_EVALUATIONS: Final = 2_000
 DEPENDENCE_COLUMNS: Final = 6
-CLEAR_DIRECTION: Final = 0.6  # rank correlation from which a column is said to push one way
+CLEAR_DIRECTION: Final = 0.6  # The rank correlation from which on a column is said to push one way.
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A model with the rows that it is explained by: reference rows, and rows to measure on."""
-
-    order: ExplanationRequest
-    table: Table = field(repr=False)
-    subject: Subject = field(repr=False)
-    background: pd.DataFrame = field(repr=False)
-    measured: pd.DataFrame = field(repr=False)
-    truth: npt.NDArray[Any] = field(repr=False)
-    positions: Indices = field(repr=False)  # of the measured rows in the file
-
-    @property
-    def kept(self) -> Kept:
-        """The model and its record."""
-        return self.subject.kept
-
-    @property
-    def seen(self) -> bool:
-        """Whether the measured rows were learned from."""
-        return self.kept.split.strategy is Strategy.KFOLD
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the source columns."""
-        return [column.name for column in self.subject.columns]
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Contributions over a sample of rows, shape (rows, columns), with the source rows beside."""
+class ContributionSample:
+    """The contributions over a sample of rows, of shape (rows, columns), beside the source rows."""
 
     contributions: Floats
     frame: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
-    """The explained rows: the answer's entries, and the values of each as text."""
+class ContributionSummary:
+    """The contributions of one column over a sample, and the direction in which its high values push."""
 
-    entries: list[Json]
-    cells: list[dict[str, str]]
-    attributions: list[Attribution]
-
-
-def make_case(order: ExplanationRequest, table: Table, kept: Kept) -> Case:
-    """Lay out the rows as the training did. Raises `data_changed` when the file is no longer the one learned from."""
-    if table.sha256 != kept.record["sha256"]:
-        raise LearningError("data_changed", field="job_id")
-    check_explanation_request(order, list(table.columns), rows=len(table.frame), classes=kept.classes)
-    target = read_target(table, kept.record["target"], kept.task, kept.record["metric"])
-    frame = rows_of(table.frame, target, [column.name for column in kept.columns])
-    times = read_times(table, target, kept.split.time_column)
-    part = outer_parts(kept.split, target, times, kept.record["seed"])[0]
-    everyone = np.arange(len(frame))
-    train, test = (everyone, everyone) if kept.split.strategy is Strategy.KFOLD else (part.train, part.test)
-    rng = np.random.default_rng(order.seed)
-    reference = frame.iloc[_some(train, order.background.size, rng)].reset_index(drop=True)
-    rows = _some(test, IMPORTANCE_ROWS, rng)
-    wanted = None if order.target_class is UNSET else order.target_class
-    subject = make_subject(kept, reference, wanted, order.output)
-    measured = frame.iloc[rows].reset_index(drop=True)
-    return Case(order, table, subject, reference, measured, target.values[rows], target.rows[rows])
+    mean_absolute: float
+    mean: float
+    direction: str  # "up", "down" or "unclear"
 
 
-def _some(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
-    """A random part in random order, so that a part of the part is as fair: files are often sorted by class."""
-    return rng.permutation(rows)[:count]
+@dataclass(frozen=True, slots=True)
+class GlobalExplanation:
+    """The results of the global methods that were asked for, by column name; a method not asked for has none.
+
+    `names` lists all columns, the most important first.
+    """
+
+    names: Sequence[str]
+    importances: Mapping[str, Importance]
+    sample: ContributionSample | None
+    summaries: Mapping[str, ContributionSummary]
+    dependences: Mapping[str, Dependence]
 
 
-def importances(case: Case, report: Report) -> dict[str, Importance]:
-    """The permutation importance of every column."""
+@dataclass(frozen=True, slots=True)
+class RowExplanation:
+    """One explained row: its entry in the result, its values as text, and the permutations that were sampled."""
 
-    def told(step: int, total: int) -> None:
+    entry: Json
+    values: dict[str, str] = field(repr=False)
+    permutations: int
+
+
+def explain_globally(context: ExplanationContext, report: Report) -> GlobalExplanation:
+    """Run the global methods that the request asks for."""
+    request = context.request
+    importances: dict[str, Importance] = {}
+    if request.asks_for(Scope.GLOBAL, "permutation_importance"):
+        importances = _compute_importances(context, report)
+
+    sample = None
+    summaries: dict[str, ContributionSummary] = {}
+    if request.asks_for(Scope.GLOBAL, "shap"):
+        sample = _sample_contributions(context, report)
+        summaries = _summarize_contributions(context, sample)
+
+    names = _rank_columns(context, importances, summaries)
+    dependences: dict[str, Dependence] = {}
+    if request.asks_for(Scope.GLOBAL, "partial_dependence"):
+        dependences = _compute_dependences(context, names)
+    return GlobalExplanation(names, importances, sample, summaries, dependences)
+
+
+def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplanation]:
+    """Explain single rows, if the request asks for it."""
+    if not context.request.asks_for(Scope.LOCAL, "shap", "counterfactual"):
+        return []
+    frame, labels = rows_to_explain(context)
+    matrix = context.explained.encode(frame)
+    predicted, _probabilities = context.explained.predict(matrix)
+
+    rng = np.random.default_rng(context.request.seed)
+    evaluations = max(MIN_EVALUATIONS, min(EVALUATIONS, TOTAL_EVALUATIONS // max(1, len(frame))))
+    explanations = []
+    for position, row in enumerate(matrix):
+        attribution = explain_row(context.explained, row, rng, evaluations)
+        values = _values_as_text(context, frame.iloc[position])
+        entry = _row_entry(context, labels[position], attribution, predicted[position]) | {"values": values}
+        if context.request.method == "counterfactual":
+            entry |= {"counterfactuals": _counterfactuals(context, row, values)}
+        explanations.append(RowExplanation(entry, values, attribution.permutations))
+        report(
+            70 + 25 * (position + 1) / len(frame),
+            Phase.EXPLAINING,
+            step=position + 1,
+            total_steps=len(frame),
+            message="explaining_rows",
+        )
+    return explanations
+
+
+def value_ranks(context: ExplanationContext, sample: ContributionSample) -> Floats:
+    """Return for every sampled cell the rank of its value, from 0 to 1, among its column.
+
+    It is NaN where the values of a column have no order.
+    """
+    ranks = np.full(sample.contributions.shape, np.nan)
+    for position, column in enumerate(context.explained.columns):
+        if _has_order(column):
+            ranks[:, position] = sample.frame[column.name].rank(pct=True).to_numpy(dtype=np.float64)
+    return ranks
+
+
+def _compute_importances(context: ExplanationContext, report: Report) -> dict[str, Importance]:
+    def report_step(step: int, total: int) -> None:
         report(10 + 40 * step / total, Phase.EXPLAINING, step=step, total_steps=total, message="explaining_globally")
 
-    matrix = case.subject.encode(case.measured)
-    found = permutation_importance(case.subject, matrix, case.truth, seed=case.order.seed, told=told)
-    return {one.column: one for one in found}
+    importances = permutation_importance(
+        context.explained,
+        context.explained.encode(context.test_frame),
+        context.test_truth,
+        seed=context.request.seed,
+        on_progress=report_step,
+    )
+    return {importance.column: importance for importance in importances}
 
 
-def sample(case: Case, report: Report) -> Sample:
-    """Contributions over some of the measured rows, against a smaller reference."""
-    rng = np.random.default_rng(case.order.seed)
-    rows = _some(np.arange(len(case.measured)), SAMPLE_ROWS, rng)
-    frame = case.measured.iloc[rows].reset_index(drop=True)
-    small = case.subject.background[:SAMPLE_BACKGROUND]
-    subject = Subject(case.kept, case.subject.sources, case.subject.code, case.subject.output, small)
-    found = []
-    for step, row in enumerate(subject.encode(frame), start=1):
-        found.append(attribute(subject, row, rng, SAMPLE_EVALUATIONS).contributions)
+def _sample_contributions(context: ExplanationContext, report: Report) -> ContributionSample:
+    """Compute contributions over some of the test rows, against a smaller background."""
+    rng = np.random.default_rng(context.request.seed)
+    rows = sample_rows(np.arange(len(context.test_frame)), SAMPLE_ROWS, rng)
+    frame = context.test_frame.iloc[rows].reset_index(drop=True)
+    explained = replace(context.explained, background=context.explained.background[:SAMPLE_BACKGROUND])
+
+    contributions = []
+    for step, row in enumerate(explained.encode(frame), start=1):
+        contributions.append(explain_row(explained, row, rng, SAMPLE_EVALUATIONS).contributions)
         report(
             50 + 20 * step / len(frame),
             Phase.EXPLAINING,
@@ -138,132 +163,105 @@ def sample(case: Case, report: Report) -> Sample:
             total_steps=len(frame),
             message="explaining_globally",
         )
-    return Sample(np.array(found), frame)
+    return ContributionSample(np.array(contributions), frame)
 
 
-def dependences(case: Case, order: Iterable[str]) -> dict[str, Dependence]:
-    """The partial dependence on the first columns of this order that have one."""
-    found: dict[str, Dependence] = {}
-    for name in list(order)[: 2 * DEPENDENCE_COLUMNS]:
-        one = partial_dependence(case.subject, case.background, case.names.index(name))
-        if one is not None and len(found) < DEPENDENCE_COLUMNS:
-            found[name] = one
-    return found
+def _summarize_contributions(context: ExplanationContext, sample: ContributionSample) -> dict[str, ContributionSummary]:
+    summaries = {}
+    for position, column in enumerate(context.explained.columns):
+        contributions = sample.contributions[:, position]
+        summaries[column.name] = ContributionSummary(
+            mean_absolute=float(np.abs(contributions).mean()),
+            mean=float(contributions.mean()),
+            direction=_direction(column, sample.frame[column.name], contributions),
+        )
+    return summaries
 
 
-def shap_summary(case: Case, found: Sample) -> dict[str, Json]:
-    """Per column the mean absolute and the mean contribution, and the direction in which high values push."""
-    return {
-        name: {
-            "mean_absolute": float(np.abs(found.contributions[:, place]).mean()),
-            "mean": float(found.contributions[:, place].mean()),
-            "direction": _direction(found, place, name, case.subject.columns[place].kind),
-        }
-        for place, name in enumerate(case.names)
-    }
-
-
-def _direction(found: Sample, place: int, name: str, kind: Kind) -> str:
-    points = found.contributions[:, place]
-    cells = found.frame[name]
+def _direction(column: ColumnSchema, cells: "pd.Series[Any]", contributions: Floats) -> str:
+    """Return whether high values of a column push the prediction up or down, where the rank correlation is clear."""
     known = ~cells.isna().to_numpy()
-    if kind not in (Kind.NUMBER, Kind.DATE) or cells.nunique() < 2 or not points[known].any():
+    if not _has_order(column) or cells.nunique() < 2 or not contributions[known].any():
         return "unclear"
-    strength = float(spearmanr(cells.to_numpy().astype(np.float64)[known], points[known]).statistic)
-    if np.isnan(strength) or abs(strength) < CLEAR_DIRECTION:
+    numbers = cells.to_numpy().astype(np.float64)
+    correlation = float(spearmanr(numbers[known], contributions[known]).statistic)
+    if np.isnan(correlation) or abs(correlation) < CLEAR_DIRECTION:
         return "unclear"
-    return "up" if strength > 0 else "down"
+    return "up" if correlation > 0 else "down"
 
 
-def value_ranks(case: Case, found: Sample) -> Floats:
-    """For every sampled cell the rank of its value from 0 to 1 among its column; NaN where values have no order."""
-    ranks = np.full(found.contributions.shape, np.nan)
-    for place, column in enumerate(case.subject.columns):
-        if column.kind in (Kind.NUMBER, Kind.DATE):
-            ranks[:, place] = found.frame[column.name].rank(pct=True).to_numpy(dtype=np.float64)
-    return ranks
+def _has_order(column: ColumnSchema) -> bool:
+    return column.kind in (ColumnKind.NUMBER, ColumnKind.DATE)
 
 
-def local(case: Case, report: Report) -> Local:
-    """Explain the rows asked for, or else the first measured ones."""
-    frame, labels = instances(case)
-    matrix = case.subject.encode(frame)
-    codes, _shares = predict(case.subject.model, matrix, len(case.kept.classes))
-    rng = np.random.default_rng(case.order.seed)
-    evaluations = max(2_000, min(EVALUATIONS, ALL_EVALUATIONS // max(1, len(frame))))
-    made = Local([], [], [])
-    for step, row in enumerate(matrix):
-        found = attribute(case.subject, row, rng, evaluations)
-        cells = _texts(case, frame.iloc[step])
-        entry = _entry(case, labels[step], found, codes[step]) | {"values": cells}
-        if case.order.method == "counterfactual":
-            entry["counterfactuals"] = _counterfactuals(case, row, cells)
-        made.entries.append(entry)
-        made.cells.append(cells)
-        made.attributions.append(found)
-        report(
-            70 + 25 * (step + 1) / len(frame),
-            Phase.EXPLAINING,
-            step=step + 1,
-            total_steps=len(frame),
-            message="explaining_rows",
-        )
-    return made
+def _rank_columns(
+    context: ExplanationContext,
+    importances: Mapping[str, Importance],
+    summaries: Mapping[str, ContributionSummary],
+) -> list[str]:
+    """Rank the columns by importance, else by their contributions, else leave them in the order of the file."""
+    if importances:
+        return [importance.column for importance in rank_importances(importances.values())]
+    if summaries:
+        return sorted(context.names, key=lambda name: -summaries[name].mean_absolute)
+    return context.names
 
 
-def instances(case: Case) -> tuple[pd.DataFrame, list[int]]:
-    """The rows to explain and their labels. Raises `LearningError` when a value given can't be read."""
-    wanted = case.order.instances
-    if wanted.values:
-        others = case.kept.record["other_columns"]
-        return frame_of(case.subject.columns, wanted.values, others, place="instances.values"), list(
-            range(len(wanted.values))
-        )
-    rows = list(wanted.rows) or case.positions[:DEFAULT_ROWS].tolist()
-    return case.table.frame[case.names].iloc[rows].reset_index(drop=True), rows
+def _compute_dependences(context: ExplanationContext, names: Sequence[str]) -> dict[str, Dependence]:
+    """Compute the partial dependence on the first of these columns that have one."""
+    dependences: dict[str, Dependence] = {}
+    for name in names[: 2 * DEPENDENCE_COLUMNS]:
+        if len(dependences) == DEPENDENCE_COLUMNS:
+            break
+        dependence = partial_dependence(context.explained, context.background, context.names.index(name))
+        if dependence is not None:
+            dependences[name] = dependence
+    return dependences
 
 
-def _entry(case: Case, label: int, found: Attribution, predicted: Any) -> Json:
-    """One explained row in the words of the contract; `predicted` is the model's own answer for it."""
-    classes = case.kept.classes
+def _row_entry(context: ExplanationContext, label: int, attribution: Attribution, predicted: Any) -> Json:
+    """Return an explained row in the words of the contract; `predicted` is the model's own prediction."""
+    classes = context.model.classes
     entry: Json = {
         "row": label,
-        "base_value": found.base,
-        "prediction": found.prediction,
+        "base_value": attribution.base,
+        "prediction": attribution.prediction,
         "predicted": classes[int(predicted)] if classes else float(predicted),
-        "attributions": dict(zip(case.names, found.contributions.tolist(), strict=True)),
-        "additivity_error": found.additivity_error,
-        "method": found.method,
+        "attributions": dict(zip(context.names, attribution.contributions.tolist(), strict=True)),
+        "additivity_error": attribution.additivity_error,
+        "method": attribution.method,
     }
-    if found.errors is not None:
-        entry["standard_errors"] = dict(zip(case.names, found.errors.tolist(), strict=True))
-        entry["permutations"] = found.permutations
-    return entry
+    if attribution.errors is None:
+        return entry
+    return entry | {
+        "standard_errors": dict(zip(context.names, attribution.errors.tolist(), strict=True)),
+        "permutations": attribution.permutations,
+    }
 
 
-def _counterfactuals(case: Case, row: Floats, cells: dict[str, str]) -> list[Json]:
-    found = counterfactual(case.subject, row)
-    if found is None:
+def _counterfactuals(context: ExplanationContext, row: Floats, values: Mapping[str, str]) -> list[Json]:
+    """Return the counterfactual of a row in the words of the contract; an empty list when there is none."""
+    counterfactual = find_counterfactual(context.explained, row)
+    if counterfactual is None:
         return []
-    lender = _texts(case, case.background.iloc[found.neighbour])
-    names = [case.names[place] for place in found.changed]
-    changes = [{"column": name, "from": cells[name], "to": lender[name]} for name in names]
-    return [{"prediction": case.kept.classes[found.code], "changes": changes}]
+    new_values = _values_as_text(context, context.background.iloc[counterfactual.neighbour])
+    changed_names = [context.names[position] for position in counterfactual.changed]
+    return [
+        {
+            "prediction": context.model.classes[counterfactual.class_code],
+            "changes": [{"column": name, "from": values[name], "to": new_values[name]} for name in changed_names],
+        }
+    ]
 
 
-def _texts(case: Case, row: "pd.Series[Any]") -> dict[str, str]:
-    return {name: text_of(row[name]) for name in case.names}
+def _values_as_text(context: ExplanationContext, row: "pd.Series[Any]") -> dict[str, str]:
+    return {name: _cell_as_text(row[name]) for name in context.names}
 
 
-def text_of(cell: Any) -> str:
-    """A cell as people write it; a missing one is empty."""
+def _cell_as_text(cell: Any) -> str:
+    """Return a cell as people write it; a missing one is empty."""
     if isinstance(cell, pd.Timestamp):
         return cell.isoformat(sep=" ").removesuffix(" 00:00:00")
     if isinstance(cell, float):
         return MISSING if np.isnan(cell) else f"{cell:.10g}"
     return MISSING if cell is pd.NaT else str(cell)
-
-
-def wants(order: ExplanationRequest, methods: Sequence[str]) -> bool:
-    """Whether the global answer is to hold what one of these methods finds."""
-    return order.asks_for(Scope.GLOBAL, *methods)

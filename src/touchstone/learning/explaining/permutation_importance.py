@@ -1,25 +1,27 @@
-"""Permutation importance: what a model loses when one source column is shuffled (Breiman 2001; Fisher et al. 2019)."""
+"""Permutation importance: how much the metric suffers when one source column is shuffled.
+
+See Breiman (2001) and Fisher et al. (2019).
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from touchstone.learning.evaluation import Measured, better, measure
-from touchstone.learning.explaining.explained_model import Subject, Told
-from touchstone.learning.model_search import predict
+from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
+from touchstone.learning.explaining.explained_model import ExplainedModel, ProgressCallback
 from touchstone.learning.target import Floats, Indices
 
 REPEATS: Final = 5
-ROWS: Final = 2_000
+MAX_ROWS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """Losses of the metric for one column, one a repeat; positive means that the column helps."""
+    """The losses of the metric when a column is shuffled, one per repeat; a positive loss means the column helps."""
 
     column: str
     losses: tuple[float, ...] = field(repr=False)
@@ -30,44 +32,53 @@ class Importance:
         return float(np.mean(self.losses))
 
     @property
-    def spread(self) -> float:
-        """The standard deviation of the loss over repeats."""
+    def deviation(self) -> float:
+        """The standard deviation of the loss over the repeats."""
         return float(np.std(self.losses, ddof=1))
 
     @property
-    def matters(self) -> bool:
-        """Whether the mean loss is more than two of its standard errors above nothing."""
-        return self.mean > 2 * self.spread / math.sqrt(len(self.losses))
+    def is_significant(self) -> bool:
+        """Whether the mean loss is more than two of its standard errors above zero."""
+        return self.mean > 2 * self.deviation / math.sqrt(len(self.losses))
 
 
 def permutation_importance(
-    subject: Subject, matrix: Floats, truth: npt.NDArray[Any], *, seed: int, told: Told
+    explained: ExplainedModel,
+    matrix: Floats,
+    truth: npt.NDArray[Any],
+    *,
+    seed: int,
+    on_progress: ProgressCallback,
 ) -> list[Importance]:
-    """The importance of every source column on these encoded rows, by the metric that the model was chosen by."""
-    metric, rng = subject.kept.record["metric"], np.random.default_rng(seed)
-    sign, whole = better(metric), _score(subject, metric, matrix, truth)
-    found: list[Importance] = []
-    for position, column in enumerate(subject.columns):
-        shuffles = (_shuffled(matrix, subject.block(position), rng) for _ in range(REPEATS))
-        losses = tuple(sign * (whole - _score(subject, metric, shuffled, truth)) for shuffled in shuffles)
-        found.append(Importance(column.name, losses))
-        told(position + 1, len(subject.columns))
-    return found
+    """Return the importance of every source column on these encoded rows, by the model's own metric."""
+    rng = np.random.default_rng(seed)
+    sign = metric_sign(explained.model.metric)
+    intact_score = _score(explained, matrix, truth)
+
+    importances = []
+    for position, column in enumerate(explained.columns):
+        losses = []
+        for _ in range(REPEATS):
+            shuffled = _shuffle_block(matrix, explained.block(position), rng)
+            losses.append(sign * (intact_score - _score(explained, shuffled, truth)))
+        importances.append(Importance(column.name, tuple(losses)))
+        on_progress(position + 1, len(explained.columns))
+    return importances
 
 
-def ranked(found: Sequence[Importance]) -> list[Importance]:
-    """Most important first, equal ones in the order of the columns."""
-    return sorted(found, key=lambda one: -one.mean)
+def rank_importances(importances: Iterable[Importance]) -> list[Importance]:
+    """Return the most important first, equal ones in the order of the columns."""
+    return sorted(importances, key=lambda importance: -importance.mean)
 
 
-def _score(subject: Subject, metric: str, matrix: Floats, truth: npt.NDArray[Any]) -> float:
-    classes = len(subject.kept.classes)
-    values, probabilities = predict(subject.model, matrix, classes)
-    return measure(metric, Measured(truth, values, classes, probabilities))
+def _score(explained: ExplainedModel, matrix: Floats, truth: npt.NDArray[Any]) -> float:
+    values, probabilities = explained.predict(matrix)
+    predictions = Predictions(truth, values, len(explained.model.classes), probabilities)
+    return compute_metric(explained.model.metric, predictions)
 
 
-def _shuffled(matrix: Floats, block: Indices, rng: np.random.Generator) -> Floats:
-    """The rows with one block exchanged between them; the parts of one source value stay together."""
-    mixed = matrix.copy()
-    mixed[:, block] = matrix[rng.permutation(len(matrix))][:, block]
-    return mixed
+def _shuffle_block(matrix: Floats, block: Indices, rng: np.random.Generator) -> Floats:
+    """Return the rows with one block permuted between them, so that the parts of a source value stay together."""
+    shuffled = matrix.copy()
+    shuffled[:, block] = matrix[rng.permutation(len(matrix))][:, block]
+    return shuffled

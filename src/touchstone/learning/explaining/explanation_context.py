@@ -1,0 +1,110 @@
+"""The rows by which a trained model is explained: background rows, rows to measure on, and the rows asked for.
+
+Training and test rows are separated exactly as in the training, so importance is measured on rows that the model has
+not seen; except after k folds, where the stored model has seen all of them, which the limits then say.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from msgspec import UNSET
+
+from touchstone.learning.errors import LearningError
+from touchstone.learning.explaining.explained_model import ExplainedModel, build_explained_model
+from touchstone.learning.explaining.permutation_importance import MAX_ROWS
+from touchstone.learning.model_artifact import LoadedModel
+from touchstone.learning.model_search import select_features
+from touchstone.learning.requests import ExplanationRequest, Strategy, check_explanation_request
+from touchstone.learning.row_values import build_frame
+from touchstone.learning.splits import outer_folds, read_times
+from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Indices, read_target
+
+DEFAULT_ROWS: Final = 3  # So many rows are explained when the request names none.
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationContext:
+    """A request to explain a model, with the model, its background rows, and the rows to measure it on."""
+
+    request: ExplanationRequest
+    table: Table = field(repr=False)
+    explained: ExplainedModel = field(repr=False)
+    background: pd.DataFrame = field(repr=False)
+    test_frame: pd.DataFrame = field(repr=False)
+    test_truth: npt.NDArray[Any] = field(repr=False)
+    test_positions: Indices = field(repr=False)  # The positions of the test rows in the file.
+
+    @property
+    def model(self) -> LoadedModel:
+        """The model and the record of its training."""
+        return self.explained.model
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the source columns."""
+        return [column.name for column in self.explained.columns]
+
+    @property
+    def test_rows_were_learned(self) -> bool:
+        """Whether the model has seen the test rows, as it has after k folds."""
+        return self.model.split.strategy is Strategy.KFOLD
+
+
+def prepare_explanation(request: ExplanationRequest, table: Table, model: LoadedModel) -> ExplanationContext:
+    """Check the request, and select the background and test rows.
+
+    Raises `LearningError` (data_changed) when the file is no longer the one that the model was trained on.
+    """
+    if table.sha256 != model.data_sha256:
+        raise LearningError("data_changed", field="job_id")
+    check_explanation_request(request, list(table.columns), rows=len(table.frame), classes=model.classes)
+
+    target = read_target(table, model.target, model.task, model.metric)
+    frame = select_features(table.frame, target, [column.name for column in model.columns])
+    if model.split.strategy is Strategy.KFOLD:
+        train = test = np.arange(len(frame))
+    else:
+        times = read_times(table, target, model.split.time_column)
+        (fold,) = outer_folds(model.split, target, times, model.seed)
+        train, test = fold.train, fold.test
+
+    rng = np.random.default_rng(request.seed)
+    background = frame.iloc[sample_rows(train, request.background.size, rng)].reset_index(drop=True)
+    test = sample_rows(test, MAX_ROWS, rng)
+    target_class = None if request.target_class is UNSET else request.target_class
+    return ExplanationContext(
+        request=request,
+        table=table,
+        explained=build_explained_model(model, background, target_class, request.output),
+        background=background,
+        test_frame=frame.iloc[test].reset_index(drop=True),
+        test_truth=target.values[test],
+        test_positions=target.rows[test],
+    )
+
+
+def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
+    """Return some of the rows in random order.
+
+    Files are often sorted by class; the random order keeps even the first few of the sample representative.
+    """
+    return rng.permutation(rows)[:count]
+
+
+def rows_to_explain(context: ExplanationContext) -> tuple[pd.DataFrame, list[int]]:
+    """Return the rows to explain and their labels: those of the request, else the first test rows.
+
+    Raises `LearningError` when a value of the request can't be read.
+    """
+    instances = context.request.instances
+    if instances.values:
+        frame = build_frame(
+            context.explained.columns, instances.values, context.model.other_columns, location="instances.values"
+        )
+        return frame, list(range(len(frame)))
+    rows = list(instances.rows) or context.test_positions[:DEFAULT_ROWS].tolist()
+    return context.table.frame[context.names].iloc[rows].reset_index(drop=True), rows

@@ -1,0 +1,77 @@
+"""Sentences from the tables of `messages`, with numbers written as each language writes them."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from touchstone.core.text import replace_control_characters
+from touchstone.messages.locales import Text
+from touchstone.messages.plurals import with_count
+
+LOCALES: Final = ("fr", "en")
+_THIN_SPACE: Final = "\u202f"
+_MINUS: Final = "\u2212"
+_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
+
+LocalizedText = dict[str, str]  # {"fr": ..., "en": ...}
+
+
+def localize(text: Text, **facts: Any) -> LocalizedText:
+    """Return a text in both languages, with its placeholders filled in.
+
+    A fact may be a `LocalizedText`, a number, a text, or a list of these.
+    """
+    return {locale: _fill_in(template, facts, locale) for locale, template in zip(LOCALES, text, strict=True)}
+
+
+def _fill_in(template: str, facts: dict[str, Any], locale: str) -> str:
+    values = {name: with_count(format_fact(fact, locale), fact, locale) for name, fact in facts.items()}
+    return template.format(**values)
+
+
+def join_texts(sentences: Sequence[LocalizedText]) -> LocalizedText:
+    """Return several sentences as one text."""
+    return {locale: " ".join(sentence[locale] for sentence in sentences) for locale in LOCALES}
+
+
+def format_signed(number: float) -> LocalizedText:
+    """Write a number with its sign, as contributions are read."""
+    sign = "+" if number > 0 else ""
+    return {locale: sign + format_fact(number, locale) for locale in LOCALES}
+
+
+def format_cell(cell: Any) -> LocalizedText:
+    """Write a cell with the digits that it has in its table, and each language's decimal and minus signs."""
+    text = replace_control_characters(str(cell))
+    if not _NUMBER.fullmatch(text):
+        return dict.fromkeys(LOCALES, text)
+    english = text.replace("-", _MINUS)
+    return {"fr": english.replace(".", ","), "en": english}
+
+
+def format_fact(fact: Any, locale: str) -> str:
+    """Write a fact as readers of this language expect it."""
+    if isinstance(fact, dict):
+        return str(fact[locale])
+    if isinstance(fact, list | tuple):
+        return ", ".join(format_fact(item, locale) for item in fact)
+    if isinstance(fact, bool) or not isinstance(fact, int | float):
+        return replace_control_characters(str(fact))
+
+    english = f"{fact:,}" if isinstance(fact, int) else _format_float(fact)
+    if fact < 0:
+        english = english.replace("-", _MINUS, 1)
+    if locale == "fr":
+        return english.replace(",", _THIN_SPACE).replace(".", ",")
+    return english
+
+
+def _format_float(number: float) -> str:
+    """Write about three significant figures, with an exponent only for very small and very large numbers."""
+    if number != 0 and not 1e-3 <= abs(number) < 1e6:
+        return f"{number:.2e}"
+    if abs(number) < 1:
+        return f"{number:,.3f}"
+    if abs(number) < 100:
+        return f"{number:,.2f}"
+    return f"{number:,.0f}"

@@ -1,0 +1,244 @@
+"""The result of a training: the chosen model, its metrics, the leaderboard, charts and warnings."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from touchstone.learning import training_warnings
+from touchstone.learning.algorithms import Trial, search_space
+from touchstone.learning.charts import evaluation_charts
+from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
+from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.evaluation import (
+    Predictions,
+    compute_metric,
+    concatenate,
+    finite_or_none,
+    metric_sign,
+    summarize_folds,
+    summarize_holdout,
+)
+from touchstone.learning.experiment import Experiment, SearchResult
+from touchstone.learning.group_metrics import group_metrics
+from touchstone.learning.interfaces import Json
+from touchstone.learning.localized_text import LocalizedText, localize
+from touchstone.learning.model_search import EncodedFold, encode_fold, fit_trial, has_single_class, predict_fold
+from touchstone.learning.preparation import exclusion_reason
+from touchstone.learning.requests import ALGORITHM_BY_NAME, METRIC_BY_NAME, chosen_features
+from touchstone.learning.splits import Fold, held_out_positions
+from touchstone.learning.table_profile import profile_table
+
+MAX_LISTED_VALUES: Final = 200  # A form can tell a misspelt value only where all values are listed.
+LEARNING_CURVE_SHARES: Final = (0.15, 0.3, 0.6, 1.0)
+LEARNING_CURVE_ROWS: Final = 20_000
+
+
+def build_training_result(experiment: Experiment, search: SearchResult, declared: Mapping[str, Any]) -> Json:
+    """Return the result of a training in the words of the contract.
+
+    `declared` holds the attributes that the dataset's record declares, to be set beside the measured ones.
+    """
+    predictions = concatenate([fold.predictions for fold in search.folds])
+    metrics = _metrics(experiment, search)
+    groups = _group_metrics(experiment, predictions)
+    leaderboard = _leaderboard(experiment, search)
+    roles = _column_roles(experiment)
+    stopped_by = _stopped_by(experiment, search)
+    return {
+        "model": _model(experiment, search.best_trial),
+        "metrics": metrics,
+        "leaderboard": leaderboard,
+        "group_metrics": groups,
+        "profile": profile_table(experiment.table, roles, declared, experiment.target.name),
+        "charts": {
+            **_quality_charts(experiment, search.best_trial, predictions),
+            **_comparison_charts(experiment, leaderboard, groups),
+        },
+        "warnings": [
+            *training_warnings.data_warnings(experiment.table, experiment.target, experiment.request),
+            *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
+            *training_warnings.feature_warnings(experiment.data, roles),
+            *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
+            *training_warnings.budget_warnings(stopped_by),
+        ],
+        "stopped_by": stopped_by,
+    }
+
+
+def _metrics(experiment: Experiment, search: SearchResult) -> Json:
+    """Return the winner's metrics and, computed alike, those of the baseline."""
+    target = experiment.target
+    if experiment.is_cross_validated:
+        return {
+            "metric": experiment.data.metric,
+            "folds": summarize_folds(target, [fold.predictions for fold in search.folds]),
+            "baseline": summarize_folds(target, [fold.baseline_predictions for fold in search.folds]),
+        }
+    (fold,) = search.folds
+    seed = experiment.request.seed
+    return {
+        "metric": experiment.data.metric,
+        "holdout": summarize_holdout(target, fold.predictions, seed),
+        "baseline": summarize_holdout(target, fold.baseline_predictions, seed),
+    }
+
+
+def _model(experiment: Experiment, trial: Trial) -> Json:
+    target = experiment.target
+    data = experiment.data
+    return {
+        "algorithm": trial.algorithm,
+        "label": _algorithm_label(trial.algorithm),
+        "settings": dict(trial.settings),
+        "task": str(target.task),
+        "target": target.name,
+        "classes": list(target.classes),
+        "positive_class": target.classes[1] if len(target.classes) == 2 else None,
+        "balanced_classes": target.is_classification and data.options.balanced,
+        "metric": data.metric,
+        "features": [_feature(column, data.frame) for column in data.columns],
+        "fitted_on": "all_rows" if experiment.is_cross_validated else "training_rows",
+    }
+
+
+def _feature(column: ColumnSchema, frame: pd.DataFrame) -> Json:
+    """Describe a feature; a category of few different values also lists them."""
+    feature: Json = {"name": column.name, "kind": str(column.kind)}
+    is_category = column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
+    if not is_category or column.distinct > MAX_LISTED_VALUES:
+        return feature
+    values = {str(cell) for cell in frame[column.name].unique() if cell != MISSING}
+    return feature | {"values": sorted(values)}
+
+
+def _algorithm_label(algorithm: str) -> LocalizedText:
+    return localize(ALGORITHM_BY_NAME[algorithm].label)
+
+
+def _metric_label(experiment: Experiment) -> LocalizedText:
+    return localize(METRIC_BY_NAME[experiment.data.metric].label)
+
+
+def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
+    """Return every trial with its validation score, best first.
+
+    These scores come from rows that the trial did not learn from, but by which the winner was chosen.
+    """
+    means = search.scores.mean(axis=0)
+    order = np.argsort(-metric_sign(experiment.data.metric) * means, kind="stable")
+    return [
+        {
+            "rank": rank,
+            "algorithm": experiment.trials[position].algorithm,
+            "label": _algorithm_label(experiment.trials[position].algorithm),
+            "settings": dict(experiment.trials[position].settings),
+            "score": _score_range(search.scores[:, position]),
+        }
+        for rank, position in enumerate(order.tolist(), start=1)
+    ]
+
+
+def _score_range(scores: npt.NDArray[np.float64]) -> Json:
+    return {
+        "mean": finite_or_none(float(scores.mean())),
+        "low": finite_or_none(float(scores.min())),
+        "high": finite_or_none(float(scores.max())),
+    }
+
+
+def _group_metrics(experiment: Experiment, predictions: Predictions) -> list[Json]:
+    names = list(experiment.request.sensitive_features)
+    columns = [experiment.table.columns[name] for name in names]
+    rows = experiment.target.rows[held_out_positions(experiment.folds)]
+    return group_metrics(columns, experiment.table.frame[names].iloc[rows], predictions)
+
+
+def _column_roles(experiment: Experiment) -> dict[str, Json]:
+    """Return the role of every column (`target`, `feature`, `left_out`, `excluded`) and why it was left out."""
+    table = experiment.table
+    features = {column.name for column in experiment.data.columns}
+    chosen = set(chosen_features(experiment.request, list(table.columns)))
+
+    def role_of(name: str) -> Json:
+        if name == experiment.target.name:
+            return {"role": "target", "reason": None}
+        if name in features:
+            return {"role": "feature", "reason": None}
+        if name in chosen:
+            return {"role": "left_out", "reason": exclusion_reason(table.columns[name], len(table.frame))}
+        return {"role": "excluded", "reason": None}
+
+    return {name: role_of(name) for name in table.columns}
+
+
+def _quality_charts(experiment: Experiment, trial: Trial, predictions: Predictions) -> Json:
+    points = _learning_curve(experiment, trial)
+    learning_curve = evaluation_charts.learning_curve_chart(points, _metric_label(experiment))
+    if not experiment.target.is_classification:
+        return {
+            "predicted_actual": evaluation_charts.predicted_actual_chart(predictions),
+            "residuals": evaluation_charts.residuals_chart(predictions),
+            "learning_curve": learning_curve,
+        }
+    class_names = [str(name) for name in experiment.target.classes]
+    return {
+        "confusion": evaluation_charts.confusion_chart(predictions, class_names),
+        "roc": evaluation_charts.roc_chart(predictions, class_names),
+        "precision_recall": evaluation_charts.precision_recall_chart(predictions, class_names),
+        "calibration": evaluation_charts.calibration_chart(predictions),
+        "learning_curve": learning_curve,
+    }
+
+
+def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], groups: Sequence[Json]) -> Json:
+    group_charts = {
+        f"group_metrics_{number}": evaluation_charts.group_chart(column) for number, column in enumerate(groups, 1)
+    }
+    return {
+        "leaderboard": evaluation_charts.leaderboard_chart(leaderboard, _metric_label(experiment)),
+        **group_charts,
+    }
+
+
+def _learning_curve(experiment: Experiment, trial: Trial) -> list[LearningCurvePoint]:
+    """Refit the trial on growing shares of the first fold's training rows, and score each model."""
+    fold = experiment.folds[0]
+    shuffled = np.random.default_rng(experiment.request.seed).permutation(fold.train)[:LEARNING_CURVE_ROWS]
+
+    points = []
+    for share in LEARNING_CURVE_SHARES:
+        rows = max(10, int(share * len(shuffled)))
+        smaller_fold = Fold(np.sort(shuffled[:rows]), fold.test)
+        if not has_single_class(experiment.target, smaller_fold):
+            points.append(_learning_curve_point(experiment, trial, smaller_fold))
+    return points
+
+
+def _learning_curve_point(experiment: Experiment, trial: Trial, fold: Fold) -> LearningCurvePoint:
+    data = experiment.data
+    encoded = encode_fold(data, fold)
+    model = fit_trial(data, trial, encoded)
+    training_rows_as_test = EncodedFold(encoded.preparation, encoded.train, encoded.train, Fold(fold.train, fold.train))
+    return LearningCurvePoint(
+        rows=len(fold.train),
+        training_score=compute_metric(data.metric, predict_fold(data, model, training_rows_as_test)),
+        test_score=compute_metric(data.metric, predict_fold(data, model, encoded)),
+    )
+
+
+def _stopped_by(experiment: Experiment, search: SearchResult) -> str:
+    """Return what ended the search: `time`, `space` (nothing was left to try), or the number of `trials`."""
+    planned = len(experiment.trials)
+    if any(len(fold.validation_scores) < planned for fold in search.folds):
+        return "time"
+
+    is_classification = experiment.target.is_classification
+    seed = experiment.request.seed
+    available = sum(
+        len(search_space(name, classification=is_classification, seed=seed))
+        for name in experiment.request.chosen_algorithms
+    )
+    return "space" if planned == available else "trials"
