@@ -72,13 +72,15 @@ def _safe_ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> F
 def _recalls(counts: Counts) -> Floats:
     """Return the recall of every class that has rows."""
     rows_per_class = counts.sum(axis=1)
-    return _safe_ratio(np.diag(counts), rows_per_class)[rows_per_class > 0]
+    recalls: Floats = _safe_ratio(np.diag(counts), rows_per_class)[rows_per_class > 0]
+    return recalls
 
 
 def _precisions(counts: Counts) -> Floats:
     """Return the precision of every class that has rows."""
     rows_per_class = counts.sum(axis=1)
-    return _safe_ratio(np.diag(counts), counts.sum(axis=0))[rows_per_class > 0]
+    precisions: Floats = _safe_ratio(np.diag(counts), counts.sum(axis=0))[rows_per_class > 0]
+    return precisions
 
 
 def _balanced_accuracy(predictions: Predictions) -> float:
