@@ -1,7 +1,7 @@
 """Jobs: from accepted to done, the price of a job over the bare function, cancels, and kills at random moments.
 
 `python -m benchmarks.jobs [--kills 200] [--cancels 20] [--database URL]`. Kills hit the dispatching process, the
-nursery or a worker; then every job must have exactly one final state, and every artefact of a success be whole.
+fork server or a worker; then every job must have exactly one final state, and every artefact of a success be whole.
 """
 
 import argparse
@@ -30,35 +30,37 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
 from touchstone.database.tables import job_artifacts, job_events
 from touchstone.database.tables import jobs as job_rows
-from touchstone.jobs import store
-from touchstone.jobs.artifact_store import Shelf
+from touchstone.jobs import queue, store
+from touchstone.jobs.artifact_store import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
-from touchstone.jobs.execution.fork_server import main as nurse
-from touchstone.jobs.execution.local import WORKER, ProcessExecutor
-from touchstone.jobs.execution.protocol import Bench, Done, Produced, Task, TaskSet
+from touchstone.jobs.execution.fork_server import main as run_fork_server
+from touchstone.jobs.execution.local import WORKER_COMMAND, ProcessExecutor
+from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
+from touchstone.jobs.records import JobSource, NewJob
 from touchstone.jobs.states import FINAL
-from touchstone.jobs.store import NewJob
 
-TINY: Final = (sys.executable, "-m", "benchmarks.jobs", "--nursery")
+TINY: Final = (sys.executable, "-m", "benchmarks.jobs", "--fork-server")
 LEASE_SECONDS: Final = 3.0
 NOOPS: Final = 50
 ROWS: Final = 60_000
 
 
-def noop(_: Bench) -> Done:
-    return Done(result={})
+def noop(_: TaskContext) -> TaskSucceeded:
+    return TaskSucceeded(result={})
 
 
-def write(bench: Bench) -> Done:
+def write(context: TaskContext) -> TaskSucceeded:
     """Report, sleep and write for about half a second."""
     for step in range(5):
-        bench.report(20 * step, f"step {step}", step=step, total_steps=5, message="searching_models")
+        context.report(20 * step, f"step {step}", step=step, total_steps=5, message="searching_models")
         time.sleep(0.1)
-    (bench.scratch / "result.bin").write_bytes(os.urandom(100_000))
-    return Done(result={"attempt": bench.scratch.name}, files=(Produced(name="result.bin", media_type="x/y"),))
+    (context.scratch / "result.bin").write_bytes(os.urandom(100_000))
+    return TaskSucceeded(
+        result={"attempt": context.scratch.name}, files=(OutputFile(name="result.bin", media_type="x/y"),)
+    )
 
 
-TASKS: Final = TaskSet(Task("noop", noop), Task("write", write))
+TASKS: Final = TaskSet(WorkerTask("noop", noop), WorkerTask("write", write))
 
 
 class Place:
@@ -67,12 +69,12 @@ class Place:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.database = Database(settings.effective_database_url)
-        self.shelf = Shelf(settings.artifacts_dir)
+        self.artifact_store = ArtifactStore(settings.artifacts_dir)
 
     async def enqueue(self, kind: str, **changes: Any) -> UUID:
         """A new job of somebody's."""
         new = NewJob(**({"kind": kind, "owner": uuid4(), "request": {}, "digest": ""} | changes))
-        return (await store.enqueue(self.database, new))[0]
+        return (await queue.enqueue(self.database, new))[0]
 
     async def row(self, job_id: UUID) -> Any:
         """A job's row."""
@@ -96,11 +98,11 @@ class Place:
 
     @contextlib.asynccontextmanager
     async def dispatching(self, command: tuple[str, ...] = TINY) -> AsyncIterator[Dispatcher]:
-        """A dispatcher at work, its nursery warm."""
+        """A dispatcher at work, its fork server warm."""
         executor = ProcessExecutor(command)
         await executor.warm()
         kinds = ("noop", "write", "train")
-        dispatcher = Dispatcher(self.database, executor, self.shelf, kinds=kinds, settings=self.settings)
+        dispatcher = Dispatcher(self.database, executor, self.artifact_store, kinds=kinds, settings=self.settings)
         dispatcher.start()
         try:
             yield dispatcher
@@ -133,13 +135,13 @@ async def overhead(place: Place) -> None:
     ]
     table.write_text("\n".join(lines))
     pure, jobs = [], []
-    async with place.dispatching(WORKER) as dispatcher:
+    async with place.dispatching(WORKER_COMMAND) as dispatcher:
         for _ in range(3):
             ran = await asyncio.to_thread(
                 subprocess.run, [sys.executable, "-m", "benchmarks.bare_training", str(table)], capture_output=True
             )
             pure.append(float(ran.stdout))
-            source = {"file_path": "table.csv", "file_type": "csv", "declared": {}}
+            source = JobSource(file_path="table.csv", file_type="csv")
             begun = time.perf_counter()
             job = await place.enqueue("train", request={"dataset_id": 1, "target": "y"}, source=source)
             dispatcher.wake()
@@ -207,7 +209,7 @@ async def _verify(place: Place, made: list[UUID], hits: list[datetime]) -> None:
             again = [event["at"] for event in events if event["event"] == "queued" and event["attempt"] > 0]
             late = max([late, *((at - max(h for h in hits if h < at)).total_seconds() for at in again)])
         for file in await rows.all(sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(made))):
-            content = (place.shelf.folder / file["path"]).read_bytes()
+            content = (place.artifact_store.folder / file["path"]).read_bytes()
             wrong += hashlib.sha256(content).hexdigest() != file["sha256"]
     told("jobs or artefacts that are wrong", str(wrong), "", "0")
     told("re-queued after a kill, at the latest", f"{late:.1f} s", f"lease {LEASE_SECONDS:.0f} s", "<= 20 s")
@@ -275,8 +277,8 @@ def _place(folder: Path, database: str | None) -> Place:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--nursery"]:
+    if sys.argv[1:2] == ["--fork-server"]:
         sys.argv = sys.argv[1:]
-        nurse(TASKS)
+        run_fork_server(TASKS)
     else:
         main()

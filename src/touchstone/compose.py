@@ -31,7 +31,7 @@ from touchstone.http.error_responses import error_response
 from touchstone.http.installation import InstallationMiddleware, PartIdentity, check_same_installation, installation_id
 from touchstone.http.middleware import Edge, client_address
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
-from touchstone.jobs.kinds import KINDS
+from touchstone.jobs.kinds import JOB_KIND_NAMES
 from touchstone.jobs.runtime import Jobs
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.gateway.app import Gateway
@@ -237,9 +237,9 @@ async def _enter_all_parts(settings: Settings, database: Database, stack: AsyncE
     selection = await _enter(stack, Selection.open(settings, database, None))
     selection_upstream = InProcessBackend(selection.app)
 
-    jobs = await _enter(stack, Jobs.open(settings, database, KINDS))
-    training = await _enter(stack, Training.open(settings, database, None, selection_upstream, room=jobs))
-    explanation = await _enter(stack, Explanation.open(settings, database, None, selection_upstream, room=jobs))
+    jobs = await _enter(stack, Jobs.open(settings, database, JOB_KIND_NAMES))
+    training = await _enter(stack, Training.open(settings, database, None, selection_upstream, jobs=jobs))
+    explanation = await _enter(stack, Explanation.open(settings, database, None, selection_upstream, jobs=jobs))
 
     upstreams: dict[str, Upstream] = {
         "selection": selection_upstream,

@@ -91,7 +91,7 @@ def test_every_name_of_a_filter_is_documented(document: dict[str, Any]) -> None:
 
 def test_algorithms_and_metrics_are_enumerated(document: dict[str, Any]) -> None:
     """What a training may name is listed in the document, from the tables that the service reads."""
-    members = document["components"]["schemas"]["TrainWanted"]["properties"]
+    members = document["components"]["schemas"]["TrainingRequest"]["properties"]
     assert members["algorithms"]["items"]["enum"] == [row.name for row in ALGORITHMS]
     assert members["metric"]["anyOf"][0]["enum"] == [row.name for row in METRICS]
 

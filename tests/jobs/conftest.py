@@ -1,4 +1,4 @@
-"""The machinery with tiny tasks: a dispatcher, its executor, and jobs put into the rows directly."""
+"""A dispatcher and an executor with tiny tasks, and jobs that are queued directly."""
 
 import asyncio
 import sys
@@ -14,14 +14,15 @@ import sqlalchemy as sa
 from touchstone.core.settings import MIB, Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
-from touchstone.jobs import store
-from touchstone.jobs.artifact_store import Shelf
+from touchstone.jobs import queue, store
+from touchstone.jobs.artifact_store import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.local import ProcessExecutor
+from touchstone.jobs.records import JobEventRecord, NewJob
 from touchstone.jobs.states import FINAL, JobState
-from touchstone.jobs.store import NewJob, Row
 
 TINY = (sys.executable, str(Path(__file__).parent / "tiny_worker.py"))
+Row = sa.RowMapping
 KINDS = (
     "noop",
     "sleep",
@@ -50,21 +51,21 @@ class Machine:
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database = database
         self.settings = settings
-        self.shelf = Shelf(settings.artifacts_dir)
+        self.artifact_store = ArtifactStore(settings.artifacts_dir)
 
     async def enqueue(self, kind: str, owner: UUID | None = None, **order: Any) -> UUID:
-        job_id, _ = await store.enqueue(self.database, new_job(kind, owner, **order))
+        job_id, _ = await queue.enqueue(self.database, new_job(kind, owner, **order))
         return job_id
 
     async def row(self, job_id: UUID) -> Row:
         async with self.database.reading() as rows:
-            found = await rows.first(sa.select(jobs).where(jobs.c.id == job_id))
-        assert found is not None
-        return found
+            row = await rows.first(sa.select(jobs).where(jobs.c.id == job_id))
+        assert row is not None
+        return row
 
-    async def events(self, job_id: UUID) -> list[Row]:
+    async def events(self, job_id: UUID) -> list[JobEventRecord]:
         async with self.database.reading() as rows:
-            return list(await store.events_after(rows, job_id, 0))
+            return await store.events_after(rows, job_id, 0)
 
     async def until(self, job_id: UUID, condition: Callable[[Row], bool]) -> Row:
         for _ in range(6000):
@@ -84,7 +85,7 @@ class Machine:
     async def dispatching(self, **changes: Any) -> AsyncIterator[Dispatcher]:
         settings = self.settings.model_copy(update=changes)
         executor = ProcessExecutor(TINY)
-        dispatcher = Dispatcher(self.database, executor, self.shelf, kinds=KINDS, settings=settings)
+        dispatcher = Dispatcher(self.database, executor, self.artifact_store, kinds=KINDS, settings=settings)
         dispatcher.start()
         try:
             yield dispatcher

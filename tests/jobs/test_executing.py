@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from touchstone.core.settings import MIB
-from touchstone.jobs import store
+from touchstone.jobs import queue, store
+from touchstone.jobs.records import Claim, JobSource, NewJob
 from touchstone.jobs.states import JobState
-from touchstone.jobs.store import Claim
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +47,7 @@ async def test_job_runs_to_its_end(machine):
     assert row["progress"]["percent"] == 100
     assert (row["attempt"], row["losses"], row["worker"], row["lease_until"]) == (1, 0, None, None)
     assert row["created_at"] <= row["started_at"] <= row["finished_at"]
-    assert [event["event"] for event in await machine.events(job)] == ["queued", "running", "succeeded"]
+    assert [event.event for event in await machine.events(job)] == ["queued", "running", "succeeded"]
 
 
 async def test_artifacts_are_in_place_with_their_digests(machine):
@@ -57,14 +57,18 @@ async def test_artifacts_are_in_place_with_their_digests(machine):
         row = await machine.end_of(job)
     assert row["status"] == JobState.SUCCEEDED
     async with machine.database.reading() as rows:
-        kept = (await store.artifacts(rows, [job]))[job]
-    assert [(f["name"], f["bytes"], f["media_type"]) for f in kept] == [
+        kept = (await store.load_artifacts(rows, [job]))[job]
+    assert [(f.name, f.bytes, f.media_type) for f in kept] == [
         ("a.txt", 3, "text/plain"),
         ("b.txt", 3, "text/plain"),
     ]
-    assert kept[0]["sha256"] == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
-    assert kept[0]["path"] == f"{job}/1/a.txt"
-    found = sorted(str(p.relative_to(machine.shelf.folder)) for p in machine.shelf.folder.rglob("*") if p.is_file())
+    assert kept[0].sha256 == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+    assert kept[0].path == f"{job}/1/a.txt"
+    found = sorted(
+        str(p.relative_to(machine.artifact_store.folder))
+        for p in machine.artifact_store.folder.rglob("*")
+        if p.is_file()
+    )
     assert found == [f"{job}/1/a.txt", f"{job}/1/b.txt"]
 
 
@@ -84,8 +88,8 @@ async def test_data_file_reaches_the_work_opened(machine, tmp_path):
     async with machine.dispatching(data_roots=(tmp_path / "roots",)):
         found = []
         for path in ("table.csv", "../secret.csv"):
-            wanted = store.NewJob(kind="read", owner=uuid4(), request={}, digest="", source={"file_path": path})
-            found.append(await machine.end_of((await store.enqueue(machine.database, wanted))[0]))
+            wanted = NewJob(kind="read", owner=uuid4(), request={}, digest="", source=JobSource(file_path=path))
+            found.append(await machine.end_of((await queue.enqueue(machine.database, wanted))[0]))
     assert found[0]["result"] == {"data": "a,b"}
     assert (found[1]["status"], found[1]["error"]["code"]) == (JobState.FAILED, "data_file_unreadable")
 
@@ -138,7 +142,7 @@ async def test_worker_lost_once_is_replaced(machine):
         job = await machine.enqueue("kill_itself", until_attempt=2)
         row = await machine.end_of(job)
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
-    assert [event["event"] for event in await machine.events(job)] == [
+    assert [event.event for event in await machine.events(job)] == [
         "queued",
         "running",
         "queued",
@@ -159,8 +163,8 @@ async def test_cancel_ends_the_processes(machine, tmp_path):
         await until_gone(*numbers)
     assert row["status"] == JobState.CANCELLED
     assert row["result"] is None
-    assert not list((machine.shelf.folder / ".scratch").iterdir())
-    assert [e["event"] for e in await machine.events(job)][-2:] == ["cancelling", "cancelled"]
+    assert not list((machine.artifact_store.folder / ".scratch").iterdir())
+    assert [e.event for e in await machine.events(job)][-2:] == ["cancelling", "cancelled"]
 
 
 async def test_stop_gives_jobs_back_at_once(machine, tmp_path):
@@ -180,7 +184,7 @@ async def test_stop_gives_jobs_back_at_once(machine, tmp_path):
 async def test_silent_worker_loses_its_job(machine, tmp_path):
     """A dispatcher that is gone without a word has its jobs taken over when the lease has run out."""
     wanted = await machine.enqueue("sleep", seconds=0.2)
-    taken = await store.claim(machine.database, ["sleep"], worker="gone", lease_seconds=0.5, per_user=9)
+    taken = await queue.claim_next(machine.database, ["sleep"], worker="gone", lease_seconds=0.5, per_user=9)
     assert taken is not None
     async with machine.dispatching():
         row = await machine.end_of(wanted)
@@ -191,14 +195,14 @@ async def test_what_lost_attempts_left_aside_is_removed(machine):
     """At its start and at every look for lost jobs a dispatcher clears what no attempt needs, and nothing else."""
     elsewhere, lost = await machine.enqueue("sleep", seconds=1), await machine.enqueue("sleep", seconds=0.1)
     for worker, lease in (("elsewhere", 60), ("gone", 0.3)):
-        await store.claim(machine.database, ["sleep"], worker=worker, lease_seconds=lease, per_user=9)
-    folders = [await machine.shelf.scratch(Claim(job, 1)) for job in (uuid4(), lost, elsewhere)]
+        await queue.claim_next(machine.database, ["sleep"], worker=worker, lease_seconds=lease, per_user=9)
+    folders = [await machine.artifact_store.create_scratch(Claim(job, 1)) for job in (uuid4(), lost, elsewhere)]
     async with machine.dispatching(job_lease_seconds=0.5):
         await machine.end_of(lost)
         while any(folder.exists() for folder in folders[:2]):
             await asyncio.sleep(0.01)
-    assert list((machine.shelf.folder / ".scratch").iterdir()) == [folders[2]]
-    await machine.shelf.delete(elsewhere)
+    assert list((machine.artifact_store.folder / ".scratch").iterdir()) == [folders[2]]
+    await machine.artifact_store.delete_job(elsewhere)
     assert not folders[2].exists()
 
 
@@ -207,7 +211,7 @@ async def test_progress_never_goes_back(machine):
     async with machine.dispatching():
         job = await machine.enqueue("go_back")
         await machine.end_of(job)
-    told = [event["data"]["percent"] for event in await machine.events(job) if event["event"] == "progress"]
+    told = [event.data.percent for event in await machine.events(job) if event.event == "progress"]
     assert told == sorted(told)
     assert {10, 50, 90} <= set(told)
 
@@ -234,15 +238,15 @@ async def test_limits_and_environment_of_the_work(machine, monkeypatch):
     assert row["result"]["group"] == row["result"]["pid"]
 
 
-async def test_dead_nursery_is_replaced(machine, tmp_path):
-    """When the nursery itself is killed its jobs are tried again in a new one."""
+async def test_dead_fork_server_is_replaced(machine, tmp_path):
+    """When the fork server itself is killed, its jobs are tried again in a new one."""
     trace = tmp_path / "pids"
     async with machine.dispatching() as dispatcher:
         job = await machine.enqueue("sleep", seconds=3, trace=str(trace))
         while not trace.exists():  # the row runs a moment before the work does
             await asyncio.sleep(0.02)
-        nursery = await dispatcher._executor._ready()
-        nursery._process.kill()
+        fork_server = await dispatcher.runner.executor._running_server()
+        fork_server._process.kill()
         row = await machine.end_of(job)
     assert row["status"] == JobState.SUCCEEDED
     assert row["attempt"] == 2

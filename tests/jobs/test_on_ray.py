@@ -1,4 +1,4 @@
-"""The short form of the machinery on a real Ray, which the test's own nursery starts and ends."""
+"""Jobs on a real Ray, which the test's own fork server starts and ends."""
 
 import asyncio
 import os
@@ -10,8 +10,8 @@ import pytest
 
 from touchstone.jobs import store
 from touchstone.jobs.dispatcher import Dispatcher
-from touchstone.jobs.execution.local import ProcessExecutor, environment
-from touchstone.jobs.execution.ray_head import own_cluster
+from touchstone.jobs.execution.local import ProcessExecutor, worker_environment
+from touchstone.jobs.execution.ray_head import local_cluster_variables
 from touchstone.jobs.states import JobState
 
 pytest.importorskip("ray")
@@ -35,17 +35,17 @@ async def pids(trace):
 
 async def test_jobs_on_ray(machine, tmp_path):
     """Jobs on Ray end as local ones do: done with artefacts, refused, lost and tried again, cancelled and gone."""
-    variables = environment(1) | own_cluster() | {"PYTHONPATH": str(FOLDER)}
+    variables = worker_environment(1) | local_cluster_variables() | {"PYTHONPATH": str(FOLDER)}
     command = (sys.executable, str(FOLDER / "tiny_ray_worker.py"))
-    executor = ProcessExecutor(command, grace=1.0, bounded=False, variables=variables)
+    executor = ProcessExecutor(command, grace_seconds=1.0, limits_memory=False, variables=variables)
     settings = machine.settings.model_copy(update={"job_lease_seconds": 10.0, "job_workers": 2, "job_seconds": 200})
-    dispatcher = Dispatcher(machine.database, executor, machine.shelf, kinds=KINDS, settings=settings)
+    dispatcher = Dispatcher(machine.database, executor, machine.artifact_store, kinds=KINDS, settings=settings)
     dispatcher.start()
     try:
         written = await machine.enqueue("write", texts={"a.txt": "one"})
         assert (await machine.end_of(written))["status"] == JobState.SUCCEEDED
         async with machine.database.reading() as rows:
-            assert [f["bytes"] for f in (await store.artifacts(rows, [written]))[written]] == [3]
+            assert [f.bytes for f in (await store.load_artifacts(rows, [written]))[written]] == [3]
 
         refused = await machine.end_of(await machine.enqueue("refuse"))
         assert refused["error"]["code"] == "target_not_found"

@@ -4,8 +4,8 @@ from tiny_worker import TASKS
 
 from touchstone.jobs.execution.fork_server import main
 from touchstone.jobs.execution.ray_executor import through_ray
-from touchstone.jobs.execution.ray_head import Head
+from touchstone.jobs.execution.ray_head import existing_or_local_cluster
 
 if __name__ == "__main__":
-    with Head.given_or_started(None) as address:
+    with existing_or_local_cluster(None) as address:
         main(through_ray(TASKS, address))

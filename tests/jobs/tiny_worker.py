@@ -1,4 +1,4 @@
-"""A nursery whose tasks take no libraries and no time: what the tests of the machinery run."""
+"""A fork server whose tasks take no libraries and no time: what the tests of the machinery run."""
 
 import base64
 import ctypes
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from touchstone.jobs.execution.fork_server import main
-from touchstone.jobs.execution.protocol import Bench, Done, Produced, Task, TaskSet
+from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
 from touchstone.learning.errors import LearningError
 from touchstone.learning.requests import (
     ExplanationRequest,
@@ -23,140 +23,146 @@ from touchstone.learning.requests import (
 )
 
 
-def noop(bench: Bench) -> Done:
-    return Done(result={"order": bench.order})
+def noop(context: TaskContext) -> TaskSucceeded:
+    return TaskSucceeded(result={"order": context.request})
 
 
-def sleep(bench: Bench) -> Done:
+def sleep(context: TaskContext) -> TaskSucceeded:
     """Sleep in steps, reporting each; leave the pid in a file, and a child of its own running."""
-    seconds, steps = bench.order["seconds"], bench.order.get("steps", 10)
-    if trace := bench.order.get("trace"):
+    seconds, steps = context.request["seconds"], context.request.get("steps", 10)
+    if trace := context.request.get("trace"):
         other = subprocess.Popen(["/bin/sleep", str(seconds * 2)])
         Path(trace).write_text(f"{os.getpid()} {other.pid}")
     for step in range(steps):
-        bench.report(100 * step / steps, f"phase {step}", step=step, total_steps=steps, message="preparing_data")
+        context.report(100 * step / steps, f"phase {step}", step=step, total_steps=steps, message="preparing_data")
         time.sleep(seconds / steps)
-    return Done(result={"slept": seconds})
+    return TaskSucceeded(result={"slept": seconds})
 
 
-def write(bench: Bench) -> Done:
-    for name, text in bench.order["texts"].items():
-        (bench.scratch / name).write_text(text)
-    (bench.scratch / "left-over").write_text("not an artefact")
-    return Done(result={}, files=tuple(Produced(name=n, media_type="text/plain") for n in bench.order["texts"]))
+def write(context: TaskContext) -> TaskSucceeded:
+    for name, text in context.request["texts"].items():
+        (context.scratch / name).write_text(text)
+    (context.scratch / "left-over").write_text("not an artefact")
+    return TaskSucceeded(
+        result={}, files=tuple(OutputFile(name=n, media_type="text/plain") for n in context.request["texts"])
+    )
 
 
-def read(bench: Bench) -> Done:
-    return Done(result={name: stream.read().decode() for name, stream in bench.files.items()})
+def read(context: TaskContext) -> TaskSucceeded:
+    return TaskSucceeded(result={name: stream.read().decode() for name, stream in context.files.items()})
 
 
-def claim_missing_file(bench: Bench) -> Done:
-    return Done(result={}, files=(Produced(name=bench.order["name"], media_type="text/plain"),))
+def claim_missing_file(context: TaskContext) -> TaskSucceeded:
+    return TaskSucceeded(result={}, files=(OutputFile(name=context.request["name"], media_type="text/plain"),))
 
 
-def eat_memory(bench: Bench) -> Done:
+def eat_memory(context: TaskContext) -> TaskSucceeded:
     eaten = []
     while True:
         eaten.append(bytearray(64 * 2**20))
 
 
-def fill_disk(bench: Bench) -> Done:
-    with (bench.scratch / "big").open("wb") as stream:
-        for _ in range(bench.order["mebibytes"]):
+def fill_disk(context: TaskContext) -> TaskSucceeded:
+    with (context.scratch / "big").open("wb") as stream:
+        for _ in range(context.request["mebibytes"]):
             stream.write(b"x" * 2**20)
-    return Done(result={})
+    return TaskSucceeded(result={})
 
 
-def segfault(bench: Bench) -> Done:
+def segfault(context: TaskContext) -> TaskSucceeded:
     ctypes.string_at(0)
-    return Done(result={})
+    return TaskSucceeded(result={})
 
 
-def kill_itself(bench: Bench) -> Done:
-    if bench.order.get("until_attempt") and bench.scratch.name.endswith(f"-{bench.order['until_attempt']}"):
-        return Done(result={})
+def kill_itself(context: TaskContext) -> TaskSucceeded:
+    if context.request.get("until_attempt") and context.scratch.name.endswith(f"-{context.request['until_attempt']}"):
+        return TaskSucceeded(result={})
     os.kill(os.getpid(), signal.SIGKILL)
-    return Done(result={})
+    return TaskSucceeded(result={})
 
 
-def refuse(bench: Bench) -> Done:
+def refuse(context: TaskContext) -> TaskSucceeded:
     raise LearningError("target_not_found", field="target", name="price", nearest="prize")
 
 
-def stumble(bench: Bench) -> Done:
+def stumble(context: TaskContext) -> TaskSucceeded:
     raise RuntimeError("a defect with a secret in it")
 
 
-def answer_nonsense(bench: Bench) -> Done:
-    return Done(result={"nothing that": object()})
+def answer_nonsense(context: TaskContext) -> TaskSucceeded:
+    return TaskSucceeded(result={"nothing that": object()})
 
 
-def go_back(bench: Bench) -> Done:
+def go_back(context: TaskContext) -> TaskSucceeded:
     """Report progress that goes back, in ever new phases so that every report is sent."""
     for number, percent in enumerate((10, 50, 30, 90, 20)):
-        bench.report(percent, f"phase {number}", step=0, total_steps=1, message="preparing_data")
+        context.report(percent, f"phase {number}", step=0, total_steps=1, message="preparing_data")
         time.sleep(0.6)
-    return Done(result={})
+    return TaskSucceeded(result={})
 
 
-def environment(bench: Bench) -> Done:
-    return Done(result={"environment": dict(os.environ), "group": os.getpgid(0), "pid": os.getpid()})
+def environment(context: TaskContext) -> TaskSucceeded:
+    return TaskSucceeded(result={"environment": dict(os.environ), "group": os.getpgid(0), "pid": os.getpid()})
 
 
-def train(bench: Bench) -> Done:
+def train(context: TaskContext) -> TaskSucceeded:
     """Learn nothing, for as many seconds as the target is called; leave a model."""
     for step in range(10):
-        bench.report(step * 10, "searching", step=step, total_steps=10, message="searching_models")
-        time.sleep(float(bench.order["target"]) / 10)
-    (bench.scratch / "model.skops").write_text("a model")
-    model = Produced(name="model.skops", media_type="application/octet-stream")
+        context.report(step * 10, "searching", step=step, total_steps=10, message="searching_models")
+        time.sleep(float(context.request["target"]) / 10)
+    (context.scratch / "model.skops").write_text("a model")
+    model = OutputFile(name="model.skops", media_type="application/octet-stream")
     spec = {"spec": {"fr": {"title": "Matrice"}, "en": {"title": "Matrix"}}}
-    data = bench.files["data"].read().decode()
-    return Done(
+    data = context.files["data"].read().decode()
+    return TaskSucceeded(
         result={"model": {"classes": ["yes", "no"]}, "charts": {"confusion": spec}, "data": data}, files=(model,)
     )
 
 
-def explain(bench: Bench) -> Done:
-    files = {name: stream.read().decode() for name, stream in bench.files.items()}
-    return Done(result={"files": files, "source": bench.source})
+def explain(context: TaskContext) -> TaskSucceeded:
+    files = {name: stream.read().decode() for name, stream in context.files.items()}
+    return TaskSucceeded(result={"files": files, "source": context.source})
 
 
-def predict(bench: Bench) -> Done:
-    model = bench.files["model"].read().decode()
-    return Done(result={"predictions": [{"prediction": model} for _ in bench.order["rows"]], "classes": []})
+def predict(context: TaskContext) -> TaskSucceeded:
+    model = context.files["model"].read().decode()
+    return TaskSucceeded(
+        result={"predictions": [{"prediction": model} for _ in context.request["rows"]], "classes": []}
+    )
 
 
-def preflight_train(bench: Bench) -> Done:
+def preflight_train(context: TaskContext) -> TaskSucceeded:
     """Look at a table of plain commas; a first column called `bomb` eats the memory, `crash` the process."""
-    columns, rows, facts = look(bench)
-    {"bomb": eat_memory, "crash": segfault}.get(columns[0], noop)(bench)
-    order = msgspec.convert(bench.order, TrainingRequest)
+    columns, rows, facts = look(context)
+    {"bomb": eat_memory, "crash": segfault}.get(columns[0], noop)(context)
+    order = msgspec.convert(context.request, TrainingRequest)
     check_training_request(order, columns, rows=len(rows))
     if len({row[columns.index(order.target)] for row in rows}) < 2:
         raise LearningError("target_one_class", field="target", name=order.target)
-    return Done(result=facts)
+    return TaskSucceeded(result=facts)
 
 
-def preflight_explain(bench: Bench) -> Done:
-    columns, rows, facts = look(bench)
-    check_explanation_request(msgspec.convert(bench.order, ExplanationRequest), columns, rows=len(rows))
-    return Done(result=facts)
+def preflight_explain(context: TaskContext) -> TaskSucceeded:
+    columns, rows, facts = look(context)
+    check_explanation_request(msgspec.convert(context.request, ExplanationRequest), columns, rows=len(rows))
+    return TaskSucceeded(result=facts)
 
 
-def look(bench: Bench) -> tuple[list[str], list[list[str]], dict[str, Any]]:
-    raw = bench.files["data"].read()
+def look(context: TaskContext) -> tuple[list[str], list[list[str]], dict[str, Any]]:
+    raw = context.files["data"].read()
     columns, *rows = [line.split(",") for line in raw.decode().splitlines()]
     return columns, rows, {"columns": len(columns), "rows": len(rows), "sha256": hashlib.sha256(raw).hexdigest()}
 
 
-def draw(bench: Bench) -> Done:
-    return Done(result=base64.b64encode(f"{bench.order['format']} {bench.order['spec']['title']}".encode()).decode())
+def draw(context: TaskContext) -> TaskSucceeded:
+    return TaskSucceeded(
+        result=base64.b64encode(f"{context.request['format']} {context.request['spec']['title']}".encode()).decode()
+    )
 
 
 TASKS = TaskSet(
     *(
-        Task(run.__name__, run)
+        WorkerTask(run.__name__, run)
         for run in (
             noop,
             sleep,

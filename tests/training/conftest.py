@@ -16,7 +16,7 @@ from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.internal_client import InternalClient
 from touchstone.jobs.execution.local import ProcessExecutor
-from touchstone.jobs.kinds import KINDS
+from touchstone.jobs.kinds import JOB_KIND_NAMES
 from touchstone.jobs.runtime import Jobs
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.training.app import Training
@@ -50,14 +50,14 @@ class Selection:
 
 
 class Backends:
-    """The two applications, one room for both, and clients that say who they are."""
+    """The two applications, one job runtime for both, and clients that say who they are."""
 
-    def __init__(self, room: Jobs, selection: Selection) -> None:
-        asking = InternalClient(selection, None)
-        self.room = room
+    def __init__(self, jobs: Jobs, selection: Selection) -> None:
+        internal_client = InternalClient(selection, None)
+        self.jobs = jobs
         self.selection = selection
-        self.training = Training(room, asking, None, owns_room=False)
-        self.explanation = Explanation(room, asking, None, owns_room=False)
+        self.training = Training(jobs, internal_client, None, owns_jobs=False)
+        self.explanation = Explanation(jobs, internal_client, None, owns_jobs=False)
         self.user = uuid4()
 
     def client(self, user: UUID | None = None, *, of: str = "training", **headers: str) -> httpx2.AsyncClient:
@@ -69,9 +69,9 @@ class Backends:
         """The job when it has ended; its event stream says when."""
         async with self.client(user, of=of) as client:
             await client.get(f"/jobs/{job_id}/events")
-            found: dict[str, Any] = (await client.get(f"/jobs/{job_id}")).json()
-        assert found["done"], found
-        return found
+            job: dict[str, Any] = (await client.get(f"/jobs/{job_id}")).json()
+        assert job["done"], job
+        return job
 
 
 @pytest.fixture
@@ -89,9 +89,11 @@ def data_root(tmp_path: Path) -> Path:
 async def backends(database: Database, settings: Settings, data_root: Path) -> AsyncIterator[Backends]:
     quick = {"data_roots": (data_root,), "job_memory_bytes": 512 * MIB, "job_workers": 2, "job_seconds": 60}
     executor = ProcessExecutor(TINY)
-    room = Jobs(settings.model_copy(update=quick), database, KINDS, executor=executor, errands=executor)
-    room.start()
+    jobs = Jobs(
+        settings.model_copy(update=quick), database, JOB_KIND_NAMES, executor=executor, synchronous_executor=executor
+    )
+    jobs.start()
     try:
-        yield Backends(room, Selection())
+        yield Backends(jobs, Selection())
     finally:
-        await room.close()
+        await jobs.close()

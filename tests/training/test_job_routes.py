@@ -62,7 +62,7 @@ async def test_a_model_that_is_gone(backends):
         await backends.ended(trained)
         busy = [(await client.post("/train", json=ORDER | {"target": "30"})).json()["id"] for _ in range(2)]
         waiting = (await explaining.post("/explain", json={"job_id": trained})).json()["id"]
-        await backends.room.shelf.delete(UUID(trained))
+        await backends.jobs.artifact_store.delete_job(UUID(trained))
         answer = await client.post(f"/jobs/{trained}/predict", json={"rows": []})
         assert (answer.status_code, answer.json()["code"]) == (404, "model_gone")
         assert (await client.delete(f"/jobs/{trained}")).status_code == 204
@@ -295,8 +295,8 @@ async def test_events_in_order_and_from_any_point(backends):
 
 async def test_the_waiting_jobs_of_a_user_have_a_limit(backends):
     """One more job than may wait is a 429 that leaves nothing behind; a cancelled job makes room."""
-    backends.room.settings = backends.room.settings.model_copy(update={"jobs_waiting_per_user": 2})
-    await backends.room._dispatcher.close()  # so that every job waits
+    backends.jobs.settings = backends.jobs.settings.model_copy(update={"jobs_waiting_per_user": 2})
+    await backends.jobs._dispatcher.close()  # so that every job waits
     async with backends.client() as client, backends.client(uuid4()) as other:
         started = [await client.post("/train", json=ORDER) for _ in range(3)]
         assert [answer.status_code for answer in started] == [202, 202, 429]

@@ -1,1 +1,5 @@
-"""Long work as rows: states, moves, executors and events, shared by training and explanation."""
+"""Jobs: long work that is queued as a row, executed in a process of its own, and followed by its owner.
+
+Requests come in through `routes` and `start`, are written to the `queue`, claimed by a `dispatcher`, and executed by
+what `execution` contains. `kinds` is the table of the kinds of jobs.
+"""

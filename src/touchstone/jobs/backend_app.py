@@ -1,4 +1,4 @@
-"""A backend that has jobs of one kind: opened once per process, an ASGI application until it is closed."""
+"""The application of a job service: opened once per process, an ASGI application until it is closed."""
 
 from typing import ClassVar, Self
 
@@ -13,30 +13,28 @@ from touchstone.http.health import Resource
 from touchstone.http.internal_client import InternalClient
 from touchstone.http.routing import AllowedMethodsMiddleware, TrailingSlashMiddleware
 from touchstone.http.upstream import Upstream
-from touchstone.jobs.routes import Desk, jobs
+from touchstone.jobs.kinds import JobKind
+from touchstone.jobs.request_context import JobService
+from touchstone.jobs.routes import jobs as job_routes
 from touchstone.jobs.runtime import Jobs
-from touchstone.jobs.start import Starting
+from touchstone.jobs.selection_client import SelectionClient
 
 
 class JobBackend:
-    """Starts and reports jobs of `kind`; `routes` are those that other kinds do not have."""
+    """Starts and reports the jobs of one kind; `routes` are those that other kinds do not have."""
 
-    name: ClassVar[str]
-    kind: ClassVar[str]
-    address: ClassVar[str]
+    kind: ClassVar[JobKind]
     routes: ClassVar[APIRouter]
 
     def __init__(
-        self, room: Jobs, selection: InternalClient, tokens: InternalTokens | None, *, owns_room: bool
+        self, jobs: Jobs, selection: InternalClient, tokens: InternalTokens | None, *, owns_jobs: bool
     ) -> None:
-        self.resources = (Resource("database", room.database.ping),)
-        application = create_app(self.name, self.routes, jobs, resources=self.resources)
-        application.state.desk = Desk(room, self.kind, self.address)
-        application.state.starting = Starting(room, selection)
-        self.app = BackendAuthMiddleware(
-            TrailingSlashMiddleware(AllowedMethodsMiddleware(application, self.routes, jobs), frozenset()), tokens
-        )
-        self._room = room if owns_room else None
+        self.resources = (Resource("database", jobs.database.ping),)
+        application = create_app(self.kind.service, self.routes, job_routes, resources=self.resources)
+        application.state.job_service = JobService(self.kind, jobs, SelectionClient(selection))
+        routed = AllowedMethodsMiddleware(application, self.routes, job_routes)
+        self.app = BackendAuthMiddleware(TrailingSlashMiddleware(routed, frozenset()), tokens)
+        self._owned_jobs = jobs if owns_jobs else None
 
     @classmethod
     async def open(
@@ -46,13 +44,14 @@ class JobBackend:
         tokens: InternalTokens | None,
         selection: Upstream,
         *,
-        room: Jobs | None = None,
+        jobs: Jobs | None = None,
     ) -> Self:
-        """Open the backend with a room of its own, or with one that it shares with others in this process."""
-        used = room or await Jobs.open(settings, database, (cls.kind,))
-        return cls(used, InternalClient(selection, tokens), tokens, owns_room=room is None)
+        """Open the service, with a job runtime that it shares with others in this process or with one of its own."""
+        owns_jobs = jobs is None
+        runtime = jobs or await Jobs.open(settings, database, (cls.kind.name,))
+        return cls(runtime, InternalClient(selection, tokens), tokens, owns_jobs=owns_jobs)
 
     async def close(self) -> None:
-        """Close its own room. The database belongs to who opened it."""
-        if self._room is not None:
-            await self._room.close()
+        """Close the job runtime if the service has its own. The database belongs to whoever opened it."""
+        if self._owned_jobs is not None:
+            await self._owned_jobs.close()

@@ -1,11 +1,34 @@
-"""The names of the kinds of work: jobs, which have rows, and errands, which a request waits for."""
+"""The kinds of jobs, and the names of the tasks that worker processes run."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-TRAIN: Final = "train"
-EXPLAIN: Final = "explain"
-KINDS: Final = (TRAIN, EXPLAIN)
+# Short tasks that a request waits for; see `execution/synchronous.py`.
+PREDICT_TASK: Final = "predict"
+DRAW_TASK: Final = "draw"
 
-PREDICT: Final = "predict"
-PREFLIGHT: Final = {TRAIN: "preflight_train", EXPLAIN: "preflight_explain"}  # what a start waits for
-DRAW: Final = "draw"
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """A kind of job.
+
+    Attributes:
+        name: the `kind` of its rows, and the task that executes it.
+        service: the backend that starts and reports its jobs.
+        address: where the public finds its jobs.
+        preflight_task: the task that checks a request against its data before a job is queued.
+    """
+
+    name: str
+    service: str
+    address: str
+    preflight_task: str
+
+
+TRAINING: Final = JobKind("train", "training", "/api/v1/ml/jobs", "preflight_train")
+EXPLANATION: Final = JobKind("explain", "explanation", "/api/v1/xai/jobs", "preflight_explain")
+
+JOB_KINDS: Final = (TRAINING, EXPLANATION)
+JOB_KIND_NAMES: Final = tuple(kind.name for kind in JOB_KINDS)
+JOB_KIND_BY_SERVICE: Final[Mapping[str, JobKind]] = {kind.service: kind for kind in JOB_KINDS}

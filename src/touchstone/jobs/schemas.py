@@ -1,76 +1,16 @@
-"""What job routes take and answer, as the documents describe it."""
+"""The HTTP schemas of job lists and job responses; those of the requests that start jobs are in `request_schemas`."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    model_validator,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, Field, model_validator
 
 from touchstone.core.errors import ConflictingValues
-from touchstone.http.request_models import Name, RequestModel, require_clean_text
+from touchstone.http.request_models import RequestModel
+from touchstone.jobs.kinds import JOB_KIND_NAMES
+from touchstone.jobs.request_schemas import UuidText
 from touchstone.jobs.states import JobState
-from touchstone.learning.requests import MAX_NAMES
-
-Seed = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
-ColumnName = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(require_clean_text)]
-ColumnNames = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_NAMES)]
-SensitiveColumns = Annotated[tuple[ColumnName, ...], Field(max_length=20)]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not -1e300 <= value <= 1e300:
-        raise PydanticCustomError("finite_number", "a finite number is expected")
-    return value
-
-
-def _one_error(kind: str, message: str) -> WrapValidator:
-    """One refusal for a value of several possible types, instead of one for each type."""
-
-    def check(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-        try:
-            return handler(value)
-        except ValidationError as problem:
-            raise PydanticCustomError(kind, message) from problem
-
-    return WrapValidator(check)
-
-
-Cell = Annotated[
-    Annotated[bool, Field(strict=True)]
-    | Annotated[int, Field(strict=True, ge=-(2**63), le=2**63 - 1)]
-    | Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_finite)]
-    | Annotated[str, Field(max_length=10_000), AfterValidator(require_clean_text)]
-    | None,
-    Field(union_mode="left_to_right"),
-    _one_error("cell", "a text, a finite number, true, false or null is expected"),
-]
-CellRow = Annotated[dict[ColumnName, Cell], Field(max_length=MAX_NAMES)]
-UuidText = Annotated[
-    str,
-    Field(pattern=r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$", min_length=36, max_length=36),
-    _one_error("uuid_parsing", "a UUID is expected"),
-]
-DatasetKey = Annotated[
-    Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | UuidText,
-    _one_error("dataset_key", "the number or the UUID of a dataset is expected"),
-]
-ForeignKey = Annotated[
-    str,
-    Field(
-        min_length=1, max_length=255, description="A UUID; a malformed one is answered like one that does not exist."
-    ),
-    AfterValidator(require_clean_text),
-]
-Label = Annotated[Name, Field(description="A name of one's own for the job.")]
 
 
 class JobQuery(RequestModel):
@@ -86,23 +26,26 @@ class JobQuery(RequestModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _empty_is_not_given(cls, value: Any) -> Any:
+    def _drop_empty_parameters(cls, value: Any) -> Any:
+        """Treat an empty parameter as absent."""
         if not isinstance(value, dict):
             return value
         return {name: item for name, item in value.items() if item != "" or name not in cls.model_fields}
 
     @property
-    def in_pages(self) -> bool:
-        """Whether the page form is asked for."""
+    def is_paged(self) -> bool:
+        """Return whether the page form is requested."""
         return self.page is not None or self.page_size is not None
 
     @property
-    def window(self) -> tuple[int, int]:
-        """How many to pass over, and how many to take."""
-        if not self.in_pages:
-            return self.skip, self.limit
-        size = self.page_size or self.DEFAULT_PAGE_SIZE
-        return ((self.page or 1) - 1) * size, size
+    def size(self) -> int:
+        """Return how many jobs are listed at most."""
+        return (self.page_size or self.DEFAULT_PAGE_SIZE) if self.is_paged else self.limit
+
+    @property
+    def offset(self) -> int:
+        """Return how many jobs are skipped."""
+        return ((self.page or 1) - 1) * self.size if self.is_paged else self.skip
 
 
 class OwnJobQuery(JobQuery):
@@ -111,16 +54,16 @@ class OwnJobQuery(JobQuery):
     project: UuidText | None = None
     project_id: Annotated[UuidText, Field(description="Another name of `project`.")] | None = None
 
-    def wanted_project(self) -> UUID | None:
-        """The project under either name.
+    def requested_project(self) -> UUID | None:
+        """Return the project under either name.
 
         Raises:
             ConflictingValues: the two names carry different ones.
         """
-        named = {UUID(one) for one in (self.project, self.project_id) if one}
-        if len(named) > 1:
+        projects = {UUID(text) for text in (self.project, self.project_id) if text}
+        if len(projects) > 1:
             raise ConflictingValues(at=("query", "project_id"), other="project")
-        return next(iter(named), None)
+        return next(iter(projects), None)
 
 
 class ProgressView(BaseModel):
@@ -164,7 +107,7 @@ class JobSummary(BaseModel):
 
     id: UUID
     job_id: UUID
-    kind: Literal["train", "explain"]
+    kind: Literal[JOB_KIND_NAMES]  # type: ignore[valid-type]
     status: JobState
     done: bool
     name: str | None

@@ -1,117 +1,115 @@
-"""What every start of a job checks before it is accepted: the key, the dataset, its file, the project."""
+"""Starting a job of any kind: everything that can be checked is checked before the job is queued."""
 
 import asyncio
 import contextlib
 import hashlib
-import re
-from typing import Any, Final, TypeVar
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
-from starlette.requests import Request
+from msgspec.structs import replace
 
-from touchstone.core.errors import (
-    DataFileUnreadable,
-    DatasetNotFound,
-    FieldError,
-    InvalidJobRequest,
-    InvalidUserId,
-    InvalidValue,
-    ProjectNotFound,
-    Unavailable,
-)
-from touchstone.core.identity import Caller, parse_uuid
-from touchstone.http.internal_client import InternalClient
-from touchstone.jobs.kinds import PREFLIGHT
-from touchstone.jobs.runtime import Jobs
-from touchstone.jobs.store import Json, NewJob
-from touchstone.learning.errors import LearningError
-
-DECLARED: Final = ("instances_number", "features_number", "missing_values_percentage")
-_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
-T = TypeVar("T")
+from touchstone.jobs import queue, store
+from touchstone.jobs.kinds import TRAINING
+from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJob
+from touchstone.jobs.request_context import JobRequestContext
+from touchstone.jobs.trained_models import TrainedModel, load_trained_model
+from touchstone.learning.requests import JobRequest
 
 
-class Starting:
-    """Asks the selection backend on the caller's behalf, and looks into files."""
+class ExplainedTraining(NamedTuple):
+    """A training whose model a new job explains."""
 
-    def __init__(self, jobs: Jobs, selection: InternalClient) -> None:
-        self._jobs = jobs
-        self._selection = selection
-
-    async def subject(self, new: NewJob, dataset_id: int | str, caller: Caller, *, model: Json) -> Json:
-        """What a job works on, as columns of its row, once a first look has found nothing to refuse.
-
-        `model` says where the model is that an explanation asks about; it is empty when there is none.
-
-        Raises:
-            DatasetNotFound: there is none that the caller may see.
-            DataFileUnreadable: its file cannot be opened.
-            InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
-        """
-        refusals = {404: DatasetNotFound, 422: DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table"))}
-        found = await self._asked(f"/datasets/{dataset_id}/source", caller, refusals)
-        declared = {name: found["record"].get(name) for name in DECLARED}
-        source = {name: found[name] for name in ("file_path", "file_type")} | {"declared": declared} | model
-        with contextlib.ExitStack() as opened:
-            files = await asyncio.to_thread(opened.enter_context, self._jobs.inputs.opened(source))
-            facts = await self._jobs.errands.run(PREFLIGHT[new.kind], new.request, source=source, files=files)
-        source["sha256"] = facts["sha256"]
-        dataset = found["dataset_id"]
-        return {"dataset_id": dataset, "inputs": {"dataset_id": dataset, **facts}, "source": source}
-
-    async def project(self, project_id: str | None, caller: Caller) -> UUID | None:
-        """The project that the job belongs to.
-
-        Raises:
-            ProjectNotFound: the caller has no such project.
-        """
-        if project_id is None:
-            return None
-        if (known := parse_uuid(project_id)) is None:
-            raise ProjectNotFound
-        await self._asked(f"/projects/{known}", caller, {404: ProjectNotFound})
-        return known
-
-    async def _asked(self, path: str, caller: Caller, refusals: dict[int, Any]) -> Any:
-        answer = await self._selection.get(path, caller)
-        if answer.status == 200:
-            return answer.value
-        raise ({401: InvalidUserId} | refusals).get(answer.status, Unavailable)
+    job: JobRecord
+    model: TrainedModel
 
 
-def starting_of(request: Request) -> Starting:
-    """What checks the starts of the backend that answers."""
-    starting: Starting = request.app.state.starting
-    return starting
-
-
-def idempotency_key(request: Request) -> str | None:
-    """The request's Idempotency-Key.
+async def start_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
+    """Queue a job of the service's kind, or return the job that the same idempotency key has queued before.
 
     Raises:
-        InvalidValue: it is repeated, empty, longer than 255 characters, or not plain ASCII.
+        InvalidJobRequest: the request contradicts the table or the model.
+        IdempotencyConflict, JobNotFound, JobNotSucceeded, DatasetNotFound, DataFileUnreadable, ProjectNotFound,
+            TooManyJobs.
     """
-    given = request.headers.getlist("idempotency-key")
-    if not given:
+    body: Json = msgspec.to_builtins(request)
+    new = NewJob(
+        kind=ctx.service.kind.name,
+        owner=ctx.caller.id,
+        request=body,
+        digest=request_digest(body),
+        idempotency_key=ctx.idempotency_key(),
+        name=request.name,
+    )
+    existing = await queue.find_by_idempotency_key(ctx.database, new)
+    if existing is not None:
+        return existing
+
+    training = await _load_explained_training(ctx, request)
+    new = replace(new, project_id=await _project_of(ctx, request, training))
+    new = await _check_data(ctx, new, request, training)
+
+    queued = await queue.enqueue(ctx.database, new, waiting_limit=ctx.jobs.settings.jobs_waiting_per_user)
+    return queued.id
+
+
+def request_digest(body: Json) -> str:
+    """Return a digest of a request's values that does not depend on the order of its keys."""
+    return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()
+
+
+async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) -> ExplainedTraining | None:
+    """Return the training whose model the job explains, if any. Raises JobNotFound or JobNotSucceeded."""
+    if request.explained_job_id is None:
         return None
-    if len(given) != 1 or not _KEY.fullmatch(given[0]):
-        raise InvalidValue(FieldError(("header", "Idempotency-Key"), "idempotency_key"))
-    return given[0]
+    async with ctx.database.reading() as rows:
+        job = await store.load_owned_job(rows, request.explained_job_id, ctx.caller.id, (TRAINING.name,))
+        return ExplainedTraining(job, await load_trained_model(rows, job))
 
 
-def digest_of(request: Json) -> str:
-    """What tells two requests apart: their values, whatever the order of the keys."""
-    return hashlib.sha256(msgspec.json.encode(request, order="deterministic")).hexdigest()
-
-
-def ordered(request: Json, kind: type[T]) -> T:
-    """A request as the learning room's order.
+async def _project_of(ctx: JobRequestContext, request: JobRequest, training: ExplainedTraining | None) -> UUID | None:
+    """Return the project that the job belongs to: the requested one, or that of the explained training.
 
     Raises:
-        InvalidJobRequest: it contradicts itself.
+        ProjectNotFound: the caller has no such project.
     """
-    try:
-        return msgspec.convert(request, kind)
-    except LearningError as problem:
-        raise InvalidJobRequest(problem.code, field=problem.field, facts=problem.facts) from problem
+    if request.project_id is not None:
+        return await ctx.service.selection.require_project(request.project_id, ctx.caller)
+    return training.job.project_id if training else None
+
+
+async def _check_data(
+    ctx: JobRequestContext, new: NewJob, request: JobRequest, training: ExplainedTraining | None
+) -> NewJob:
+    """Run the preflight task on the job's data, and return the job with its dataset, inputs and source.
+
+    Raises:
+        DatasetNotFound: the caller may see no such dataset.
+        DataFileUnreadable: the dataset's file cannot be opened.
+        InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
+    """
+    dataset_id = training.job.dataset_id if training else request.dataset_id
+    assert dataset_id is not None  # A training has its dataset, and a request without either is invalid.
+    dataset = await ctx.service.selection.load_dataset_source(dataset_id, ctx.caller)
+
+    source = JobSource(
+        file_path=dataset.file_path,
+        file_type=dataset.file_type,
+        declared=dataset.declared,
+        model_path=training.model.path if training else None,
+        model_sha256=training.model.sha256 if training else None,
+    )
+    with contextlib.ExitStack() as stack:
+        files = await asyncio.to_thread(stack.enter_context, ctx.jobs.input_files.open(source))
+        facts = await ctx.jobs.synchronous_tasks.run(
+            ctx.service.kind.preflight_task, new.request, source=source, files=files
+        )
+
+    inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **facts}, JobInputs)
+    return replace(
+        new,
+        dataset_id=dataset.dataset_id,
+        inputs=inputs,
+        source=replace(source, sha256=inputs.sha256),
+        parent_job_id=training.job.id if training else None,
+    )

@@ -1,4 +1,4 @@
-"""The states of a job, and which may follow which."""
+"""The states of a job and the moves between them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,28 +8,26 @@ from typing import Final
 class JobState(StrEnum):
     """Where a job stands. A final state never changes."""
 
-    QUEUED = "queued"  # accepted, or given back after its worker stopped or was lost
+    QUEUED = "queued"  # accepted, or returned to the queue after its worker stopped or was lost
     RUNNING = "running"  # claimed by a worker, which holds a lease
-    CANCELLING = "cancelling"  # its owner wants it ended, and its worker has not ended it yet
-    SUCCEEDED = "succeeded"  # its result and artefacts are kept
-    FAILED = "failed"  # refused by its own data, out of its limits, or out of attempts
+    CANCELLING = "cancelling"  # cancelled by its owner, but its worker has not ended it yet
+    SUCCEEDED = "succeeded"  # its result and artifacts are stored
+    FAILED = "failed"  # rejected by its own data, over its limits, or out of attempts
     CANCELLED = "cancelled"  # ended by its owner
 
 
-Q, R, C = JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING
-
 MOVES: Final[Mapping[JobState, frozenset[JobState]]] = {
-    Q: frozenset({R, JobState.CANCELLED}),
-    R: frozenset({Q, C, JobState.SUCCEEDED, JobState.FAILED}),
-    C: frozenset({JobState.CANCELLED}),
+    JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
+    JobState.RUNNING: frozenset({JobState.QUEUED, JobState.CANCELLING, JobState.SUCCEEDED, JobState.FAILED}),
+    JobState.CANCELLING: frozenset({JobState.CANCELLED}),
     JobState.SUCCEEDED: frozenset(),
     JobState.FAILED: frozenset(),
     JobState.CANCELLED: frozenset(),
 }
-FINAL: Final = frozenset(state for state, following in MOVES.items() if not following)
-HELD: Final = frozenset({R, C})  # states in which a worker holds the job
+FINAL: Final = frozenset(state for state, successors in MOVES.items() if not successors)
+HELD: Final = frozenset({JobState.RUNNING, JobState.CANCELLING})  # states in which a worker holds the job
 
 
-def sources(target: JobState) -> frozenset[JobState]:
-    """The states from which `target` can be reached in one move."""
-    return frozenset(state for state, following in MOVES.items() if target in following)
+def predecessors(target: JobState) -> frozenset[JobState]:
+    """Return the states from which one move leads to `target`."""
+    return frozenset(state for state, successors in MOVES.items() if target in successors)

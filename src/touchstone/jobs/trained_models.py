@@ -1,25 +1,32 @@
-"""The models that trainings have left: found by the training job, loaded only with the digest that was recorded."""
+"""The models that trainings have left behind, found through their training job."""
 
-from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from touchstone.core.errors import JobNotSucceeded
 from touchstone.database.engine import Reader
 from touchstone.jobs import store
+from touchstone.jobs.records import JobRecord
 from touchstone.jobs.states import JobState
-from touchstone.jobs.store import Json, Row
 
 MODEL_FILE: Final = "model.skops"
 
 
-async def model_of(rows: Reader, training: Row) -> Json:
-    """Where the model of a training is, as a job's `source` says it.
+class TrainedModel(NamedTuple):
+    """The file of a model, and the digest without which it is never loaded."""
+
+    path: str
+    sha256: str
+
+
+async def load_trained_model(rows: Reader, training: JobRecord) -> TrainedModel:
+    """Return the model of a training.
 
     Raises:
-        JobNotSucceeded: it has none.
+        JobNotSucceeded: the training has no model.
     """
-    files: Sequence[Row] = (await store.artifacts(rows, [training["id"]]))[training["id"]]
-    for file in files:
-        if file["name"] == MODEL_FILE and training["status"] == JobState.SUCCEEDED:
-            return {"model_path": file["path"], "model_sha256": file["sha256"]}
+    if training.status == JobState.SUCCEEDED:
+        artifacts = await store.load_artifacts(rows, [training.id])
+        for artifact in artifacts[training.id]:
+            if artifact.name == MODEL_FILE:
+                return TrainedModel(artifact.path, artifact.sha256)
     raise JobNotSucceeded

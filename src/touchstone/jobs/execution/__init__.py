@@ -1,1 +1,1 @@
-"""The `jobs.execution` package."""
+"""What runs the work: a fork server with one child process per task, or Ray."""

@@ -1,13 +1,10 @@
-"""The process of one piece of work: bounded, alone in its group, gone with its parent."""
+"""The worker process: it runs one task, within its limits, and reports progress and the outcome over a socket."""
 
 import contextlib
-import ctypes
 import errno
 import os
-import resource
 import signal
 import socket
-import sys
 import threading
 import time
 import traceback
@@ -20,85 +17,87 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from touchstone.jobs.execution import message_channel
-from touchstone.jobs.execution.protocol import Bench, Done, Limits, Progress, Refused, Task, TaskSet, Work
+from touchstone.jobs.execution.protocol import (
+    ProgressMessage,
+    TaskAnswer,
+    TaskContext,
+    TaskFailed,
+    TaskSet,
+    WorkerTask,
+    WorkItem,
+)
+from touchstone.jobs.execution.resource_limits import apply_limits, die_with_parent
+from touchstone.jobs.records import JobProgress
 from touchstone.learning.errors import LearningError
 
 REPORT_SECONDS: Final = 0.1
-NICENESS: Final = 10
-_PR_SET_PDEATHSIG: Final = 1
+MAX_TRACE_CHARACTERS: Final = 8_000
 
 
-def work_once(sock: socket.socket, tasks: TaskSet) -> None:
-    """Do the one piece of work that comes over the socket, and answer there."""
+def run_one_task(sock: socket.socket, tasks: TaskSet) -> None:
+    """Receive one work item over the socket, run its task, and send the outcome back."""
     die_with_parent()
-    work, descriptors = message_channel.receive(sock, Work)
-    confine(work.limits)
-    threading.Thread(target=_end_with, args=(sock,), daemon=True).start()
-    with contextlib.suppress(OSError):  # nobody is left to hear the answer
-        report = Reporter(sock)
-        files = {name: os.fdopen(number, "rb") for name, number in zip(work.files, descriptors, strict=True)}
-        bench = Bench(work.name, work.order, work.source, files, Path(work.scratch), report)
-        message_channel.send(sock, attempt(tasks.by_name[work.task], bench, lambda: report.phase))
+    item, descriptors = message_channel.receive(sock, WorkItem)
+    apply_limits(item.limits)
+    threading.Thread(target=_end_when_closed, args=(sock,), daemon=True).start()
+
+    with contextlib.suppress(OSError):  # If the parent is gone, nobody reads the answer.
+        reporter = ProgressReporter(sock)
+        files = {role: os.fdopen(number, "rb") for role, number in zip(item.files, descriptors, strict=True)}
+        context = TaskContext(
+            name=item.name,
+            request=item.request,
+            source=item.source,
+            files=files,
+            scratch=Path(item.scratch),
+            report=reporter,
+        )
+        answer = run_safely(tasks.by_name[item.task], context, lambda: reporter.phase)
+        message_channel.send(sock, answer)
 
 
-def die_with_parent() -> None:
-    """Have the kernel end this process when its parent ends, however that happens (Linux, prctl(2))."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def run_safely(task: WorkerTask, context: TaskContext, current_phase: Callable[[], str]) -> TaskAnswer:
+    """Run a task, and return an answer that can be sent, whatever happens."""
+    try:
+        answer = task.run(context)
+        if isinstance(answer, TaskFailed):
+            return answer
+        # A result that cannot be encoded is the task's failure, so it is encoded here.
+        return replace(answer, result=Raw(msgspec.json.encode(answer.result)))
+    except LearningError as error:
+        return TaskFailed(code=error.code, phase=error.phase, facts={**error.facts, "field": error.field})
+    except MemoryError:
+        return TaskFailed(code="out_of_memory", phase=current_phase())
+    except Exception as error:  # noqa: BLE001 - the job must end with a reason; the log gets the trace
+        is_disk_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG)
+        code = "storage_failed" if is_disk_full else "work_failed"
+        return TaskFailed(code=code, phase=current_phase(), detail=traceback.format_exc()[-MAX_TRACE_CHARACTERS:])
 
 
-def confine(limits: Limits) -> None:
-    """Bound this process for good, and step behind the API where processor or memory is short."""
-    for kind, bound in (
-        (resource.RLIMIT_AS, limits.memory_bytes),
-        (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_CPU, limits.cpu_seconds),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(kind, (bound, bound))
-    os.nice(NICENESS)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
-
-
-class Reporter:
-    """Sends progress that only goes forward, at most ten times a second within a phase."""
+class ProgressReporter:
+    """Sends progress that never goes back, at most ten times a second within a phase."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
         self._percent = 0.0
-        self._sent = 0.0
+        self._sent_at = 0.0
         self.phase = "starting"
 
     def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-        """Take note of the progress."""
+        """Report the progress to the parent, unless a report of this phase was sent a moment ago."""
         self._percent = max(self._percent, min(100.0, float(percent)))
-        moment = time.monotonic()
-        if phase == self.phase and moment - self._sent < REPORT_SECONDS:
+        now = time.monotonic()
+        if phase == self.phase and now - self._sent_at < REPORT_SECONDS:
             return
-        self.phase, self._sent = phase, moment
-        told = Progress(percent=self._percent, phase=phase, step=step, total_steps=total_steps, message=message)
-        message_channel.send(self._socket, told)
+
+        self.phase = phase
+        self._sent_at = now
+        progress = JobProgress(percent=self._percent, phase=phase, step=step, total_steps=total_steps, message=message)
+        message_channel.send(self._socket, ProgressMessage(progress))
 
 
-def attempt(task: Task, bench: Bench, phase: Callable[[], str]) -> Done | Refused:
-    """Do the work of a task; whatever happens to it ends with an answer, which can be sent."""
-    try:
-        done = task.run(bench)
-        # Encoded here: a result that cannot be is the work's failure, not the end of this process.
-        return replace(done, result=Raw(msgspec.json.encode(done.result))) if isinstance(done, Done) else done
-    except LearningError as problem:
-        return Refused(code=problem.code, phase=problem.phase, facts=problem.facts | {"field": problem.field})
-    except MemoryError:
-        return Refused(code="out_of_memory", phase=phase())
-    except Exception as problem:  # noqa: BLE001 - whatever it is, the job ends with a reason and the log has the trace
-        full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EFBIG)
-        told = "storage_failed" if full else "work_failed"
-        return Refused(code=told, phase=phase(), detail=traceback.format_exc()[-8000:])
-
-
-def _end_with(sock: socket.socket) -> None:
-    """End this whole group when the dispatcher closes the socket or is gone."""
+def _end_when_closed(sock: socket.socket) -> None:
+    """End this process and everything it has started when the parent closes the socket or is gone."""
     with contextlib.suppress(OSError):
         sock.recv(1, socket.MSG_PEEK)
     os.killpg(0, signal.SIGKILL)

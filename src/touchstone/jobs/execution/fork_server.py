@@ -1,7 +1,7 @@
-"""The nursery: a process that has loaded the libraries once, and forks a fresh child for every piece of work.
+"""The fork server: a process that loads the libraries once, and forks a fresh worker process for every task.
 
-Loading them takes seconds; a fork takes milliseconds and shares their memory. The nursery itself runs no work and
-starts no thread. It reaps its children, so their numbers cannot be given to others before it has ended them.
+Loading the libraries takes seconds; a fork takes milliseconds and shares their memory. The fork server itself runs no
+task and starts no thread. It alone reaps its children, so the id of one that it still has to signal is never reused.
 """
 
 import contextlib
@@ -15,108 +15,120 @@ from select import select
 from msgspec import Struct
 
 from touchstone.jobs.execution import message_channel
-from touchstone.jobs.execution.child import work_once
+from touchstone.jobs.execution.child import run_one_task
 from touchstone.jobs.execution.protocol import TaskSet
 
 
-class Fork(Struct, frozen=True, tag="fork"):
-    """Ask for a child that listens on the socket sent along."""
+class ForkRequest(Struct, frozen=True, tag="fork"):
+    """A request for a child that works for the socket sent along."""
 
 
-class End(Struct, frozen=True, tag="end"):
-    """Ask for the end of a child and of whatever it started; `signal` is sent to its whole group."""
+class SignalRequest(Struct, frozen=True, tag="signal"):
+    """A request to signal a child and everything that it has started."""
 
     pid: int
     signal: int = signal.SIGKILL
 
 
-class Ready(Struct, frozen=True, tag="ready"):
+class ServerReady(Struct, frozen=True, tag="ready"):
     """The libraries are loaded."""
 
 
-class Born(Struct, frozen=True, tag="born"):
-    """The child that was asked for first among those not born yet."""
+class ChildForked(Struct, frozen=True, tag="forked"):
+    """The answer to the oldest fork request that has none yet."""
 
     pid: int
 
 
-class Gone(Struct, frozen=True, tag="gone"):
-    """A child has ended, with this status or by this signal (negative)."""
+class ChildExited(Struct, frozen=True, tag="exited"):
+    """A child has ended: with this exit status, or by this signal if negative."""
 
     pid: int
     status: int
 
 
 def main(tasks: TaskSet) -> None:
-    """Serve the socket whose descriptor is the first argument until it closes; then end every child."""
+    """Serve the socket whose descriptor is the first argument until it closes, then end every child."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake)
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the dispatcher to answer
+    wakeup = _wake_on_signals()
     children: set[int] = set()
-    # What is loaded stays for good: a collector that walks over it would copy every shared page into each child.
+    # The loaded libraries stay for good. A collector that walked over them would copy every shared page to each child.
     gc.freeze()
+
     try:
-        message_channel.send(control, Ready())
+        message_channel.send(control, ServerReady())
         while True:
-            ready, _, _ = select([control.fileno(), woken], [], [])
-            if woken in ready:
-                os.read(woken, 1024)
-                _reap(control, children)
-            if control.fileno() in ready:
-                _answer(control, children, tasks)
+            readable, _, _ = select([control.fileno(), wakeup], [], [])
+            if wakeup in readable:
+                os.read(wakeup, 1024)
+                _reap_children(control, children)
+            if control.fileno() in readable:
+                _handle_request(control, children, tasks)
     except (message_channel.ChannelClosed, OSError):
-        pass
+        pass  # The parent has closed the socket or is gone.
+
     for pid in children:
-        _signal(pid, signal.SIGKILL)
+        _signal_group(pid, signal.SIGKILL)
 
 
-def _answer(control: socket.socket, children: set[int], tasks: TaskSet) -> None:
-    message, files = message_channel.receive(control, Fork | End)
-    if isinstance(message, End):
-        if message.pid in children:
-            _signal(message.pid, message.signal)
+def _wake_on_signals() -> int:
+    """Return a descriptor that becomes readable when a child ends, and leave Ctrl-C in a terminal to the parent."""
+    reading_end, writing_end = os.pipe()
+    os.set_blocking(writing_end, False)
+    signal.set_wakeup_fd(writing_end)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return reading_end
+
+
+def _handle_request(control: socket.socket, children: set[int], tasks: TaskSet) -> None:
+    request, descriptors = message_channel.receive(control, ForkRequest | SignalRequest)
+    if isinstance(request, SignalRequest):
+        if request.pid in children:
+            _signal_group(request.pid, request.signal)
         return
+
     pid = os.fork()
     if pid == 0:
-        _be_child(control, files[0], tasks)
-    os.close(files[0])
+        _run_child(control, descriptors[0], tasks)
+    os.close(descriptors[0])
     children.add(pid)
-    message_channel.send(control, Born(pid))
+    message_channel.send(control, ChildForked(pid))
 
 
-def _be_child(control: socket.socket, descriptor: int, tasks: TaskSet) -> None:
-    status = 1
+def _run_child(control: socket.socket, descriptor: int, tasks: TaskSet) -> None:
+    """Turn the forked process into a worker in a session of its own; this never returns."""
+    exit_status = 1
     try:
         os.setsid()
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
+
         control.close()
-        silence = os.open(os.devnull, os.O_RDWR)
-        os.dup2(silence, 1)
-        os.dup2(silence, 2)
-        work_once(socket.socket(fileno=descriptor), tasks)
-        status = 0
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+
+        run_one_task(socket.socket(fileno=descriptor), tasks)
+        exit_status = 0
     finally:
-        # Never back into the nursery's own loop, and none of its exit hooks.
-        os._exit(status)
+        # The child must not return into the fork server's loop, nor run its exit hooks.
+        os._exit(exit_status)
 
 
-def _reap(control: socket.socket, children: set[int]) -> None:
+def _reap_children(control: socket.socket, children: set[int]) -> None:
     while children:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
             return
         if pid in children:
             children.discard(pid)
-            message_channel.send(control, Gone(pid, os.waitstatus_to_exitcode(status)))
+            message_channel.send(control, ChildExited(pid, os.waitstatus_to_exitcode(status)))
 
 
-def _signal(pid: int, number: int) -> None:
-    # The group may not exist yet: the child makes it right after its birth.
+def _signal_group(pid: int, number: int) -> None:
+    """Signal a child and its process group, which the child creates only after the fork."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
     with contextlib.suppress(ProcessLookupError, PermissionError):

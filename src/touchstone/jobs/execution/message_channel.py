@@ -1,4 +1,7 @@
-"""Messages over a Unix stream socket, each with the opened files it speaks of: four bytes of length, then JSON."""
+"""A channel for JSON messages and opened files over a Unix stream socket.
+
+Each message is four bytes of length followed by JSON; its file descriptors are sent along with the length.
+"""
 
 import asyncio
 import socket
@@ -9,8 +12,9 @@ from typing import Any, Final
 import msgspec
 
 HEADER: Final = struct.Struct("!I")
-MAX_MESSAGE: Final = 512 * 2**20
+MAX_MESSAGE_BYTES: Final = 512 * 2**20
 MAX_FILES: Final = 8
+CHUNK_BYTES: Final = 2**20
 
 
 class ChannelClosed(Exception):
@@ -18,68 +22,72 @@ class ChannelClosed(Exception):
 
 
 def send(sock: socket.socket, message: object, files: Sequence[int] = ()) -> None:
-    """Send a message, waiting until the other side has room. Raises OSError when it is gone."""
+    """Send a message, waiting until the other side has room for it. Raises OSError if the other side is gone."""
     body = msgspec.json.encode(message)
     socket.send_fds(sock, [HEADER.pack(len(body))], files)
     sock.sendall(body)
 
 
-def receive(sock: socket.socket, kind: Any) -> tuple[Any, list[int]]:
-    """The next message, of one of the types of `kind`, and its files.
+def receive(sock: socket.socket, message_type: Any) -> tuple[Any, list[int]]:
+    """Return the next message, of the given type or union, and the file descriptors sent with it.
 
     Raises:
         ChannelClosed: the other side is gone.
     """
     header, files, _, _ = socket.recv_fds(sock, HEADER.size, MAX_FILES)
-    header += _exactly(sock, HEADER.size - len(header)) if header else b""
     if not header:
         raise ChannelClosed
-    return msgspec.json.decode(_exactly(sock, _length(header)), type=kind), files
+    header += _receive_exactly(sock, HEADER.size - len(header))
+
+    body = _receive_exactly(sock, _body_length(header))
+    return msgspec.json.decode(body, type=message_type), files
 
 
-def _exactly(sock: socket.socket, size: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < size:
-        part = sock.recv(min(size - len(parts), 2**20))
-        if not part:
+def _receive_exactly(sock: socket.socket, size: int) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        chunk = sock.recv(min(size - len(received), CHUNK_BYTES))
+        if not chunk:
             raise ChannelClosed
-        parts += part
-    return bytes(parts)
+        received += chunk
+    return bytes(received)
 
 
 async def send_async(sock: socket.socket, message: object, files: Sequence[int] = ()) -> None:
-    """Send a message on a socket that does not block. Raises OSError when the other side is gone."""
+    """Send a message on a non-blocking socket. Raises OSError if the other side is gone."""
     body = msgspec.json.encode(message)
-    # Four bytes always find room: a side has read its previous message before it is sent another.
+    # Four bytes always fit: the other side has read its previous message before it is sent another.
     socket.send_fds(sock, [HEADER.pack(len(body))], files)
     await asyncio.get_running_loop().sock_sendall(sock, body)
 
 
-async def receive_async(sock: socket.socket, kind: Any) -> Any:
-    """The next message, of one of the types of `kind`, on a socket that does not block.
+async def receive_async(sock: socket.socket, message_type: Any) -> Any:
+    """Return the next message on a non-blocking socket, of the given type or union.
 
     Raises:
         ChannelClosed: the other side is gone.
     """
-    header = await _exactly_async(sock, HEADER.size)
-    return msgspec.json.decode(await _exactly_async(sock, _length(header)), type=kind)
+    header = await _receive_exactly_async(sock, HEADER.size)
+    body = await _receive_exactly_async(sock, _body_length(header))
+    return msgspec.json.decode(body, type=message_type)
 
 
-async def _exactly_async(sock: socket.socket, size: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < size:
+async def _receive_exactly_async(sock: socket.socket, size: int) -> bytes:
+    loop = asyncio.get_running_loop()
+    received = bytearray()
+    while len(received) < size:
         try:
-            part = await asyncio.get_running_loop().sock_recv(sock, min(size - len(parts), 2**20))
-        except OSError as problem:
-            raise ChannelClosed from problem
-        if not part:
+            chunk = await loop.sock_recv(sock, min(size - len(received), CHUNK_BYTES))
+        except OSError as error:
+            raise ChannelClosed from error
+        if not chunk:
             raise ChannelClosed
-        parts += part
-    return bytes(parts)
+        received += chunk
+    return bytes(received)
 
 
-def _length(header: bytes) -> int:
+def _body_length(header: bytes) -> int:
     length: int = HEADER.unpack(header)[0]
-    if length > MAX_MESSAGE:  # only a broken process sends this
+    if length > MAX_MESSAGE_BYTES:  # Only a broken process announces so much.
         raise ChannelClosed
     return length

@@ -1,4 +1,7 @@
-"""What passes between the process that dispatches jobs and the one that works on a job; all of it is plain JSON."""
+"""What a task is, and the messages between the process that dispatches it and the process that runs it.
+
+Messages are encoded as JSON; opened files travel beside them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +10,11 @@ from typing import Any, BinaryIO, Protocol
 
 from msgspec import Struct
 
-Json = dict[str, Any]
+from touchstone.jobs.records import JobProgress, JobSource, Json
+from touchstone.learning.interfaces import Report
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class ResourceLimits(Struct, frozen=True, kw_only=True):
     """What one process may use: address space and largest file in bytes, processor time in seconds."""
 
     memory_bytes: int
@@ -18,49 +22,45 @@ class Limits(Struct, frozen=True, kw_only=True):
     cpu_seconds: int
 
 
-class Work(Struct, frozen=True, kw_only=True):
-    """One piece of work: the task's name, its order, what else it must know, and the folder that it may write to.
+class WorkItem(Struct, frozen=True, kw_only=True):
+    """One run of a task: what it is to do, the folder that it may write to, and its limits.
 
-    `name` identifies the work wherever it runs; the opened files travel beside it, in the order of `files`.
+    `name` identifies the run wherever it is executed. The opened files travel beside it, in the order of `files`.
     """
 
     name: str
     task: str
-    order: Json
-    source: Json
+    request: Json
+    source: JobSource
     files: tuple[str, ...]
     scratch: str
-    limits: Limits
+    limits: ResourceLimits
 
 
-class Progress(Struct, frozen=True, kw_only=True, tag="progress"):
-    """How far the work is: 0-100, the phase, the step of how many, and the key of a sentence."""
+class ProgressMessage(Struct, frozen=True, tag="progress"):
+    """A report of how far a task is."""
 
-    percent: float
-    phase: str
-    step: int
-    total_steps: int
-    message: str
+    progress: JobProgress
 
 
-class Produced(Struct, frozen=True, kw_only=True):
-    """A file that the work left in its folder under this name."""
+class OutputFile(Struct, frozen=True, kw_only=True):
+    """A file that a task has left in its scratch folder."""
 
     name: str
     media_type: str
 
 
-class Done(Struct, frozen=True, kw_only=True, tag="done"):
-    """The work is done: its result, and the files that it left."""
+class TaskSucceeded(Struct, frozen=True, kw_only=True, tag="succeeded"):
+    """A task has finished: its result, and the files that it has written."""
 
     result: Any
-    files: tuple[Produced, ...] = ()
+    files: tuple[OutputFile, ...] = ()
 
 
-class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
-    """The work cannot be done, and trying again would not help: a code of `core.messages` with its facts.
+class TaskFailed(Struct, frozen=True, kw_only=True, tag="failed"):
+    """A task has failed, and trying again would not help: the key of a sentence with its facts.
 
-    `detail` is for the log alone.
+    `detail` is for the log only.
     """
 
     code: str
@@ -69,58 +69,54 @@ class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
     detail: str = ""
 
 
-class Died(Struct, frozen=True, kw_only=True, tag="died"):
-    """The process ended without an answer: by this signal (negative), or with this status."""
+class ProcessDied(Struct, frozen=True, kw_only=True, tag="died"):
+    """A process has ended without an answer: with this exit status, or by this signal if negative."""
 
     status: int
 
 
-Ending = Done | Refused | Died
-Listener = Callable[[Progress], None]
-
-
-class Report(Protocol):
-    """Told how far the work is; `percent` (0-100) never goes back."""
-
-    def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-        """Take note of the progress."""
+TaskAnswer = TaskSucceeded | TaskFailed
+TaskOutcome = TaskSucceeded | TaskFailed | ProcessDied
+ProgressListener = Callable[[JobProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What a task function finds before it: its order, opened files by name, a folder to write to, and its report."""
+class TaskContext:
+    """What a task function works with: its request, its opened files by role, and a folder to write to."""
 
     name: str
-    order: Json
-    source: Json
+    request: Json
+    source: JobSource
     files: Mapping[str, BinaryIO]
     scratch: Path
     report: Report
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A kind of work: its name and the function that does it, in a process of its own."""
+class WorkerTask:
+    """A function that worker processes can run, under its name."""
 
     name: str
-    run: Callable[[Bench], Done | Refused]
+    run: Callable[[TaskContext], TaskAnswer]
 
 
 class TaskSet:
-    """The kinds of work that a process can do."""
+    """The tasks that a worker process can run, by name."""
 
-    def __init__(self, *tasks: Task) -> None:
-        self.by_name: Mapping[str, Task] = {task.name: task for task in tasks}
+    def __init__(self, *tasks: WorkerTask) -> None:
+        self.by_name: Mapping[str, WorkerTask] = {task.name: task for task in tasks}
 
 
 class Executor(Protocol):
-    """What runs the work. Cancelling a `run` ends its process; nothing of it goes on afterwards."""
+    """Runs tasks in processes of their own. Cancelling `run` ends its process, and nothing of it goes on."""
 
-    async def run(self, work: Work, files: Sequence[BinaryIO], *, listen: Listener, seconds: float) -> Ending:
-        """Do one piece of work within `seconds`; its progress goes to `listen`."""
+    async def run(
+        self, item: WorkItem, files: Sequence[BinaryIO], *, listener: ProgressListener, seconds: float
+    ) -> TaskOutcome:
+        """Run one task within `seconds`, and call `listener` with its progress."""
 
     async def warm(self) -> None:
-        """Be ready before the first piece of work comes."""
+        """Load the libraries before the first task comes."""
 
     async def close(self) -> None:
-        """End whatever still runs."""
+        """End every process that still runs."""

@@ -1,4 +1,4 @@
-"""A Ray head of our own: on loopback, asking for a token, ended with whoever started it."""
+"""Starting a Ray head on loopback that asks for a token and ends together with whoever started it."""
 
 import contextlib
 import os
@@ -13,56 +13,58 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from touchstone.jobs.execution.child import die_with_parent
+from touchstone.jobs.execution.resource_limits import die_with_parent
 
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 120.0
+STOP_SECONDS: Final = 10.0
 
 
-def own_cluster() -> dict[str, str]:
-    """The variables of a process that starts a head of its own; Ray reads them when it is imported.
+def local_cluster_variables() -> dict[str, str]:
+    """Return the environment variables for a process that starts its own head; Ray reads them when it is imported."""
+    return {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        # Ray's switch for machines that are not part of a cluster. Without it, Ray replaces the loopback address that
+        # it is given with the machine's outer address, and listens on every interface.
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    }
 
-    The last one is Ray's switch for machines that are no part of a cluster. Without it Ray puts the machine's outer
-    address in place of the loopback that it is given, and listens on every interface.
+
+@contextlib.contextmanager
+def existing_or_local_cluster(address: str | None) -> Iterator[str]:
+    """Yield the address of the given cluster, or start a head that lives as long as the context.
+
+    Raises:
+        PermissionError: the variables of `local_cluster_variables` are missing; without a token, everyone on the
+            machine could run code.
+        TimeoutError, ChildProcessError: the head did not start.
     """
-    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    return token | {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+    if address:
+        yield address
+        return
+    if os.environ.get("RAY_AUTH_MODE") != "token":
+        raise PermissionError("a Ray head without a token is never started")
 
-
-class Head:
-    """The head of a cluster."""
-
-    @staticmethod
-    @contextlib.contextmanager
-    def given_or_started(address: str | None) -> Iterator[str]:
-        """The address of the cluster that is named, or of one that lives as long as the context.
-
-        The latter needs the variables of `own_cluster`: without a token everyone on the machine could run code.
-        """
-        if address:
-            yield address
-            return
-        if os.environ.get("RAY_AUTH_MODE") != "token":
-            raise PermissionError("a Ray head without a token is never started")
-        port = _free_port()
-        with tempfile.TemporaryDirectory(prefix="ts-ray-", ignore_cleanup_errors=True) as folder:
-            process = subprocess.Popen(  # noqa: S603 - our own interpreter and constants
-                _command(port, folder),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                preexec_fn=die_with_parent,  # noqa: PLW1509 - nothing here has threads yet
-            )
-            try:
-                _wait_for(port, process)
-                yield f"{HOST}:{port}"
-            finally:
-                _stop(process)
+    port = _free_port()
+    with tempfile.TemporaryDirectory(prefix="ts-ray-", ignore_cleanup_errors=True) as folder:
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and constants
+            _command(port, folder),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - no threads exist yet
+        )
+        try:
+            _wait_until_listening(port, process)
+            yield f"{HOST}:{port}"
+        finally:
+            _stop(process)
 
 
 def _command(port: int, folder: str) -> list[str]:
-    """Without a dashboard and without usage reports; its sockets need a short path."""
+    """Return the command of a head without dashboard and usage reports; `folder` must be short, for its sockets."""
     return [
         str(Path(sys.executable).with_name("ray")),
         "start",
@@ -77,10 +79,10 @@ def _command(port: int, folder: str) -> list[str]:
     ]
 
 
-def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Return when the head listens. Raises TimeoutError or ChildProcessError."""
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until:
+def _wait_until_listening(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Return when the head listens. Raises TimeoutError or ChildProcessError if it never does."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
         if process.poll() is not None:
             raise ChildProcessError(f"the Ray head ended with {process.returncode}")
         with contextlib.suppress(OSError), socket.create_connection((HOST, port), 1):
@@ -93,7 +95,7 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     try:
-        process.wait(10)
+        process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

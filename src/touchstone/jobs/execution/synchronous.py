@@ -1,4 +1,4 @@
-"""Errands: small work that a request waits for, in processes as closed off as those of jobs."""
+"""Synchronous tasks: short work that a request waits for, in processes as isolated as those of jobs."""
 
 import asyncio
 import os
@@ -9,79 +9,83 @@ from typing import Any, BinaryIO, Final
 
 import structlog
 
-from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded
+from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded, ServiceError
 from touchstone.core.settings import Settings
-from touchstone.jobs.execution.protocol import Died, Executor, Json, Limits, Progress, Refused, Work
-from touchstone.jobs.kinds import DRAW
+from touchstone.jobs.execution.protocol import Executor, ProcessDied, ResourceLimits, TaskFailed, WorkItem
+from touchstone.jobs.kinds import DRAW_TASK
+from touchstone.jobs.records import JobProgress, JobSource, Json
 
-AT_ONCE: Final = 2
-WAITING: Final = 64
-SECONDS: Final = 25.0  # less than a gateway waits for a backend
-WORK_SECONDS: Final = 20.0
+MAX_RUNNING: Final = 2
+MAX_WAITING: Final = 64
+TASK_SECONDS: Final = 20.0
+TOTAL_SECONDS: Final = 25.0  # waiting included; less than a gateway waits for a backend
 log = structlog.get_logger("touchstone.jobs")
 
 
-class Errands:
-    """Runs errands, two at once; a few more may wait."""
+class SynchronousTasks:
+    """Runs short tasks that a request waits for, at most two at a time."""
 
     def __init__(self, executor: Executor, settings: Settings) -> None:
         self._executor = executor
         self._memory_bytes = settings.job_memory_bytes
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_RUNNING)
         self._waiting = 0
 
-    async def run(self, task: str, order: Json, *, source: Json, files: Mapping[str, BinaryIO]) -> Any:
-        """Do an errand and return its result.
+    async def run(self, task: str, request: Json, *, source: JobSource, files: Mapping[str, BinaryIO]) -> Any:
+        """Run a task and return its result.
 
         Raises:
-            InvalidJobRequest: the work refuses, or the file asks for too much memory or time.
-            Overloaded: too many are waiting, or the workers are still loading their libraries.
+            InvalidJobRequest: the task rejects its input, or the file takes too much memory or time.
+            Overloaded: too many tasks wait, or the workers are still loading their libraries.
         """
-        if self._waiting >= WAITING:
+        if self._waiting >= MAX_WAITING:
             raise Overloaded(retry_after=2)
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(SECONDS), self._slots:
-                return await self._run(task, order, source, files)
-        except TimeoutError as problem:
-            raise Overloaded(retry_after=5) from problem
-        finally:
-            self._waiting -= 1
 
-    async def _run(self, task: str, order: Json, source: Json, files: Mapping[str, BinaryIO]) -> Any:
-        work = Work(
+        item = WorkItem(
             name=f"{task}-{os.urandom(8).hex()}",
             task=task,
-            order=order,
+            request=request,
             source=source,
             files=tuple(files),
             scratch=tempfile.gettempdir(),
             limits=self._limits(task),
         )
-        ending = await self._executor.run(work, list(files.values()), listen=_nobody, seconds=WORK_SECONDS)
-        if isinstance(ending, Died):
-            log.warning("an errand died", task=task, status=ending.status)
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(TOTAL_SECONDS), self._slots:
+                outcome = await self._executor.run(
+                    item, list(files.values()), listener=_ignore_progress, seconds=TASK_SECONDS
+                )
+        except TimeoutError as error:
+            raise Overloaded(retry_after=5) from error
+        finally:
+            self._waiting -= 1
+
+        if isinstance(outcome, ProcessDied):
+            log.warning("a synchronous task died", task=task, status=outcome.status)
             raise InvalidJobRequest("file_not_readable_safely")
-        if isinstance(ending, Refused):
-            raise _refusal(ending)
-        return ending.result
+        if isinstance(outcome, TaskFailed):
+            raise _error_of(outcome)
+        return outcome.result
 
-    def _limits(self, task: str) -> Limits:
-        # The drawing engine reserves far more address space than it uses, and draws our own charts only.
-        memory = resource.RLIM_INFINITY if task == DRAW else self._memory_bytes
-        cpu = int(WORK_SECONDS) * (os.cpu_count() or 1)
-        return Limits(memory_bytes=memory, file_bytes=0, cpu_seconds=cpu)
+    def _limits(self, task: str) -> ResourceLimits:
+        # The chart renderer reserves far more address space than it uses, and draws only our own charts.
+        memory_bytes = resource.RLIM_INFINITY if task == DRAW_TASK else self._memory_bytes
+        cpu_seconds = int(TASK_SECONDS) * (os.cpu_count() or 1)
+        return ResourceLimits(memory_bytes=memory_bytes, file_bytes=0, cpu_seconds=cpu_seconds)
 
 
-def _refusal(ending: Refused) -> InvalidJobRequest | InternalError:
-    if ending.code == "work_failed":
-        log.error("an errand failed", detail=ending.detail)
+def _error_of(failure: TaskFailed) -> ServiceError:
+    """Return the error that tells the caller why a task has failed."""
+    if failure.code == "work_failed":
+        log.error("a synchronous task failed", detail=failure.detail)
         return InternalError()
-    if ending.code in ("out_of_time", "out_of_memory"):
+    if failure.code in ("out_of_time", "out_of_memory"):
         return InvalidJobRequest("file_not_readable_safely")
-    facts = dict(ending.facts)
-    return InvalidJobRequest(ending.code, field=facts.pop("field", ""), facts=facts)
+
+    facts = {name: fact for name, fact in failure.facts.items() if name != "field"}
+    return InvalidJobRequest(failure.code, field=failure.facts.get("field", ""), facts=facts)
 
 
-def _nobody(_: Progress) -> None:
+def _ignore_progress(_: JobProgress) -> None:
     return None

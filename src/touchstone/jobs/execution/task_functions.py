@@ -1,90 +1,100 @@
-"""The kinds of work that exist, and how each calls the learning room. Loaded by working processes only: it is heavy."""
+"""The tasks of the worker processes, which call the learning library. Importing this loads heavy libraries."""
 
 import base64
 import hashlib
-from typing import BinaryIO, Final
+from typing import Final
 
 import msgspec
 
-from touchstone.jobs.execution.protocol import Bench, Done, Produced, Task, TaskSet
-from touchstone.jobs.job_inputs import DATA, MODEL
-from touchstone.jobs.kinds import DRAW, EXPLAIN, PREDICT, PREFLIGHT, TRAIN
+from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
+from touchstone.jobs.input_files import DATA, MODEL
+from touchstone.jobs.kinds import DRAW_TASK, EXPLANATION, PREDICT_TASK, TRAINING
 from touchstone.learning import training
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.errors import LearningError
-from touchstone.learning.explaining import explanation_run as explaining
+from touchstone.learning.explaining import explanation_run
 from touchstone.learning.interfaces import DataFile, ModelFile, Outcome
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
 
-def train(bench: Bench) -> Done:
+def train(context: TaskContext) -> TaskSucceeded:
     """Train a model by a `TrainingRequest`."""
-    order = msgspec.convert(bench.order, TrainingRequest)
-    return _done(training.run_training(order, _data(bench), scratch=bench.scratch, report=bench.report))
+    request = msgspec.convert(context.request, TrainingRequest)
+    outcome = training.run_training(request, _data_file(context), scratch=context.scratch, report=context.report)
+    return _succeeded(outcome)
 
 
-def explain(bench: Bench) -> Done:
+def explain(context: TaskContext) -> TaskSucceeded:
     """Explain a model or a dataset by an `ExplanationRequest`."""
-    order = msgspec.convert(bench.order, ExplanationRequest)
-    return _done(
-        explaining.run_explanation(order, _data(bench), _model(bench), scratch=bench.scratch, report=bench.report)
+    request = msgspec.convert(context.request, ExplanationRequest)
+    outcome = explanation_run.run_explanation(
+        request, _data_file(context), _model_file(context), scratch=context.scratch, report=context.report
     )
+    return _succeeded(outcome)
 
 
-def predict_rows(bench: Bench) -> Done:
-    """Predict `rows` with a kept model."""
-    return Done(result=predict(ModelFile(bench.files[MODEL], bench.source["model_sha256"]), bench.order["rows"]))
+def predict_rows(context: TaskContext) -> TaskSucceeded:
+    """Predict the `rows` of the request with a stored model."""
+    model = _model_file(context)
+    assert model is not None
+    return TaskSucceeded(result=predict(model, context.request["rows"]))
 
 
-def preflight_train(bench: Bench) -> Done:
-    """Do what a training does before it learns, and say what the table holds."""
-    return Done(result=training.preflight(msgspec.convert(bench.order, TrainingRequest), _data(bench)))
+def preflight_train(context: TaskContext) -> TaskSucceeded:
+    """Do what a training does before it learns, and return the table's dimensions and digest."""
+    request = msgspec.convert(context.request, TrainingRequest)
+    return TaskSucceeded(result=training.preflight(request, _data_file(context)))
 
 
-def preflight_explain(bench: Bench) -> Done:
-    """Do what an explanation does before it computes, and say what the table holds."""
-    order = msgspec.convert(bench.order, ExplanationRequest)
-    return Done(result=explaining.preflight(order, _data(bench), _model(bench)))
+def preflight_explain(context: TaskContext) -> TaskSucceeded:
+    """Do what an explanation does before it computes, and return the table's dimensions and digest."""
+    request = msgspec.convert(context.request, ExplanationRequest)
+    return TaskSucceeded(result=explanation_run.preflight(request, _data_file(context), _model_file(context)))
 
 
-def draw(bench: Bench) -> Done:
-    """Draw a chart: `{spec, format}` in, the picture in base64 out."""
-    spec = bench.order["spec"]
-    picture = render_png(spec) if bench.order["format"] == "png" else render_svg(spec).encode()
-    return Done(result=base64.b64encode(picture).decode())
+def draw(context: TaskContext) -> TaskSucceeded:
+    """Render the Vega-Lite `spec` of the request as `png` or `svg`, and return the image in base64."""
+    spec = context.request["spec"]
+    image = render_png(spec) if context.request["format"] == "png" else render_svg(spec).encode()
+    return TaskSucceeded(result=base64.b64encode(image).decode())
 
 
-def _data(bench: Bench) -> DataFile:
-    """The data file; what was promised when the job was accepted is held to when it runs, maybe much later."""
-    stream, promised = bench.files[DATA], bench.source.get("sha256")
-    if promised is not None and _digest(stream) != promised:
-        raise LearningError("data_changed")
-    return DataFile(bench.files[DATA], bench.source["file_type"], bench.source.get("declared", {}))
+def _data_file(context: TaskContext) -> DataFile:
+    """Return the data file.
+
+    Raises:
+        LearningError: its content has changed since the job was accepted, maybe long ago.
+    """
+    stream, source = context.files[DATA], context.source
+    if source.sha256 is not None:
+        # Every binary stream has the method `readinto`, but typing.BinaryIO does not declare it.
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+        stream.seek(0)
+        if digest != source.sha256:
+            raise LearningError("data_changed")
+
+    assert source.file_type is not None
+    return DataFile(stream, source.file_type, source.declared)
 
 
-def _digest(stream: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while chunk := stream.read(2**20):
-        digest.update(chunk)
-    stream.seek(0)
-    return digest.hexdigest()
+def _model_file(context: TaskContext) -> ModelFile | None:
+    if MODEL not in context.files:
+        return None
+    assert context.source.model_sha256 is not None
+    return ModelFile(context.files[MODEL], context.source.model_sha256)
 
 
-def _model(bench: Bench) -> ModelFile | None:
-    return ModelFile(bench.files[MODEL], bench.source["model_sha256"]) if MODEL in bench.files else None
-
-
-def _done(outcome: Outcome) -> Done:
-    files = tuple(Produced(name=file.name, media_type=file.media_type) for file in outcome.artifacts)
-    return Done(result=outcome.result, files=files)
+def _succeeded(outcome: Outcome) -> TaskSucceeded:
+    files = tuple(OutputFile(name=file.name, media_type=file.media_type) for file in outcome.artifacts)
+    return TaskSucceeded(result=outcome.result, files=files)
 
 
 TASKS: Final = TaskSet(
-    Task(TRAIN, train),
-    Task(EXPLAIN, explain),
-    Task(PREDICT, predict_rows),
-    Task(PREFLIGHT[TRAIN], preflight_train),
-    Task(PREFLIGHT[EXPLAIN], preflight_explain),
-    Task(DRAW, draw),
+    WorkerTask(TRAINING.name, train),
+    WorkerTask(EXPLANATION.name, explain),
+    WorkerTask(TRAINING.preflight_task, preflight_train),
+    WorkerTask(EXPLANATION.preflight_task, preflight_explain),
+    WorkerTask(PREDICT_TASK, predict_rows),
+    WorkerTask(DRAW_TASK, draw),
 )

@@ -1,1 +1,1 @@
-"""The backend that starts and reports explanations."""
+"""The explanation service: starts and reports explanations of models and datasets."""

@@ -1,14 +1,12 @@
-"""The explanation backend."""
+"""The application of the explanation service."""
 
 from touchstone.jobs.backend_app import JobBackend
-from touchstone.jobs.kinds import EXPLAIN
+from touchstone.jobs.kinds import EXPLANATION
 from touchstone.services.explanation.routes import explanation
 
 
 class Explanation(JobBackend):
-    """Starts and reports explanations."""
+    """The explanation service."""
 
-    name = "explanation"
-    kind = EXPLAIN
-    address = "/api/v1/xai/jobs"
+    kind = EXPLANATION
     routes = explanation

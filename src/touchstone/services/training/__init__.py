@@ -1,1 +1,1 @@
-"""The backend that starts and reports trainings."""
+"""The training service: starts and reports trainings, and predicts with the trained models."""

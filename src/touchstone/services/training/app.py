@@ -1,14 +1,12 @@
-"""The training backend."""
+"""The application of the training service."""
 
 from touchstone.jobs.backend_app import JobBackend
-from touchstone.jobs.kinds import TRAIN
+from touchstone.jobs.kinds import TRAINING
 from touchstone.services.training.routes import training
 
 
 class Training(JobBackend):
-    """Starts and reports trainings."""
+    """The training service."""
 
-    name = "training"
-    kind = TRAIN
-    address = "/api/v1/ml/jobs"
+    kind = TRAINING
     routes = training

@@ -1,25 +1,23 @@
-"""The routes of the training backend that are not the same for every kind of job."""
+"""The routes of the training service that are not the same for every kind of job."""
 
 from typing import Annotated
 
-from fastapi import Depends, Query
-from starlette.requests import Request
+from fastapi import Query
 from starlette.responses import Response
 
-from touchstone.http.backend_auth import require_caller
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
-from touchstone.jobs import store
-from touchstone.jobs.job_inputs import MODEL
-from touchstone.jobs.kinds import KINDS, PREDICT, TRAIN
-from touchstone.jobs.routes import accepted, desk_of, listed, signed_in
+from touchstone.jobs.kinds import JOB_KIND_NAMES, PREDICT_TASK
+from touchstone.jobs.records import JobSource
+from touchstone.jobs.request_context import Context
+from touchstone.jobs.request_schemas import TrainingBody
+from touchstone.jobs.responses import accepted_response, job_list_response
 from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
-from touchstone.jobs.start import idempotency_key, starting_of
-from touchstone.jobs.trained_models import model_of
-from touchstone.services.training.schemas import PredictionsView, PredictWanted, TrainWanted
-from touchstone.services.training.starting import start_training
+from touchstone.jobs.start import start_job
+from touchstone.jobs.trained_models import load_trained_model
+from touchstone.services.training.schemas import PredictionRequest, PredictionsView
 
-training = strict_router(tags=["training"], dependencies=[Depends(signed_in)])
+training = strict_router(tags=["training"])
 
 
 @training.post(
@@ -30,22 +28,22 @@ training = strict_router(tags=["training"], dependencies=[Depends(signed_in)])
     responses=ACCEPTED,
     openapi_extra=IDEMPOTENCY_KEY,
 )
-async def train(request: Request, wanted: TrainWanted) -> Response:
+async def train(ctx: Context, request: TrainingBody) -> Response:
     """Everything that can be checked is checked before the answer; an `Idempotency-Key` never starts two."""
-    jobs, caller = desk_of(request).jobs, require_caller(request.scope)
-    job_id = await start_training(jobs, starting_of(request), wanted, caller=caller, key=idempotency_key(request))
-    return await accepted(request, job_id)
+    return await accepted_response(ctx, await start_job(ctx, request))
 
 
 @training.post("/jobs/{job_id}/predict", summary="Predict rows with a trained model", response_model=PredictionsView)
-async def predict(request: Request, job_id: str, wanted: PredictWanted) -> Response:
+async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Response:
     """Up to 1000 rows, each as {column: value}."""
-    jobs, caller = desk_of(request).jobs, require_caller(request.scope)
-    async with jobs.database.reading() as rows:
-        source = await model_of(rows, await store.owned(rows, job_id, caller.id, (TRAIN,)))
-    with jobs.inputs.opened({"model_path": source["model_path"]}) as files:
-        order = {"rows": wanted.model_dump(mode="json")["rows"]}
-        return JsonResponse(await jobs.errands.run(PREDICT, order, source=source, files={MODEL: files[MODEL]}))
+    job = await ctx.load_job(job_id)
+    async with ctx.database.reading() as rows:
+        model = await load_trained_model(rows, job)
+
+    source = JobSource(model_path=model.path, model_sha256=model.sha256)
+    request = body.model_dump(mode="json")
+    with ctx.jobs.input_files.open(source) as files:
+        return JsonResponse(await ctx.jobs.synchronous_tasks.run(PREDICT_TASK, request, source=source, files=files))
 
 
 @training.get(
@@ -54,7 +52,7 @@ async def predict(request: Request, job_id: str, wanted: PredictWanted) -> Respo
     response_model=list[JobSummary] | JobPage,
     responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
 )
-async def list_project_jobs(request: Request, project_id: str, query: Annotated[JobQuery, Query()]) -> Response:
+async def list_project_jobs(ctx: Context, project_id: str, query: Annotated[JobQuery, Query()]) -> Response:
     """Trainings and explanations that were started in one of one's projects, newest first."""
-    project = await starting_of(request).project(project_id, require_caller(request.scope))
-    return await listed(request, KINDS, query, project)
+    project = await ctx.service.selection.require_project(project_id, ctx.caller)
+    return await job_list_response(ctx, JOB_KIND_NAMES, query, project)

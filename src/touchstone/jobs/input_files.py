@@ -1,0 +1,59 @@
+"""Opening the files that a job reads: its data file, and the model that it explains."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from touchstone import demo
+from touchstone.core.errors import DataFileUnreadable, FieldError, ModelGone
+from touchstone.core.settings import Settings
+from touchstone.datafiles import safe_open
+from touchstone.jobs.artifact_store import ArtifactStore
+from touchstone.jobs.records import JobSource
+
+# The roles under which a task finds its files.
+DATA: Final = "data"
+MODEL: Final = "model"
+
+
+class InputFiles:
+    """Opens the files that a job's source names, anew for every attempt."""
+
+    def __init__(self, settings: Settings, artifact_store: ArtifactStore) -> None:
+        self._roots = settings.data_roots
+        self._prefixes: Mapping[str, Path] = {"demo": demo.tables_folder(), "uploads": settings.uploads_dir}
+        self._artifact_store = artifact_store
+
+    @contextlib.contextmanager
+    def open(self, source: JobSource) -> Iterator[dict[str, BinaryIO]]:
+        """Open every file that the source names, by role; they are closed afterwards.
+
+        Raises:
+            DataFileUnreadable: the data file cannot be opened.
+            ModelGone: the model no longer exists.
+        """
+        with contextlib.ExitStack() as stack:
+            files: dict[str, BinaryIO] = {}
+            if source.file_path:
+                files[DATA] = stack.enter_context(self.open_data(source.file_path))
+            if source.model_path:
+                files[MODEL] = stack.enter_context(self._open_model(source.model_path))
+            yield files
+
+    def open_data(self, path: str) -> BinaryIO:
+        """Open the data file at the path that a dataset's record names.
+
+        Raises:
+            DataFileUnreadable: it is missing, forbidden, or outside the data folders.
+        """
+        try:
+            return safe_open.open_data_file(path, self._roots, prefixes=self._prefixes)
+        except safe_open.DataFileUnreadable as error:
+            raise DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table")) from error
+
+    def _open_model(self, path: str) -> BinaryIO:
+        try:
+            return self._artifact_store.open(path)
+        except FileNotFoundError as error:
+            raise ModelGone from error

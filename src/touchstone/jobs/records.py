@@ -1,0 +1,156 @@
+"""The records of the job store: what the rows of jobs, their events and their artifacts hold."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, Self
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from touchstone.jobs.states import JobState
+
+Json = dict[str, Any]
+
+
+class JobProgress(Struct, frozen=True, kw_only=True):
+    """How far a job is: the percentage, the phase, the step out of `total_steps`, and the key of a sentence."""
+
+    percent: float
+    phase: str
+    step: int
+    total_steps: int
+    message: str
+
+
+QUEUED_PROGRESS: Final = JobProgress(percent=0.0, phase="queued", step=0, total_steps=0, message="waiting")
+STARTING_PROGRESS: Final = replace(QUEUED_PROGRESS, phase="starting", message="starting")
+DONE_PROGRESS: Final = JobProgress(percent=100.0, phase="done", step=1, total_steps=1, message="done")
+
+
+class JobFailure(Struct, frozen=True, kw_only=True):
+    """Why a job failed: the key of a sentence, the phase in which it happened, and the facts of the sentence."""
+
+    code: str
+    phase: str
+    facts: Json = {}
+
+
+class JobSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a worker opens for a job: the data file, and the model that an explanation is about.
+
+    `declared` holds attributes of the dataset's record, which a result compares with the measured ones. `sha256` is
+    the digest of the data file when the job was accepted.
+    """
+
+    file_path: str | None = None
+    file_type: str | None = None
+    declared: Json = {}
+    sha256: str | None = None
+    model_path: str | None = None
+    model_sha256: str | None = None
+
+
+class JobInputs(Struct, frozen=True, kw_only=True):
+    """The data that a job works on, as its owner sees it."""
+
+    dataset_id: int
+    rows: int
+    columns: int
+    sha256: str
+
+
+class NewJob(Struct, frozen=True, kw_only=True):
+    """A job to be queued; `digest` identifies its request."""
+
+    kind: str
+    owner: UUID
+    request: Json
+    digest: str
+    idempotency_key: str | None = None
+    name: str | None = None
+    project_id: UUID | None = None
+    parent_job_id: UUID | None = None
+    dataset_id: int | None = None
+    inputs: JobInputs | None = None
+    source: JobSource | None = None
+
+
+class RowRecord(Struct, frozen=True, kw_only=True):
+    """The base of records that are read from a row."""
+
+    @classmethod
+    def from_row(cls, row: Mapping[Any, Any]) -> Self:
+        """Return the record of a row; columns that are not fields are ignored."""
+        # The names of columns may be a subclass of `str`, which msgspec does not take as a key.
+        return msgspec.convert({str(name): value for name, value in row.items()}, cls)
+
+
+class Claim(Struct, frozen=True):
+    """A worker's right to one attempt at a job."""
+
+    id: UUID
+    attempt: int
+
+
+class JobSummaryRecord(RowRecord, frozen=True, kw_only=True):
+    """A job as lists show it, without its result, which may be megabytes."""
+
+    id: UUID
+    kind: str
+    status: JobState
+    name: str | None
+    attempt: int
+    progress: JobProgress | None
+    request: Json
+    project_id: UUID | None
+    parent_job_id: UUID | None
+    dataset_id: int | None
+    inputs: JobInputs | None
+    error: JobFailure | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    updated_at: datetime
+
+
+class JobRecord(JobSummaryRecord, frozen=True, kw_only=True):
+    """A whole job, with its result and what its worker opens."""
+
+    result: Any
+    source: JobSource | None
+
+    @property
+    def claim(self) -> Claim:
+        """Return the right to the current attempt."""
+        return Claim(self.id, self.attempt)
+
+
+class ArtifactRecord(RowRecord, frozen=True, kw_only=True):
+    """A stored file of a job; `path` is relative to the artifacts folder."""
+
+    name: str
+    media_type: str
+    bytes: int
+    sha256: str
+    path: str
+
+
+class JobEventRecord(RowRecord, frozen=True, kw_only=True):
+    """An event of a job: the state that it has entered, or its progress."""
+
+    job_id: UUID
+    event: str
+    attempt: int
+    data: JobProgress | None
+    at: datetime
+
+
+class JobFilter(Struct, frozen=True, kw_only=True):
+    """Which of an owner's jobs are listed."""
+
+    owner: UUID
+    kinds: tuple[str, ...]
+    status: JobState | None = None
+    project_id: UUID | None = None
