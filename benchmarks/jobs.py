@@ -30,7 +30,7 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
 from touchstone.database.tables import job_artifacts, job_events
 from touchstone.database.tables import jobs as job_rows
-from touchstone.jobs import queue, store
+from touchstone.jobs import queue_store, store
 from touchstone.jobs.artifact_store import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.fork_server import main as run_fork_server
@@ -74,7 +74,7 @@ class Place:
     async def enqueue(self, kind: str, **changes: Any) -> UUID:
         """A new job of somebody's."""
         new = NewJob(**({"kind": kind, "owner": uuid4(), "request": {}, "digest": ""} | changes))
-        return (await queue.enqueue(self.database, new))[0]
+        return (await queue_store.enqueue(self.database, new))[0]
 
     async def row(self, job_id: UUID) -> Any:
         """A job's row."""

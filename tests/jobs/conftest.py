@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from touchstone.core.settings import MIB, Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
-from touchstone.jobs import queue, store
+from touchstone.jobs import queue_store, store
 from touchstone.jobs.artifact_store import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.local import ProcessExecutor
@@ -54,7 +54,7 @@ class Machine:
         self.artifact_store = ArtifactStore(settings.artifacts_dir)
 
     async def enqueue(self, kind: str, owner: UUID | None = None, **order: Any) -> UUID:
-        job_id, _ = await queue.enqueue(self.database, new_job(kind, owner, **order))
+        job_id, _ = await queue_store.enqueue(self.database, new_job(kind, owner, **order))
         return job_id
 
     async def row(self, job_id: UUID) -> Row:

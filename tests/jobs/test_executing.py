@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from touchstone.core.settings import MIB
-from touchstone.jobs import queue, store
+from touchstone.jobs import queue_store, store
 from touchstone.jobs.records import Claim, JobSource, NewJob
 from touchstone.jobs.states import JobState
 
@@ -89,7 +89,7 @@ async def test_data_file_reaches_the_work_opened(machine, tmp_path):
         found = []
         for path in ("table.csv", "../secret.csv"):
             wanted = NewJob(kind="read", owner=uuid4(), request={}, digest="", source=JobSource(file_path=path))
-            found.append(await machine.end_of((await queue.enqueue(machine.database, wanted))[0]))
+            found.append(await machine.end_of((await queue_store.enqueue(machine.database, wanted))[0]))
     assert found[0]["result"] == {"data": "a,b"}
     assert (found[1]["status"], found[1]["error"]["code"]) == (JobState.FAILED, "data_file_unreadable")
 
@@ -184,7 +184,7 @@ async def test_stop_gives_jobs_back_at_once(machine, tmp_path):
 async def test_silent_worker_loses_its_job(machine, tmp_path):
     """A dispatcher that is gone without a word has its jobs taken over when the lease has run out."""
     wanted = await machine.enqueue("sleep", seconds=0.2)
-    taken = await queue.claim_next(machine.database, ["sleep"], worker="gone", lease_seconds=0.5, per_user=9)
+    taken = await queue_store.claim_next(machine.database, ["sleep"], worker="gone", lease_seconds=0.5, per_user=9)
     assert taken is not None
     async with machine.dispatching():
         row = await machine.end_of(wanted)
@@ -195,7 +195,7 @@ async def test_what_lost_attempts_left_aside_is_removed(machine):
     """At its start and at every look for lost jobs a dispatcher clears what no attempt needs, and nothing else."""
     elsewhere, lost = await machine.enqueue("sleep", seconds=1), await machine.enqueue("sleep", seconds=0.1)
     for worker, lease in (("elsewhere", 60), ("gone", 0.3)):
-        await queue.claim_next(machine.database, ["sleep"], worker=worker, lease_seconds=lease, per_user=9)
+        await queue_store.claim_next(machine.database, ["sleep"], worker=worker, lease_seconds=lease, per_user=9)
     folders = [await machine.artifact_store.create_scratch(Claim(job, 1)) for job in (uuid4(), lost, elsewhere)]
     async with machine.dispatching(job_lease_seconds=0.5):
         await machine.end_of(lost)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
-from touchstone.jobs import leases, queue, store
+from touchstone.jobs import lease_store, queue_store, store
 from touchstone.jobs.records import Claim, JobFailure, JobProgress, NewJob
 from touchstone.jobs.states import FINAL, HELD, MOVES, JobState
 
@@ -24,7 +24,7 @@ def new_job(owner=None, **changes):
 
 
 async def claim(database, worker="w", lease=30.0, per_user=5):
-    job = await queue.claim_next(database, ["train"], worker=worker, lease_seconds=lease, per_user=per_user)
+    job = await queue_store.claim_next(database, ["train"], worker=worker, lease_seconds=lease, per_user=per_user)
     return None if job is None else job.claim
 
 
@@ -35,7 +35,7 @@ async def status(database, job_id):
 
 async def put_in(database: Database, state: JobState) -> Claim:
     """A job in a state, held by the worker `w` at its first attempt."""
-    job_id, _ = await queue.enqueue(database, new_job())
+    job_id, _ = await queue_store.enqueue(database, new_job())
     mine = await claim(database)
     async with database.writing() as rows:
         worker = "w" if state in HELD else None
@@ -50,8 +50,8 @@ ACTIONS = {
     "fail": lambda db, mine: store.fail(db, mine, WHY),
     "ended": store.finish_cancelling,
     "cancel": lambda db, mine: store.cancel(db, mine.id),
-    "stop": leases.requeue_stopped,
-    "die": lambda db, mine: leases.requeue_lost(db, mine, WHY),
+    "stop": lease_store.requeue_stopped,
+    "die": lambda db, mine: lease_store.requeue_lost(db, mine, WHY),
 }
 S = JobState
 REACHED = {
@@ -89,15 +89,15 @@ def test_final_states_have_no_way_out():
 
 async def test_older_attempt_changes_nothing(database):
     """A worker that was paused and lost its lease cannot report on, finish, fail or give back the next attempt."""
-    await queue.enqueue(database, new_job())
+    await queue_store.enqueue(database, new_job())
     old = await claim(database, "paused", lease=-1)
-    assert await leases.reap_expired(database, WHY) == 1
+    assert await lease_store.reap_expired(database, WHY) == 1
     fresh = await claim(database, "fresh")
     assert fresh == Claim(old.id, 2)
-    assert await leases.renew_leases(database, "paused", [old.id], 30) == {}
+    assert await lease_store.renew_leases(database, "paused", [old.id], 30) == {}
     assert not await store.succeed(database, old, {"stale": True}, ())
     assert not await store.fail(database, old, WHY)
-    await leases.requeue_lost(database, old, WHY)
+    await lease_store.requeue_lost(database, old, WHY)
     await store.record_progress(database, {old: LATE})
     assert await status(database, old.id) is S.RUNNING
     assert await store.succeed(database, fresh, {"stale": False}, ())
@@ -109,26 +109,26 @@ async def test_older_attempt_changes_nothing(database):
 
 async def test_third_loss_is_the_last(database):
     """A job whose workers are lost three times fails with the reason."""
-    job_id, _ = await queue.enqueue(database, new_job())
+    job_id, _ = await queue_store.enqueue(database, new_job())
     for number in range(3):
         assert await status(database, job_id) is S.QUEUED
         assert await claim(database, lease=-1) == Claim(job_id, number + 1)
-        await leases.reap_expired(database, WHY)
+        await lease_store.reap_expired(database, WHY)
     assert await status(database, job_id) is S.FAILED
 
 
 async def test_reaping_ends_a_cancelling_job(database):
     """A job that was to be cancelled when its worker was lost is cancelled, not queued again."""
-    await queue.enqueue(database, new_job())
+    await queue_store.enqueue(database, new_job())
     mine = await claim(database, lease=-1)
     await store.cancel(database, mine.id)
-    assert await leases.reap_expired(database, WHY) == 1
+    assert await lease_store.reap_expired(database, WHY) == 1
     assert await status(database, mine.id) is S.CANCELLED
 
 
 async def test_claims_at_once_never_share_a_job(database):
     """Many workers that claim at once get each job exactly once."""
-    expected = {(await queue.enqueue(database, new_job()))[0] for _ in range(12)}
+    expected = {(await queue_store.enqueue(database, new_job()))[0] for _ in range(12)}
     found = await asyncio.gather(*(claim(database, f"w{n}") for n in range(30)))
     taken = [mine.id for mine in found if mine]
     assert len(taken) == len(set(taken))
@@ -141,7 +141,7 @@ async def test_claims_at_once_respect_the_limit_of_a_user(database):
     """Many workers that claim at once never run more of one user's jobs than allowed."""
     owner = uuid4()
     for _ in range(8):
-        await queue.enqueue(database, new_job(owner))
+        await queue_store.enqueue(database, new_job(owner))
     found = await asyncio.gather(*(claim(database, f"w{n}", per_user=2) for n in range(10)))
     assert len([mine for mine in found if mine]) == 2
 
@@ -150,8 +150,8 @@ async def test_users_take_turns(database):
     """A user with many waiting jobs does not keep others waiting: who has the fewest running comes first."""
     busy, other = uuid4(), uuid4()
     for _ in range(3):
-        await queue.enqueue(database, new_job(busy))
-    late, _ = await queue.enqueue(database, new_job(other))
+        await queue_store.enqueue(database, new_job(busy))
+    late, _ = await queue_store.enqueue(database, new_job(other))
     await claim(database)
     assert (await claim(database)).id == late
 
@@ -159,8 +159,8 @@ async def test_users_take_turns(database):
 async def test_users_take_turns_at_one_worker(database):
     """Where nobody has a job running, who waits longest since a start of theirs comes next, with their oldest job."""
     busy, other = uuid4(), uuid4()
-    queued = [(await queue.enqueue(database, new_job(busy)))[0] for _ in range(6)]
-    late = [(await queue.enqueue(database, new_job(other)))[0] for _ in range(2)]
+    queued = [(await queue_store.enqueue(database, new_job(busy)))[0] for _ in range(6)]
+    late = [(await queue_store.enqueue(database, new_job(other)))[0] for _ in range(2)]
     taken = []
     for _ in range(8):
         mine = await claim(database)
@@ -172,12 +172,12 @@ async def test_users_take_turns_at_one_worker(database):
 async def test_same_key_at_once_makes_one_job(database):
     """Fifty starts with one key at the same moment make one job; another request under that key is refused."""
     wanted = new_job(idempotency_key="k")
-    found = await asyncio.gather(*(queue.enqueue(database, wanted) for _ in range(50)))
+    found = await asyncio.gather(*(queue_store.enqueue(database, wanted) for _ in range(50)))
     assert len({job_id for job_id, _ in found}) == 1
     assert sum(made for _, made in found) == 1
     with pytest.raises(IdempotencyConflict):
-        await queue.enqueue(database, new_job(wanted.owner, idempotency_key="k", digest="other"))
-    again, made = await queue.enqueue(database, new_job(idempotency_key="k"))
+        await queue_store.enqueue(database, new_job(wanted.owner, idempotency_key="k", digest="other"))
+    again, made = await queue_store.enqueue(database, new_job(idempotency_key="k"))
     assert made, "a key belongs to its owner alone"
     assert again != found[0][0]
 
@@ -185,7 +185,7 @@ async def test_same_key_at_once_makes_one_job(database):
 async def test_foreign_and_malformed_ids_are_missing(database):
     """A job is found by its owner alone, under its own kind and the one spelling of its id."""
     owner = uuid4()
-    job_id, _ = await queue.enqueue(database, new_job(owner))
+    job_id, _ = await queue_store.enqueue(database, new_job(owner))
     async with database.reading() as rows:
         assert (await store.load_owned_job(rows, str(job_id), owner, ["train"])).id == job_id
         for wrong in (

@@ -11,7 +11,7 @@ import structlog
 from touchstone.core.errors import DataFileUnreadable, ModelGone, ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.jobs import leases, store
+from touchstone.jobs import lease_store, store
 from touchstone.jobs.artifact_store import ArtifactStore, BrokenArtifact
 from touchstone.jobs.execution.protocol import (
     Executor,
@@ -128,7 +128,7 @@ class AttemptRunner:
         if reason is StopReason.CANCELLED:
             await store.finish_cancelling(self._database, claim)
         elif reason is StopReason.SHUTDOWN:
-            await leases.requeue_stopped(self._database, claim)
+            await lease_store.requeue_stopped(self._database, claim)
         await self._artifact_store.remove_scratch(claim)
 
     async def _record_outcome(self, attempt: Attempt, outcome: TaskOutcome) -> None:
@@ -168,7 +168,7 @@ class AttemptRunner:
     async def _record_death(self, attempt: Attempt, outcome: ProcessDied) -> None:
         log.warning("a worker died", job_id=str(attempt.job.id), status=outcome.status)
         failure = JobFailure(code="worker_died", phase=attempt.phase, facts={"status": outcome.status})
-        await self._retry(lambda: leases.requeue_lost(self._database, attempt.claim, failure))
+        await self._retry(lambda: lease_store.requeue_lost(self._database, attempt.claim, failure))
 
     async def _retry(self, write: Callable[[], Awaitable[bool | None]]) -> bool | None:
         """Repeat a write while the database is away or full, so that finished work is not lost."""

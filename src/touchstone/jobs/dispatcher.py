@@ -17,7 +17,7 @@ import structlog
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.jobs import leases, queue, store
+from touchstone.jobs import lease_store, queue_store, store
 from touchstone.jobs.artifact_store import ArtifactStore
 from touchstone.jobs.attempt import Attempt, AttemptRunner, StopReason
 from touchstone.jobs.execution.protocol import Executor
@@ -97,7 +97,7 @@ class Dispatcher:
     async def _claim_jobs(self) -> None:
         """Claim jobs while there are some and this process has room for them."""
         while len(self._attempts) < self._settings.job_workers and not self._is_closing:
-            job = await queue.claim_next(
+            job = await queue_store.claim_next(
                 self._database,
                 self._kinds,
                 worker=self.worker,
@@ -133,7 +133,7 @@ class Dispatcher:
 
         if monotonic() - self._reaped_at > self._settings.job_lease_seconds / 2:
             self._reaped_at = monotonic()
-            if await leases.reap_expired(self._database, WORKER_LOST):
+            if await lease_store.reap_expired(self._database, WORKER_LOST):
                 self._claim_soon.set()
             await self._remove_abandoned_scratch()
 
@@ -155,10 +155,10 @@ class Dispatcher:
         """Return the states of the jobs that this process holds, and renew their leases when it is time."""
         lease_seconds = self._settings.job_lease_seconds
         if monotonic() - self._renewed_at < lease_seconds / 3:
-            return await leases.held_by(self._database, self.worker)
+            return await lease_store.held_by(self._database, self.worker)
 
         job_ids = [claim.id for claim in self._attempts]
-        states = await leases.renew_leases(self._database, self.worker, job_ids, lease_seconds)
+        states = await lease_store.renew_leases(self._database, self.worker, job_ids, lease_seconds)
         self._renewed_at = monotonic()
         return states
 
@@ -167,6 +167,6 @@ class Dispatcher:
         # Listed before the query: a folder is created after its job is claimed, so no running attempt is missed.
         abandoned = set(await self._artifact_store.attempts_with_scratch())
         if abandoned:
-            abandoned -= await leases.held_claims(self._database)
+            abandoned -= await lease_store.held_claims(self._database)
         for claim in abandoned:
             await self._artifact_store.remove_scratch(claim)

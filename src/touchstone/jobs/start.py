@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from touchstone.jobs import queue, store
+from touchstone.jobs import queue_store, store
 from touchstone.jobs.kinds import TRAINING
 from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJob
 from touchstone.jobs.request_context import JobRequestContext
@@ -41,7 +41,7 @@ async def start_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
         idempotency_key=ctx.idempotency_key(),
         name=request.name,
     )
-    existing = await queue.find_by_idempotency_key(ctx.database, new)
+    existing = await queue_store.find_by_idempotency_key(ctx.database, new)
     if existing is not None:
         return existing
 
@@ -49,7 +49,7 @@ async def start_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
     new = replace(new, project_id=await _project_of(ctx, request, training))
     new = await _check_data(ctx, new, request, training)
 
-    queued = await queue.enqueue(ctx.database, new, waiting_limit=ctx.jobs.settings.jobs_waiting_per_user)
+    queued = await queue_store.enqueue(ctx.database, new, waiting_limit=ctx.jobs.settings.jobs_waiting_per_user)
     return queued.id
 
 

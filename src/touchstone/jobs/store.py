@@ -1,6 +1,7 @@
 """Jobs in the database: what their owners read, cancel and delete, and what their workers record.
 
-Queueing and claiming are in `queue`, leases and retries in `leases`, the moves between states in `transitions`.
+`queue_store` queues and claims jobs, `lease_store` renews leases and retries, `transition_store` moves jobs between
+states.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ from touchstone.jobs.records import (
     JobSummaryRecord,
 )
 from touchstone.jobs.states import FINAL, JobState
-from touchstone.jobs.transitions import append_events, fail_jobs, is_attempt, move_jobs, utc_now
+from touchstone.jobs.transition_store import append_events, fail_jobs, is_attempt, move_jobs, utc_now
 
 EVENTS_AT_ONCE: Final = 1000
 PROGRESS_EVENT: Final = "progress"

@@ -15,7 +15,7 @@ from touchstone.database.tables import jobs
 from touchstone.database.versions import bump
 from touchstone.jobs.records import QUEUED_PROGRESS, STARTING_PROGRESS, Claim, JobRecord, NewJob
 from touchstone.jobs.states import HELD, JobState
-from touchstone.jobs.transitions import record_state, utc_now
+from touchstone.jobs.transition_store import record_state, utc_now
 
 CLAIMS: Final = "claims"  # the counter that serialises claims
 

@@ -15,7 +15,7 @@ from touchstone.database.engine import Database, Writer
 from touchstone.database.tables import jobs
 from touchstone.jobs.records import Claim, JobFailure
 from touchstone.jobs.states import HELD, JobState
-from touchstone.jobs.transitions import fail_jobs, is_attempt, move_jobs, utc_now
+from touchstone.jobs.transition_store import fail_jobs, is_attempt, move_jobs, utc_now
 
 MAX_LOSSES: Final = 3
 
