@@ -1,5 +1,6 @@
-"""The tables of the database. Rows are the truth: of the catalog, the projects, the people and the jobs."""
+"""The tables of the database: the catalog, projects, files, users, sessions and jobs."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -7,34 +8,34 @@ import sqlalchemy as sa
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.database.utc_datetime import UtcDateTime
 
-NAMING: Final = {
+NAMING_CONVENTION: Final = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
     "pk": "pk_%(table_name)s",
 }
-metadata = sa.MetaData(naming_convention=NAMING)
+metadata = sa.MetaData(naming_convention=NAMING_CONVENTION)
 
-_TYPES: Final[dict[Kind, Any]] = {
+_COLUMN_TYPES: Final[dict[Kind, Any]] = {
     Kind.TEXT: sa.Text,
-    Kind.WORDS: sa.JSON,
     Kind.INTEGER: sa.BigInteger,
     Kind.PERCENTAGE: sa.Double,
     Kind.FLAG: sa.Boolean,
 }
 
 
-def _json(name: str, *, nullable: bool = True) -> sa.Column[Any]:
+def _json_column(name: str, *, nullable: bool = True) -> sa.Column[Any]:
     return sa.Column(name, sa.JSON(none_as_null=True), nullable=nullable)
 
 
-def _attribute_columns() -> list[sa.Column[Any]]:
-    return [
-        _json(a.name)
-        if a.kind is Kind.WORDS
-        else sa.Column(a.name, _TYPES[a.kind](), nullable=a.name != "dataset_name")
-        for a in ATTRIBUTES
-    ]
+def _attribute_columns() -> Iterator[sa.Column[Any]]:
+    """Yield a column for each attribute of a dataset; only the name of a dataset is required."""
+    for attribute in ATTRIBUTES:
+        if attribute.kind is Kind.WORDS:
+            yield _json_column(attribute.name)
+        else:
+            column_type = _COLUMN_TYPES[attribute.kind]
+            yield sa.Column(attribute.name, column_type(), nullable=attribute.name != "dataset_name")
 
 
 datasets = sa.Table(
@@ -48,14 +49,14 @@ datasets = sa.Table(
     sa.Column("file_path", sa.Text, nullable=False),
     sa.Column("file_type", sa.Text, nullable=False),
     *_attribute_columns(),
-    _json("metadata"),
-    # Attributes that were filled from the measured file, not declared by anybody.
-    _json("measured_attributes"),
+    _json_column("metadata"),
+    # The names of the attributes that were measured in the data file, not declared by anybody.
+    _json_column("measured_attributes"),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("updated_at", UtcDateTime, nullable=False),
-    # The catalog version at which this row last changed: other processes fetch what is newer than theirs.
+    # The catalog version of the last change of this row: other processes fetch the rows that are newer than theirs.
     sa.Column("changed_at_version", sa.BigInteger, nullable=False, index=True),
-    # The size of what the record says, as JSON: counted against its owner's quota and against the bytes of a page.
+    # The size of the record as JSON, which counts towards the quota of its owner and the byte limit of a page.
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Index(None, "owner", "bytes"),
     sqlite_autoincrement=True,
@@ -68,7 +69,7 @@ dataset_deletions = sa.Table(
     sa.Column("deleted_at_version", sa.BigInteger, nullable=False, index=True),
 )
 
-# Counters that change with what they stand for, in the same transaction: "catalog" and "accounts".
+# The counters "catalog" and "accounts", which change in the same transaction as the data of that name.
 versions = sa.Table(
     "versions",
     metadata,
@@ -83,8 +84,8 @@ projects = sa.Table(
     sa.Column("user_id", sa.Uuid, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("description", sa.Text, nullable=True),
-    _json("criteria", nullable=False),
-    _json("weights", nullable=False),
+    _json_column("criteria", nullable=False),
+    _json_column("weights", nullable=False),
     sa.Column("chosen_dataset_id", sa.Integer, nullable=True),
     sa.Column("choice_reason", sa.Text, nullable=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
@@ -117,7 +118,7 @@ users = sa.Table(
     sa.Column("pseudo", sa.Text, nullable=True),
     sa.Column("given_name", sa.Text, nullable=True),
     sa.Column("family_name", sa.Text, nullable=True),
-    sa.Column("locale", sa.Text, nullable=True),  # null: none chosen, the client's language counts
+    sa.Column("locale", sa.Text, nullable=True),  # null: none chosen, so the language of the client is used
     sa.Column("picture", sa.LargeBinary, nullable=True),
     sa.Column("picture_digest", sa.Text, nullable=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
@@ -134,7 +135,7 @@ oauth_accounts = sa.Table(
     sa.UniqueConstraint("oauth_name", "account_id"),
 )
 
-# One sign-in on one device; its refresh tokens form a family that is revoked as a whole.
+# A session is one sign-in on one device. Its refresh tokens form a family that is revoked as a whole.
 sessions = sa.Table(
     "sessions",
     metadata,
@@ -150,7 +151,7 @@ sessions = sa.Table(
 refresh_tokens = sa.Table(
     "refresh_tokens",
     metadata,
-    # Only the digest is kept: a stolen database signs nobody in.
+    # Only the digest is stored, so that a stolen database signs nobody in.
     sa.Column("digest", sa.Text, primary_key=True),
     sa.Column("session_id", sa.Uuid, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
@@ -180,15 +181,15 @@ jobs = sa.Table(
     sa.Column("dataset_id", sa.Integer, nullable=True),
     sa.Column("idempotency_key", sa.Text, nullable=True),
     sa.Column("request_digest", sa.Text, nullable=False),
-    _json("request", nullable=False),
-    # What the worker needs and nobody is shown: where the file is, what was declared of it, the model's artefact.
-    _json("source"),
-    _json("inputs"),
-    _json("progress"),
-    _json("result"),
-    _json("error"),
+    _json_column("request", nullable=False),
+    # What the worker needs but users do not see: the path of the file, its declared metadata, the model artefact.
+    _json_column("source"),
+    _json_column("inputs"),
+    _json_column("progress"),
+    _json_column("result"),
+    _json_column("error"),
     sa.Column("attempt", sa.Integer, nullable=False),
-    # How many attempts ended because the worker was lost; a worker that stops in good order does not count.
+    # The number of attempts that ended because the worker was lost; a worker that shuts down does not count.
     sa.Column("losses", sa.Integer, nullable=False),
     sa.Column("worker", sa.Text, nullable=True),
     sa.Column("lease_until", UtcDateTime, nullable=True),
@@ -198,10 +199,10 @@ jobs = sa.Table(
     sa.Column("updated_at", UtcDateTime, nullable=False),
     sa.UniqueConstraint("owner", "kind", "idempotency_key"),
     sa.Index(None, "owner", "created_at"),
-    sa.Index(None, "owner", "started_at"),  # whose turn it is
+    sa.Index(None, "owner", "started_at"),  # for the order in which users get their turn
 )
 
-# Append-only: one row a move or report of a job, in the order of its id.
+# Append-only: one row for each change of state or progress report of a job, in the order of the ids.
 job_events = sa.Table(
     "job_events",
     metadata,
@@ -209,7 +210,7 @@ job_events = sa.Table(
     sa.Column("job_id", sa.Uuid, sa.ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("event", sa.Text, nullable=False),
     sa.Column("attempt", sa.Integer, nullable=False),
-    _json("data"),
+    _json_column("data"),
     sa.Column("at", UtcDateTime, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -222,6 +223,6 @@ job_artifacts = sa.Table(
     sa.Column("media_type", sa.Text, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
     sa.Column("sha256", sa.Text, nullable=False),
-    # Relative to the artefacts folder; carries the attempt, so a lost attempt's file is never taken for another's.
+    # Relative to the artefacts folder. The path includes the attempt, so that attempts never overwrite each other.
     sa.Column("path", sa.Text, nullable=False),
 )

@@ -1,4 +1,4 @@
-"""The first schema: catalog, projects, files, accounts and jobs."""
+"""Create the catalog, projects, files, accounts and jobs."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The size of every record, for quotas and for the bytes of a page."""
+"""Add the size of every record, for quotas and for the byte limit of a page."""
 
 import functools
 import operator
@@ -12,12 +12,12 @@ branch_labels = None
 depends_on = None
 
 _TEXTS = ("description", "file_path", "file_type", "dataset_name", "objective")
-_NAMES_BYTES = 1000  # about what the names of a record's members take
+_NAMES_BYTES = 1000  # the approximate size of the keys of a record
 _DOCUMENTS = ("domain", "task", "metadata", "measured_attributes")
 
 
 def upgrade() -> None:
-    """Add the column, filled with about the size of each record as JSON, and replace the index of the owners."""
+    """Add the column with the approximate size of each record as JSON, and replace the index on owners."""
     op.add_column("datasets", sa.Column("bytes", sa.BigInteger(), nullable=False, server_default=sa.text("0")))
     columns: list[sa.ColumnClause[object]] = [sa.column(name) for name in (*_TEXTS, *_DOCUMENTS)]
     if op.get_bind().dialect.name == "sqlite":
@@ -31,7 +31,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back to the index of the owners alone."""
+    """Drop the column and restore the index on owners alone."""
     op.drop_index(op.f("ix_datasets_owner_bytes"), table_name="datasets")
     op.create_index(op.f("ix_datasets_owner"), "datasets", ["owner"], unique=False)
     op.drop_column("datasets", "bytes")

@@ -1,4 +1,4 @@
-"""An account may have chosen no language: its pages are then in the browser's."""
+"""Allow accounts without a chosen language, whose pages are then in the language of the browser."""
 
 from alembic import op
 
@@ -9,7 +9,7 @@ down_revision = "0002"
 def upgrade() -> None:
     """Let `users.locale` be null.
 
-    In place, with steps that both databases know: making the table anew would delete the rows that refer to it.
+    The steps work on both databases and in place: recreating the table would delete the rows that refer to it.
     """
     op.execute("ALTER TABLE users ADD COLUMN chosen_locale TEXT")
     op.execute("UPDATE users SET chosen_locale = locale")
