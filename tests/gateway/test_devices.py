@@ -8,7 +8,7 @@ from datetime import timedelta
 import httpx2
 import pytest
 
-from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
+from tests.gateway.harness import PASSWORD, GatewayHarness, in_process_upstreams, recording_backends
 from touchstone.core.client_address import TrustedProxies
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -23,7 +23,7 @@ COOKIE = "touchstone_device"
 
 
 async def sign_in(
-    standing: Standing,
+    harness: GatewayHarness,
     password: str = PASSWORD,
     *,
     email: str = "ada@example.org",
@@ -32,47 +32,47 @@ async def sign_in(
 ) -> httpx2.Response:
     """The answer to one sign-in, from a device that sends this cookie."""
     headers = {b"Cookie": f"{COOKIE}={device}".encode()} if device is not None else {}
-    async with standing.client(address=address) as guest:
+    async with harness.client(address=address) as guest:
         return await guest.post(LOGIN, json={"username": email, "password": password}, headers=headers)
 
 
-async def device_of(standing: Standing, *, email: str = "ada@example.org", device: str | None = None) -> str:
+async def device_of(harness: GatewayHarness, *, email: str = "ada@example.org", device: str | None = None) -> str:
     """The device cookie after a sign-in."""
-    answer = await sign_in(standing, email=email, device=device, address="192.0.2.200")
+    answer = await sign_in(harness, email=email, device=device, address="192.0.2.200")
     assert answer.status_code == 200, answer.text
     return str(answer.cookies[COOKIE])
 
 
-async def attack(standing: Standing, *emails: str, times: int = 10, device: str | None = None) -> Sequence[int]:
+async def attack(harness: GatewayHarness, *emails: str, times: int = 10, device: str | None = None) -> Sequence[int]:
     """The statuses of wrong passwords for each of these accounts."""
-    tries = [sign_in(standing, "wrong", email=email, device=device) for email in emails for _ in range(times)]
+    tries = [sign_in(harness, "wrong", email=email, device=device) for email in emails for _ in range(times)]
     return [answer.status_code for answer in await asyncio.gather(*tries)]
 
 
-async def test_a_hundred_wrong_passwords_do_not_lock_out_a_known_device(standing: Standing) -> None:
+async def test_a_hundred_wrong_passwords_do_not_lock_out_a_known_device(harness: GatewayHarness) -> None:
     """The address is shut for everybody else, and the device still signs in, again and again."""
-    await accounts.create_user(standing.database, email="ada@example.org", password=PASSWORD)
-    device = await device_of(standing)
-    guesses = await attack(standing, "ada@example.org", *(f"user{n}@example.org" for n in range(9)))
+    await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    device = await device_of(harness)
+    guesses = await attack(harness, "ada@example.org", *(f"user{n}@example.org" for n in range(9)))
     assert guesses == [401] * 100
 
-    stranger = await sign_in(standing)
+    stranger = await sign_in(harness)
     assert (stranger.status_code, stranger.json()["code"]) == (429, "too_many_attempts")
     assert 0 < int(stranger.headers["retry-after"]) <= 300
     for _ in range(3):
-        known = await sign_in(standing, device=device)
+        known = await sign_in(harness, device=device)
         assert known.status_code == 200
         device = str(known.cookies[COOKIE])
-    assert (await sign_in(standing, "wrong", device=device)).status_code == 401
+    assert (await sign_in(harness, "wrong", device=device)).status_code == 401
 
 
-async def test_a_cookie_that_is_not_the_device_s_own_is_worth_nothing(standing: Standing) -> None:
+async def test_a_cookie_that_is_not_the_device_s_own_is_worth_nothing(harness: GatewayHarness) -> None:
     """Forged, changed, foreign, malformed: all are treated as no cookie at all."""
     for email in ("ada@example.org", "bob@example.org"):
-        await accounts.create_user(standing.database, email=email, password=PASSWORD)
-    genuine, foreign = await device_of(standing), await device_of(standing, email="bob@example.org")
+        await accounts.create_user(harness.database, email=email, password=PASSWORD)
+    genuine, foreign = await device_of(harness), await device_of(harness, email="bob@example.org")
     nonce, issued, signature = genuine.split(".")
-    assert await attack(standing, "ada@example.org") == [401] * 10
+    assert await attack(harness, "ada@example.org") == [401] * 10
     forged = (
         foreign,
         f"{secrets.token_urlsafe(16)}.{issued}.{signature}",
@@ -87,53 +87,53 @@ async def test_a_cookie_that_is_not_the_device_s_own_is_worth_nothing(standing: 
         "é" * 22 + f".{issued}.{signature}",
     )
     for device in forged:
-        assert (await sign_in(standing, device=device)).status_code == 429, device
-    assert (await sign_in(standing, device=genuine)).status_code == 200
+        assert (await sign_in(harness, device=device)).status_code == 429, device
+    assert (await sign_in(harness, device=genuine)).status_code == 200
 
 
-async def test_a_stolen_cookie_gives_ten_guesses(standing: Standing) -> None:
+async def test_a_stolen_cookie_gives_ten_guesses(harness: GatewayHarness) -> None:
     """A device that fails too often is treated as any other, without shutting out the next one."""
-    await accounts.create_user(standing.database, email="ada@example.org", password=PASSWORD)
-    stolen = await device_of(standing)
-    guesses = await attack(standing, "ada@example.org", times=25, device=stolen)
+    await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    stolen = await device_of(harness)
+    guesses = await attack(harness, "ada@example.org", times=25, device=stolen)
     assert sorted(guesses) == [401] * 10 + [429] * 15
-    assert await attack(standing, "ada@example.org", device=stolen) == [429] * 10
+    assert await attack(harness, "ada@example.org", device=stolen) == [429] * 10
     # Its owner goes on from another address, and gets a new cookie there that the thief does not have.
-    elsewhere = await sign_in(standing, device=stolen, address="192.0.2.7")
+    elsewhere = await sign_in(harness, device=stolen, address="192.0.2.7")
     assert elsewhere.status_code == 200
     renewed = str(elsewhere.cookies[COOKIE])
-    assert (await sign_in(standing, device=stolen)).status_code == 429
-    assert (await sign_in(standing, device=renewed)).status_code == 200
+    assert (await sign_in(harness, device=stolen)).status_code == 429
+    assert (await sign_in(harness, device=renewed)).status_code == 200
 
 
-async def test_a_new_password_makes_old_cookies_worthless(standing: Standing) -> None:
+async def test_a_new_password_makes_old_cookies_worthless(harness: GatewayHarness) -> None:
     """Whoever knew the old password kept no advantage."""
-    user = await accounts.create_user(standing.database, email="ada@example.org", password=PASSWORD)
-    device = await device_of(standing)
-    await password_changes.change_password(standing.database, user.id, PASSWORD, "another good phrase")
-    assert await attack(standing, "ada@example.org") == [401] * 10
-    assert (await sign_in(standing, "another good phrase", device=device)).status_code == 429
+    user = await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    device = await device_of(harness)
+    await password_changes.change_password(harness.database, user.id, PASSWORD, "another good phrase")
+    assert await attack(harness, "ada@example.org") == [401] * 10
+    assert (await sign_in(harness, "another good phrase", device=device)).status_code == 429
 
 
-async def test_people_share_a_browser(standing: Standing) -> None:
+async def test_people_share_a_browser(harness: GatewayHarness) -> None:
     """The cookie knows the accounts that have signed in last, each once."""
     emails = [f"user{n}@example.org" for n in range(6)]
     for email in emails:
-        await accounts.create_user(standing.database, email=email, password=PASSWORD)
+        await accounts.create_user(harness.database, email=email, password=PASSWORD)
     device = None
     for email in (*emails, emails[-1], emails[-1]):
-        device = await device_of(standing, email=email, device=device)
+        device = await device_of(harness, email=email, device=device)
     assert device is not None
     assert len(device.split("~")) == 5
-    await attack(standing, emails[0], emails[1], emails[5])
-    answers = [await sign_in(standing, email=emails[n], device=device) for n in (0, 1, 5)]
+    await attack(harness, emails[0], emails[1], emails[5])
+    answers = [await sign_in(harness, email=emails[n], device=device) for n in (0, 1, 5)]
     assert [answer.status_code for answer in answers] == [429, 200, 200]
 
 
-async def test_the_cookie_is_out_of_reach(standing: Standing) -> None:
+async def test_the_cookie_is_out_of_reach(harness: GatewayHarness) -> None:
     """Scripts cannot read it, only the sign-in gets it, and nothing personal stands in it."""
-    await accounts.create_user(standing.database, email="ada@example.org", password=PASSWORD)
-    (cookie,) = (await sign_in(standing)).headers.get_list("set-cookie")
+    await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    (cookie,) = (await sign_in(harness)).headers.get_list("set-cookie")
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert "Path=/api/v1/auth/login" in cookie
@@ -142,17 +142,17 @@ async def test_the_cookie_is_out_of_reach(standing: Standing) -> None:
 
 
 @pytest.fixture
-async def strict(settings: Settings, database: Database) -> AsyncIterator[Standing]:
+async def strict(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
     """A gateway behind the edge and a trusted proxy, which lets an address make three accounts in an hour."""
     changed = settings.model_copy(update={"registrations_per_hour": 3, "trusted_proxies": ("192.0.2.1",)})
     assert changed.proxies == TrustedProxies.parse(["192.0.2.1"])
-    gateway = await Gateway.open(changed, database, None, in_process(recorders()))
+    gateway = await Gateway.open(changed, database, None, in_process_upstreams(recording_backends()))
     gateway.app = Edge(gateway.app, changed)
-    yield Standing(gateway, changed, database, {})
+    yield GatewayHarness(gateway, changed, database, {})
     await gateway.close()
 
 
-async def test_registration_is_throttled_by_address(strict: Standing) -> None:
+async def test_registration_is_throttled_by_address(strict: GatewayHarness) -> None:
     """After as many as the setting allows one has to wait, whether they succeeded or not; other clients have not."""
 
     async def register(number: int, address: str) -> httpx2.Response:
@@ -168,21 +168,21 @@ async def test_registration_is_throttled_by_address(strict: Standing) -> None:
     assert (await register(3, "2001:db8:0:2::1")).status_code == 201
 
 
-async def test_reset_tokens_cannot_be_guessed_at_leisure(standing: Standing) -> None:
+async def test_reset_tokens_cannot_be_guessed_at_leisure(harness: GatewayHarness) -> None:
     """Twenty wrong tokens are enough; another address still uses a good one."""
-    user = await accounts.create_user(standing.database, email="ada@example.org", password=PASSWORD)
-    token = await password_changes.issue_reset_token(standing.database, user.id, lifetime=timedelta(hours=1))
-    async with standing.client() as guest:
+    user = await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    token = await password_changes.issue_reset_token(harness.database, user.id, lifetime=timedelta(hours=1))
+    async with harness.client() as guest:
         guesses = [await guest.post(RESET, json={"token": f"t{n}", "password": PASSWORD}) for n in range(22)]
         assert [guess.status_code for guess in guesses] == [422] * 20 + [429] * 2
         assert int(guesses[-1].headers["retry-after"]) > 0
         good = {"token": token.token, "password": "another good phrase"}
         assert (await guest.post(RESET, json=good)).status_code == 429
-    async with standing.client(address="192.0.2.2") as elsewhere:
+    async with harness.client(address="192.0.2.2") as elsewhere:
         assert (await elsewhere.post(RESET, json=good)).status_code == 204
 
 
-async def test_clients_behind_a_proxy_are_told_apart(strict: Standing) -> None:
+async def test_clients_behind_a_proxy_are_told_apart(strict: GatewayHarness) -> None:
     """Wrong passwords of one client do not shut out another at the same proxy, and sessions show the client."""
     await accounts.create_user(strict.database, email="ada@example.org", password=PASSWORD)
     wrong, right = ({"username": "ada@example.org", "password": given} for given in ("wrong", PASSWORD))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
+from tests.gateway.harness import PASSWORD, GatewayHarness, in_process_upstreams, recording_backends
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.upstream import RemoteBackend, Upstream
@@ -65,11 +65,11 @@ def references(value: Any) -> Iterator[str]:
             yield from references(item)
 
 
-async def test_one_document_describes_everything_public(standing: Standing) -> None:
+async def test_one_document_describes_everything_public(harness: GatewayHarness) -> None:
     """Each route stands once, at its canonical address, in its backend's words, with names that clash kept apart."""
     for name, document in (("selection", SELECTION), ("training", TRAINING), ("explanation", EXPLANATION)):
-        standing.backends[name].document = document
-    async with standing.client() as guest:
+        harness.backends[name].document = document
+    async with harness.client() as guest:
         answer = await guest.get("/openapi.json")
     document = answer.json()
     paths, schemas = document["paths"], document["components"]["schemas"]
@@ -91,9 +91,9 @@ async def test_one_document_describes_everything_public(standing: Standing) -> N
     assert "Secret" not in schemas
 
 
-async def test_the_document_says_which_routes_are_open(standing: Standing) -> None:
+async def test_the_document_says_which_routes_are_open(harness: GatewayHarness) -> None:
     """A bearer token is asked for everywhere but on the open routes, and every operation has its own id."""
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         document = (await guest.get("/openapi.json")).json()
     assert document["security"] == [{"bearer": []}]
     assert document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
@@ -105,9 +105,9 @@ async def test_the_document_says_which_routes_are_open(standing: Standing) -> No
     assert len(set(ids)) == len(ids)
 
 
-async def test_every_route_of_the_gateway_itself_is_described(standing: Standing) -> None:
+async def test_every_route_of_the_gateway_itself_is_described(harness: GatewayHarness) -> None:
     """What the table gives to the gateway is there, with its parameters declared."""
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         document = (await guest.get("/openapi.json")).json()
     for route in PUBLIC_ROUTES:
         if route.backend is None and route.is_documented:
@@ -119,8 +119,8 @@ async def test_every_route_of_the_gateway_itself_is_described(standing: Standing
 async def test_a_backend_that_is_down_is_left_out(settings: Settings, database: Database) -> None:
     """The document of the rest is served while a backend is away."""
     nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
-    backends = recorders()
-    upstreams: dict[str, Upstream] = {**in_process(backends), "training": nobody}
+    backends = recording_backends()
+    upstreams: dict[str, Upstream] = {**in_process_upstreams(backends), "training": nobody}
     backends["selection"].document = SELECTION
     gateway = await Gateway.open(settings, database, None, upstreams)
     document = await gateway.openapi()
@@ -130,14 +130,14 @@ async def test_a_backend_that_is_down_is_left_out(settings: Settings, database: 
     await nobody.close()
 
 
-async def test_documents_open_for_people(standing: Standing) -> None:
+async def test_documents_open_for_people(harness: GatewayHarness) -> None:
     """The gateway's description, its assets and every backend's answer without a token."""
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         page = await guest.get("/docs")
         assert "swagger-ui" in page.text
         for asset in ("docs/start.js", "docs/static/swagger-ui.css", "docs/static/swagger-ui-bundle.js"):
             assert (await guest.get(f"/{asset}")).status_code == 200
-        for name, backend in standing.backends.items():
+        for name, backend in harness.backends.items():
             for path in ("/docs", "/docs/start.js", "/docs/static/swagger-ui.css", "/openapi.json"):
                 assert (await guest.get(f"/{name}{path}")).status_code == 200
                 assert backend.last()["path"] == path
@@ -149,10 +149,10 @@ ORIGIN = "https://app.example.org"
 async def test_other_origins_are_let_in_by_name(settings: Settings, database: Database) -> None:
     """A configured origin may call with a token, and read refusals too; another one is told nothing."""
     allowed = settings.model_copy(update={"cors_origins": (ORIGIN,)})
-    gateway = await Gateway.open(allowed, database, None, in_process(recorders()))
-    standing = Standing(gateway, allowed, database, {})
+    gateway = await Gateway.open(allowed, database, None, in_process_upstreams(recording_backends()))
+    harness = GatewayHarness(gateway, allowed, database, {})
     asked = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "authorization, if-match"}
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         preflight = await guest.options("/users/me", headers={"Origin": ORIGIN, **asked})
         assert preflight.status_code == 200
         assert preflight.headers["access-control-allow-origin"] == ORIGIN
@@ -165,10 +165,10 @@ async def test_other_origins_are_let_in_by_name(settings: Settings, database: Da
     await gateway.close()
 
 
-async def test_no_origin_is_let_in_by_default(standing: Standing) -> None:
+async def test_no_origin_is_let_in_by_default(harness: GatewayHarness) -> None:
     """Without configuration no answer names an origin."""
     login = {"username": "ada@example.org", "password": PASSWORD}
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         for answer in (
             await guest.options("/users/me", headers={"Origin": ORIGIN, "Access-Control-Request-Method": "GET"}),
             await guest.post("/api/v1/auth/login", json=login, headers={"Origin": ORIGIN}),
@@ -176,10 +176,10 @@ async def test_no_origin_is_let_in_by_default(standing: Standing) -> None:
             assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-async def test_readiness_names_the_resources(standing: Standing) -> None:
+async def test_readiness_names_the_resources(harness: GatewayHarness) -> None:
     """Ready means that the database and every backend answer, by name and without details."""
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         ready = await guest.get("/health/ready")
         assert ready.status_code == 200
-        assert ready.json()["resources"] == dict.fromkeys(("database", *standing.backends), "ok")
+        assert ready.json()["resources"] == dict.fromkeys(("database", *harness.backends), "ok")
         assert (await guest.get("/health/live/")).status_code == 200

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.gateway.standing import Recorder, Standing, ask, recorders
+from tests.gateway.harness import GatewayHarness, RecordingBackend, recording_backends, send_raw_request
 from tests.listening import listening
 from touchstone.core.identity import InternalTokens
 from touchstone.core.settings import Settings
@@ -33,9 +33,9 @@ def addresses(*, are_open: bool) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-async def apart(settings: Settings, database: Database) -> AsyncIterator[Standing]:
+async def apart(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
     """The gateway with every backend behind a real HTTP hop."""
-    backends = recorders()
+    backends = recording_backends()
     tokens = InternalTokens(KEY)
     async with AsyncExitStack() as stack:
         upstreams: dict[str, Upstream] = {}
@@ -45,30 +45,30 @@ async def apart(settings: Settings, database: Database) -> AsyncIterator[Standin
             upstreams[name] = remote
         gateway = await Gateway.open(settings, database, tokens, upstreams)
         stack.push_async_callback(gateway.close)
-        yield Standing(gateway, settings, database, backends)
+        yield GatewayHarness(gateway, settings, database, backends)
 
 
-async def test_every_route_but_the_open_ones_asks_for_a_token(standing: Standing) -> None:
+async def test_every_route_but_the_open_ones_asks_for_a_token(harness: GatewayHarness) -> None:
     """Each address of the table that is not marked open answers the interface's 401, and no backend hears of it."""
-    async with standing.client(accept_language="en") as guest:
+    async with harness.client(accept_language="en") as guest:
         for method, path in addresses(are_open=False):
             for form in (path, path.rstrip("/"), path.rstrip("/") + "/"):
                 answer = await guest.request(method, form)
                 assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED), path
                 assert answer.headers["www-authenticate"] == "Bearer"
-    assert [backend.scopes for backend in standing.backends.values()] == [[], [], []]
+    assert [backend.scopes for backend in harness.backends.values()] == [[], [], []]
 
 
-async def test_open_routes_answer_without_a_token(standing: Standing) -> None:
+async def test_open_routes_answer_without_a_token(harness: GatewayHarness) -> None:
     """Each address marked open is answered by its owner, even beside a token that is worth nothing."""
-    async with standing.client("worthless") as guest:
+    async with harness.client("worthless") as guest:
         for method, path in addresses(are_open=True):
             answer = await guest.request(method, path)
             assert answer.status_code != 405, path
             assert answer.json() != UNAUTHORIZED if "json" in answer.headers["content-type"] else True, path
 
 
-async def test_the_open_routes_are_these(standing: Standing) -> None:
+async def test_the_open_routes_are_these(harness: GatewayHarness) -> None:
     """Opening a route is a decision: the list stands here once more."""
     own = {path for method, path in addresses(are_open=True) if "docs" not in path and "openapi" not in path}
     assert own == {
@@ -110,40 +110,40 @@ UNKNOWN_PATHS = (
 )
 
 
-async def test_unknown_paths_look_like_protected_ones(standing: Standing) -> None:
+async def test_unknown_paths_look_like_protected_ones(harness: GatewayHarness) -> None:
     """Without a token an unknown path answers as a protected one does; with a token it is not found."""
-    ada = await standing.user()
+    ada = await harness.user()
     signed_in = [(b"authorization", ada.headers["authorization"].encode())]
     for raw_path in UNKNOWN_PATHS:
-        guest = await ask(standing.app, "GET", raw_path, [])
+        guest = await send_raw_request(harness.app, "GET", raw_path, [])
         assert (guest.status, guest.json()) == (401, UNAUTHORIZED), raw_path
-        known = await ask(standing.app, "GET", raw_path, signed_in)
+        known = await send_raw_request(harness.app, "GET", raw_path, signed_in)
         assert (known.status, known.json()["code"]) == (404, "not_found"), raw_path
-    assert not any(backend.scopes for backend in standing.backends.values())
+    assert not any(backend.scopes for backend in harness.backends.values())
 
 
-async def test_static_files_stay_in_their_folder(standing: Standing) -> None:
+async def test_static_files_stay_in_their_folder(harness: GatewayHarness) -> None:
     """The open assets of the documentation cannot be used to walk out of their folder."""
     for name in (b"..", b"%2e%2e", b"..%2f..%2fsigning.key", b"%2fetc%2fpasswd", b"..%5c..%5csigning.key"):
-        answer = await ask(standing.app, "GET", b"/docs/static/" + name, [])
+        answer = await send_raw_request(harness.app, "GET", b"/docs/static/" + name, [])
         assert (answer.status, answer.json()["code"]) == (404, "not_found")
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         assert (await guest.get("/docs/static/swagger-ui.css")).status_code == 200
 
 
-async def test_a_crafted_host_opens_nothing(standing: Standing) -> None:
+async def test_a_crafted_host_opens_nothing(harness: GatewayHarness) -> None:
     """Only the path decides what is open: a Host with an open path in it changes nothing."""
     for host in (b"gateway.test/docs?", b"gateway.test/health/live#", b"x/openapi.json", b""):
-        answer = await ask(standing.app, "GET", b"/api/v1/datasets/", [(b"host", host)])
+        answer = await send_raw_request(harness.app, "GET", b"/api/v1/datasets/", [(b"host", host)])
         assert (answer.status, answer.json()) == (401, UNAUTHORIZED)
 
 
-async def test_a_wrong_method_names_the_right_ones(standing: Standing) -> None:
+async def test_a_wrong_method_names_the_right_ones(harness: GatewayHarness) -> None:
     """With a token, and on open addresses without one, a wrong method is 405 with Allow."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         answer = await ada.delete("/api/v1/datasets/")
         assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         assert (await guest.delete("/api/v1/datasets/")).status_code == 401
         answer = await guest.get("/api/v1/auth/login")
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
@@ -168,23 +168,23 @@ LEADS_TO = (
 )
 
 
-async def test_requests_reach_their_backend(standing: Standing) -> None:
+async def test_requests_reach_their_backend(harness: GatewayHarness) -> None:
     """Both slash forms and every alias of a route are the same path at the backend, without the gateway's prefix."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         for method, path, backend, target in LEADS_TO:
             answer = await ada.request(method, path)
-            assert (answer.status_code, standing.backends[backend].last()["path"]) == (200, target)
+            assert (answer.status_code, harness.backends[backend].last()["path"]) == (200, target)
 
 
-async def test_an_impossible_project_id_is_a_missing_project(standing: Standing) -> None:
+async def test_an_impossible_project_id_is_a_missing_project(harness: GatewayHarness) -> None:
     """A value that cannot be an id never becomes a path: it is answered as a missing project, in French, at once."""
-    ada = await standing.user()
+    ada = await harness.user()
     headers = [(b"authorization", ada.headers["authorization"].encode()), (b"accept-language", b"en")]
     for value in (b"a%2Fb", b"%2e%2e", b".", b"a%00b", b"%0d%0a", b"x" * 300, b"..%2Fdatasets%2F1"):
         for prefix in (b"/projects/", b"/api/v1/projects/"):
-            answer = await ask(standing.app, "GET", prefix + value, headers)
+            answer = await send_raw_request(harness.app, "GET", prefix + value, headers)
             assert (answer.status, answer.json()) == (404, PROJECT_MISSING), value
-    assert standing.backends["selection"].scopes == []
+    assert harness.backends["selection"].scopes == []
 
 
 def test_every_value_in_a_path_has_its_refusal() -> None:
@@ -203,7 +203,7 @@ def test_an_encoded_slash_is_no_slash(path: str) -> None:
     assert matcher.find({**scope, "raw_path": b"/api/v1/datasets/score"}) is not None
 
 
-async def test_what_was_made_has_a_public_address(standing: Standing) -> None:
+async def test_what_was_made_has_a_public_address(harness: GatewayHarness) -> None:
     """A Location that names a backend's own path comes out as the canonical public one; others stay as they are."""
     expected = {
         "/datasets/7": "/api/v1/datasets/7",
@@ -211,11 +211,11 @@ async def test_what_was_made_has_a_public_address(standing: Standing) -> None:
         "/api/v1/ml/jobs/j": "/api/v1/ml/jobs/j",
         "https://elsewhere.example.org/datasets/7": "https://elsewhere.example.org/datasets/7",
     }
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         for given, public in expected.items():
-            standing.backends["selection"].location = given
+            harness.backends["selection"].location = given
             assert (await ada.post("/projects", json={})).headers["location"] == public
-        standing.backends["training"].location = "/jobs/j"
+        harness.backends["training"].location = "/jobs/j"
         assert (await ada.post("/api/v1/ml/train", json={})).headers["location"] == "/api/v1/ml/jobs/j"
 
 
@@ -240,15 +240,15 @@ SPOOFS = (
 )
 
 
-async def test_identity_is_rebuilt_and_never_passed_on(standing: Standing) -> None:
+async def test_identity_is_rebuilt_and_never_passed_on(harness: GatewayHarness) -> None:
     """Whatever a client writes about who it is stays behind; the backend sees the user of the token alone."""
-    user = await accounts.create_user(standing.database, email="ada@example.org", password="correct horse battery")
-    token = (await standing.sign_in())["access_token"]
+    user = await accounts.create_user(harness.database, email="ada@example.org", password="correct horse battery")
+    token = (await harness.sign_in())["access_token"]
     passed = ((b"content-type", b"application/json"), (b"if-match", b'"1"'), (b"x-request-id", b"12345678"))
     for extra in ((), SPOOFS, SPOOFS[::-1]):
-        answer = await ask(standing.app, "GET", b"/projects", signed_in_as(token, *extra, *passed))
+        answer = await send_raw_request(harness.app, "GET", b"/projects", signed_in_as(token, *extra, *passed))
         assert answer.status == 200
-        recorder = standing.backends["selection"]
+        recorder = harness.backends["selection"]
         assert sorted(recorder.last()["headers"]) == sorted(
             [*passed, (b"x-user-id", str(user.id).encode()), (b"x-user-email", b"ada@example.org")]
         )
@@ -256,15 +256,15 @@ async def test_identity_is_rebuilt_and_never_passed_on(standing: Standing) -> No
         assert recorder.last()[CALLER].is_admin is False
 
 
-async def test_an_open_route_is_forwarded_without_any_identity(standing: Standing) -> None:
+async def test_an_open_route_is_forwarded_without_any_identity(harness: GatewayHarness) -> None:
     """Backend documents are open: what reaches the backend names nobody."""
-    answer = await ask(standing.app, "GET", b"/selection/openapi.json", list(SPOOFS))
+    answer = await send_raw_request(harness.app, "GET", b"/selection/openapi.json", list(SPOOFS))
     assert answer.status == 200
-    recorder = standing.backends["selection"]
+    recorder = harness.backends["selection"]
     assert (recorder.last()["headers"], recorder.last()[CALLER]) == ([], None)
 
 
-async def test_the_hop_carries_the_same_and_proves_it(apart: Standing) -> None:
+async def test_the_hop_carries_the_same_and_proves_it(apart: GatewayHarness) -> None:
     """Between processes the backend gets the same headers over HTTP, and the gateway's signed token beside them."""
     user = await accounts.create_user(
         apart.database, email="adà@example.org", password="correct horse battery", is_superuser=True
@@ -285,11 +285,11 @@ async def test_the_hop_carries_the_same_and_proves_it(apart: Standing) -> None:
     assert (caller.id, caller.email, caller.is_admin) == (user.id, "adà@example.org", True)
 
 
-async def test_a_hostile_value_stays_a_value_over_the_hop(apart: Standing) -> None:
+async def test_a_hostile_value_stays_a_value_over_the_hop(apart: GatewayHarness) -> None:
     """Characters with a meaning in addresses reach a remote backend as part of the value, on the backend's host."""
     await accounts.create_user(apart.database, email="ada@example.org", password="correct horse battery")
     token = (await apart.sign_in())["access_token"]
-    answer = await ask(
+    answer = await send_raw_request(
         apart.app, "GET", b"/projects/@evil.test:80%3Fa=1%23b%5C%25", signed_in_as(token), query=b'q=\xe9 #<>"\\'
     )
     assert answer.status == 200
@@ -301,10 +301,10 @@ async def test_a_hostile_value_stays_a_value_over_the_hop(apart: Standing) -> No
 async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: Database) -> None:
     """An absent backend and a closed port answer 503 with Retry-After; readiness lists the second alone, as down."""
     nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
-    upstreams: dict[str, Upstream] = {"selection": InProcessBackend(Recorder("selection")), "training": nobody}
+    upstreams: dict[str, Upstream] = {"selection": InProcessBackend(RecordingBackend("selection")), "training": nobody}
     gateway = await Gateway.open(settings, database, None, {**upstreams, "explanation": AbsentBackend("explanation")})
-    standing = Standing(gateway, settings, database, {})
-    async with await standing.user() as ada:
+    harness = GatewayHarness(gateway, settings, database, {})
+    async with await harness.user() as ada:
         for path in ("/api/v1/ml/train", "/api/v1/xai/explain"):
             answer = await ada.post(path, json={})
             assert (answer.status_code, answer.json()["code"]) == (503, "backend_unavailable")

@@ -1,16 +1,16 @@
 """Whose request it is, as far as that is known without any work: what admission is fair between."""
 
-from tests.gateway.standing import Standing
+from tests.gateway.harness import GatewayHarness
 from touchstone.compose import PublicSite
 from touchstone.http.admission import InSamePlace
 from touchstone.web.app import WebApp
 
 
-async def test_a_user_is_known_once_a_request_was_answered(standing: Standing) -> None:
+async def test_a_user_is_known_once_a_request_was_answered(harness: GatewayHarness) -> None:
     """By the token of a call or by the cookie of a page; before, and for everybody else, the address counts."""
-    pages = await WebApp.open(standing.settings, InSamePlace(standing.app))
-    site = PublicSite(pages, standing.gateway)
-    async with await standing.user() as client:
+    pages = await WebApp.open(harness.settings, InSamePlace(harness.app))
+    site = PublicSite(pages, harness.gateway)
+    async with await harness.user() as client:
         token = client.headers["Authorization"].encode()
         call = {"path": "/api/v1/datasets/", "client": ("192.0.2.1", 1), "headers": [(b"authorization", token)]}
         cookies = b"touchstone_theme=dark; touchstone_access=" + token.removeprefix(b"Bearer ")

@@ -7,7 +7,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from tests.gateway.standing import PASSWORD, Standing
+from tests.gateway.harness import PASSWORD, GatewayHarness
 from touchstone.core.errors import UserNotFound
 from touchstone.services.gateway import accounts, passwords
 
@@ -15,9 +15,9 @@ ME = "/api/v1/users/me"
 NEW = "another good phrase"
 
 
-async def test_the_profile_changes_what_is_given(standing: Standing) -> None:
+async def test_the_profile_changes_what_is_given(harness: GatewayHarness) -> None:
     """A field left out stays, null clears, and the answer is the updated user, at both addresses."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         before = (await ada.get("/users/me")).json()
         changed = await ada.patch("/users/me", json={"pseudo": " ada ", "given_name": "Ada", "locale": "en"})
         assert changed.status_code == 200
@@ -27,9 +27,9 @@ async def test_the_profile_changes_what_is_given(standing: Standing) -> None:
         assert (await ada.get(ME)).json()["given_name"] == "Ada"
 
 
-async def test_nothing_else_of_the_account_can_be_changed(standing: Standing) -> None:
+async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarness) -> None:
     """Any field but the four is refused, and then not even the allowed ones change."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         before = (await ada.get(ME)).json()
         for name in (
             "email",
@@ -51,10 +51,10 @@ async def test_nothing_else_of_the_account_can_be_changed(standing: Standing) ->
         assert (await ada.get(ME)).json() == before
 
 
-async def test_a_new_password_signs_everybody_out(standing: Standing) -> None:
+async def test_a_new_password_signs_everybody_out(harness: GatewayHarness) -> None:
     """Changing the password answers 204 and ends every session, this one included; only the new one signs in."""
-    async with await standing.user() as ada:
-        other = await standing.sign_in()
+    async with await harness.user() as ada:
+        other = await harness.sign_in()
         wrong = await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
         assert (wrong.status_code, wrong.json()["code"]) == (422, "wrong_password")
         weak = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": "password1"})
@@ -62,18 +62,18 @@ async def test_a_new_password_signs_everybody_out(standing: Standing) -> None:
         done = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW})
         assert (done.status_code, done.content) == (204, b"")
         assert (await ada.get(ME)).status_code == 401
-    async with standing.client(other["access_token"]) as there, standing.client() as guest:
+    async with harness.client(other["access_token"]) as there, harness.client() as guest:
         assert (await there.get(ME)).status_code == 401
         refused = await guest.post("/api/v1/auth/refresh", json={"refresh_token": other["refresh_token"]})
         assert refused.status_code == 401
         old = await guest.post("/api/v1/auth/login", json={"username": "ada@example.org", "password": PASSWORD})
         assert old.status_code == 401
-    await standing.sign_in(password=NEW)
+    await harness.sign_in(password=NEW)
 
 
-async def test_a_stolen_token_cannot_guess_the_password(standing: Standing) -> None:
+async def test_a_stolen_token_cannot_guess_the_password(harness: GatewayHarness) -> None:
     """Wrong current passwords count as failed sign-ins do."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         for _ in range(10):
             await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
         answer = await ada.patch(f"{ME}/password", json={"current_password": PASSWORD, "new_password": NEW})
@@ -101,12 +101,27 @@ def image(kind: str, size: tuple[int, int] = (900, 600), mode: str = "RGB", **op
     return out.getvalue()
 
 
-async def test_a_picture_is_kept_small_and_bare(standing: Standing) -> None:
+@pytest.mark.parametrize(
+    ("if_none_match", "status"),
+    [("{etag}", 304), ("W/{etag}", 304), ('"other", {etag}', 304), ("*", 304), ('"x{digest}"', 200), ("{digest}", 200)],
+)
+async def test_entity_tags_of_a_picture_are_compared_as_a_whole(
+    harness: GatewayHarness, if_none_match: str, status: int
+) -> None:
+    """A picture is unchanged for a tag in a list, weak or strong, but not for a tag that only contains its tag."""
+    async with await harness.user() as ada:
+        etag = (await ada.put(f"{ME}/picture", content=image("PNG"))).headers["etag"]
+        header = if_none_match.format(etag=etag, digest=etag.strip('"'))
+        response = await ada.get(f"{ME}/picture", headers={"If-None-Match": header})
+        assert response.status_code == status
+
+
+async def test_a_picture_is_kept_small_and_bare(harness: GatewayHarness) -> None:
     """PNG, JPEG and WebP come back as WebP of at most 512 pixels a side, without what the camera wrote into them."""
     exif = Image.Exif()
     exif[0x010F] = "SecretCamera"
     exif[0x0112] = 6  # lies on its side
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         assert (await ada.get(f"{ME}/picture")).json()["detail"] == "Pas de photo de profil"
         for kind, options in (("PNG", {}), ("WEBP", {}), ("JPEG", {"exif": exif, "comment": b"SecretPlace"})):
             put = await ada.put(f"{ME}/picture", content=image(kind, **options))
@@ -133,9 +148,9 @@ def bomb() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-async def test_what_is_no_picture_is_refused(standing: Standing) -> None:
+async def test_what_is_no_picture_is_refused(harness: GatewayHarness) -> None:
     """Other formats, broken and empty files, bombs and too large bodies are refused; the old picture stays."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         await ada.put(f"{ME}/picture", content=image("PNG", (10, 10), "RGBA"))
         kept = (await ada.get(f"{ME}/picture")).content
         broken = image("JPEG")[:300]
@@ -148,9 +163,9 @@ async def test_what_is_no_picture_is_refused(standing: Standing) -> None:
         assert (await ada.get(f"{ME}/picture")).content == kept
 
 
-async def test_administration_is_for_administrators(standing: Standing) -> None:
+async def test_administration_is_for_administrators(harness: GatewayHarness) -> None:
     """Everybody else gets 403 whether or not the user exists, and whatever the body or the query."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         own = (await ada.get(ME)).json()["id"]
         for method, path in (
             ("GET", ""),
@@ -165,42 +180,42 @@ async def test_administration_is_for_administrators(standing: Standing) -> None:
             assert (answer.status_code, answer.json()["code"]) == (403, "administrators_only")
 
 
-async def test_a_deactivated_user_is_out_at_once(standing: Standing) -> None:
+async def test_a_deactivated_user_is_out_at_once(harness: GatewayHarness) -> None:
     """Deactivation ends tokens and sessions before its answer; reactivation does not bring them back."""
-    async with await standing.user("root@example.org", is_superuser=True) as root, await standing.user() as ada:
+    async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
         user = (await ada.get(ME)).json()
-        refresh = (await standing.sign_in())["refresh_token"]
+        refresh = (await harness.sign_in())["refresh_token"]
         out = await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": False})
         assert (out.status_code, out.json()) == (200, user | {"is_active": False})
         assert (await ada.get(ME)).status_code == 401
         assert (await ada.get("/projects")).status_code == 401
-        async with standing.client() as guest:
+        async with harness.client() as guest:
             assert (await guest.post("/api/v1/auth/refresh", json={"refresh_token": refresh})).status_code == 401
             login = {"username": "ada@example.org", "password": PASSWORD}
             assert (await guest.post("/api/v1/auth/login", json=login)).json()["detail"] == "Identifiants invalides"
         await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": True})
         assert (await ada.get(ME)).status_code == 401
-    await standing.sign_in()
+    await harness.sign_in()
 
 
-async def test_the_last_administrator_stays(standing: Standing) -> None:
+async def test_the_last_administrator_stays(harness: GatewayHarness) -> None:
     """An administrator can be shut out while another one can let them in again, and not otherwise."""
-    async with await standing.user("root@example.org", is_superuser=True) as root:
+    async with await harness.user("root@example.org", is_superuser=True) as root:
         me = f"/api/v1/admin/users/{(await root.get(ME)).json()['id']}"
         refused = await root.patch(me, json={"is_active": False})
         assert (refused.status_code, refused.json()["code"]) == (409, "last_administrator")
         assert (await root.get(ME)).json()["is_active"]
-        async with await standing.user("second@example.org", is_superuser=True) as second:
+        async with await harness.user("second@example.org", is_superuser=True) as second:
             assert (await root.patch(me, json={"is_active": False})).status_code == 200
             assert (await root.get(ME)).status_code == 401
             assert (await second.get("/api/v1/admin/users")).json()["total_count"] == 2
 
 
-async def test_administrators_see_all_users(standing: Standing) -> None:
+async def test_administrators_see_all_users(harness: GatewayHarness) -> None:
     """The list comes in pages, oldest account first, and a missing user is not found."""
-    async with await standing.user("root@example.org", is_superuser=True) as root:
+    async with await harness.user("root@example.org", is_superuser=True) as root:
         for number in range(3):
-            await accounts.create_user(standing.database, email=f"u{number}@example.org", password=PASSWORD)
+            await accounts.create_user(harness.database, email=f"u{number}@example.org", password=PASSWORD)
         for query in ("foo=1", "limit=1", "email=a"):
             assert (await root.get(f"/api/v1/admin/users?{query}")).json()["code"] == "unknown_name", query
         page = (await root.get("/api/v1/admin/users/?page=2&page_size=3")).json()
@@ -222,16 +237,16 @@ async def test_administrators_see_all_users(standing: Standing) -> None:
         assert strange.status_code == 422
 
 
-async def test_a_reset_token_works_once(standing: Standing) -> None:
+async def test_a_reset_token_works_once(harness: GatewayHarness) -> None:
     """The token sets a new password once and ends every session; a newer token withdraws it; weak passwords do not."""
-    async with await standing.user("root@example.org", is_superuser=True) as root, await standing.user() as ada:
+    async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
         user = (await ada.get(ME)).json()
         path = f"/api/v1/admin/users/{user['id']}/reset-token"
         first, made = (await root.post(path)).json()["token"], await root.post(path)
         assert (made.status_code, set(made.json())) == (201, {"token", "expires_at"})
         assert (await ada.get(ME)).status_code == 200
         token = made.json()["token"]
-        async with standing.client() as guest:
+        async with harness.client() as guest:
             tries = (
                 (first, NEW, 422),
                 (token, "password1", 422),
@@ -247,14 +262,14 @@ async def test_a_reset_token_works_once(standing: Standing) -> None:
         assert answers[1].json()["code"] == "weak_password"
         assert answers[3].json()["detail"] == "Ce jeton de réinitialisation n’est plus valable"
         assert (await ada.get(ME)).status_code == 401
-    await standing.sign_in(password=NEW)
+    await harness.sign_in(password=NEW)
 
 
-async def test_the_command_line_finds_users_by_address(standing: Standing) -> None:
+async def test_the_command_line_finds_users_by_address(harness: GatewayHarness) -> None:
     """What the command line does to a user starts with the address, in any case."""
-    made = await accounts.create_user(standing.database, email="Ada@example.org", password=PASSWORD, is_superuser=True)
+    made = await accounts.create_user(harness.database, email="Ada@example.org", password=PASSWORD, is_superuser=True)
     assert made.is_superuser
-    assert await accounts.find_user(standing.database, " ADA@EXAMPLE.ORG ") == made
-    assert await accounts.list_users(standing.database) == (1, [made])
+    assert await accounts.find_user(harness.database, " ADA@EXAMPLE.ORG ") == made
+    assert await accounts.list_users(harness.database) == (1, [made])
     with pytest.raises(UserNotFound):
-        await accounts.find_user(standing.database, "nobody@example.org")
+        await accounts.find_user(harness.database, "nobody@example.org")

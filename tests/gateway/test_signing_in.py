@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from tests.gateway.standing import PASSWORD, Standing, in_process, recorders
+from tests.gateway.harness import PASSWORD, GatewayHarness, in_process_upstreams, recording_backends
 from touchstone.core.errors import InvalidCredentials, TooManyAttempts
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -25,9 +25,9 @@ INVALID = {"detail": "Identifiants invalides", "code": "invalid_credentials", "e
 EXPIRED = {"detail": "Session expirée, reconnectez-vous", "code": "invalid_refresh_token", "errors": []}
 
 
-async def test_a_registered_user_signs_in_and_reads_the_account(standing: Standing) -> None:
+async def test_a_registered_user_signs_in_and_reads_the_account(harness: GatewayHarness) -> None:
     """Register, sign in with the same address in another case, read the account: the contract's fields and no other."""
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         made = await guest.post(REGISTER, json={"email": " Ada@Example.org ", "password": PASSWORD, "pseudo": "ada"})
         assert made.status_code == 201
         login = await guest.post(LOGIN, json={"username": "ADA@example.ORG", "password": PASSWORD})
@@ -36,7 +36,7 @@ async def test_a_registered_user_signs_in_and_reads_the_account(standing: Standi
     assert set(grant) == {"access_token", "token_type", "expires_in", "refresh_token"}
     assert (grant["token_type"], grant["expires_in"]) == ("bearer", 1800)
     assert login.headers["cache-control"] == "no-store"
-    async with standing.client(grant["access_token"]) as ada:
+    async with harness.client(grant["access_token"]) as ada:
         me = await ada.get("/users/me")
         assert (await ada.get("/api/v1/users/me/")).json() == me.json()
     assert me.status_code == 200
@@ -57,7 +57,7 @@ async def test_a_registered_user_signs_in_and_reads_the_account(standing: Standi
     }
 
 
-async def test_registration_refuses_what_it_must(standing: Standing) -> None:
+async def test_registration_refuses_what_it_must(harness: GatewayHarness) -> None:
     """Weak passwords, what is no address, taken addresses and fields that nobody may choose are refused."""
     good = {"email": "ada@example.org", "password": PASSWORD}
     refused: list[tuple[dict[str, Any], int, str]] = [
@@ -89,7 +89,7 @@ async def test_registration_refuses_what_it_must(standing: Standing) -> None:
         ({"id": "x"}, 422, "unknown_name"),
         ({"locale": "de"}, 422, "validation_error"),
     ]
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         for change, status, code in refused:
             answer = await guest.post(REGISTER, json=good | change)
             assert (answer.status_code, answer.json()["code"]) == (status, code), change
@@ -101,12 +101,12 @@ async def test_registration_refuses_what_it_must(standing: Standing) -> None:
         assert accent.status_code == 201
 
 
-async def test_an_account_has_the_language_of_its_client_until_it_chooses(standing: Standing) -> None:
+async def test_an_account_has_the_language_of_its_client_until_it_chooses(harness: GatewayHarness) -> None:
     """Without a `locale` the account takes the language of each request; one that is chosen stays."""
-    async with standing.client(accept_language="en-GB,fr;q=0.5") as guest:
+    async with harness.client(accept_language="en-GB,fr;q=0.5") as guest:
         made = await guest.post(REGISTER, json={"email": "ada@example.org", "password": PASSWORD})
     assert made.json()["locale"] == "en"
-    async with standing.client((await standing.sign_in())["access_token"]) as ada:
+    async with harness.client((await harness.sign_in())["access_token"]) as ada:
 
         async def locale(language: str) -> str:
             return str((await ada.get("/users/me", headers={"Accept-Language": language})).json()["locale"])
@@ -121,24 +121,24 @@ async def test_an_account_has_the_language_of_its_client_until_it_chooses(standi
 async def test_closed_registration(settings: Settings, database: Database) -> None:
     """With registration closed nobody registers, and the command line still makes users."""
     closed = settings.model_copy(update={"registration": "closed"})
-    gateway = await Gateway.open(closed, database, None, in_process(recorders()))
-    standing = Standing(gateway, closed, database, {})
-    async with standing.client() as guest:
+    gateway = await Gateway.open(closed, database, None, in_process_upstreams(recording_backends()))
+    harness = GatewayHarness(gateway, closed, database, {})
+    async with harness.client() as guest:
         answer = await guest.post(REGISTER, json={"email": "ada@example.org", "password": PASSWORD})
     assert (answer.status_code, answer.json()["detail"]) == (403, "Les inscriptions sont fermées")
     assert not await accounts.has_users(database)
-    await standing.user()
+    await harness.user()
     assert await accounts.has_users(database)
     await gateway.close()
 
 
-async def test_failed_sign_ins_look_alike(standing: Standing) -> None:
+async def test_failed_sign_ins_look_alike(harness: GatewayHarness) -> None:
     """An unknown address, a wrong password and an inactive user get the same bytes."""
     for email in ("ada@example.org", "out@example.org"):
-        await accounts.create_user(standing.database, email=email, password=PASSWORD)
-    out = await accounts.find_user(standing.database, "OUT@example.org")
-    await accounts.set_active(standing.database, out.id, is_active=False)
-    async with standing.client() as guest:
+        await accounts.create_user(harness.database, email=email, password=PASSWORD)
+    out = await accounts.find_user(harness.database, "OUT@example.org")
+    await accounts.set_active(harness.database, out.id, is_active=False)
+    async with harness.client() as guest:
         answers = [
             await guest.post(LOGIN, data={"username": email, "password": password})
             for email, password in (
@@ -155,9 +155,9 @@ async def test_failed_sign_ins_look_alike(standing: Standing) -> None:
     assert answers[0].headers["www-authenticate"] == "Bearer"
 
 
-async def test_what_a_sign_in_may_carry(standing: Standing) -> None:
+async def test_what_a_sign_in_may_carry(harness: GatewayHarness) -> None:
     """A form (with what an OAuth 2 password form adds) or JSON; each field once; nothing unknown; no other type."""
-    await accounts.create_user(standing.database, email="ada@example.org", password=PASSWORD)
+    await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     form = "application/x-www-form-urlencoded"
     who = "username=ada%40example.org&password=correct+horse+battery"
     json = '{"username": "ada@example.org", "password": "correct horse battery"}'
@@ -183,15 +183,15 @@ async def test_what_a_sign_in_may_carry(standing: Standing) -> None:
         ("application/json", "", 400, "not_json"),
         ("application/json", '{"username": "a", "password": "' + "x" * 2000 + '"}', 422, "validation_error"),
     ]
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         for kind, body, status, code in tries:
             answer = await guest.post(LOGIN, content=body, headers={"content-type": kind} if kind else {})
             assert (answer.status_code, answer.json().get("code")) == (status, code), (kind, body)
 
 
-async def test_ten_failures_close_an_account_to_one_address(standing: Standing) -> None:
+async def test_ten_failures_close_an_account_to_one_address(harness: GatewayHarness) -> None:
     """After ten failures even the right password waits, with Retry-After; from another address it still works."""
-    async with await standing.user(), standing.client() as guest:
+    async with await harness.user(), harness.client() as guest:
         right, wrong = ({"username": "Ada@example.org", "password": given} for given in (PASSWORD, "wrong"))
         assert (await guest.post(LOGIN, json=right)).status_code == 200
         for _ in range(10):
@@ -204,7 +204,7 @@ async def test_ten_failures_close_an_account_to_one_address(standing: Standing) 
             assert 0 < seconds <= 300
         spoofed = await guest.post(LOGIN, json=right, headers={"X-Forwarded-For": "192.0.2.99"})
         assert spoofed.status_code == 429
-    async with standing.client(address="192.0.2.2") as elsewhere:
+    async with harness.client(address="192.0.2.2") as elsewhere:
         assert (await elsewhere.post(LOGIN, json=right)).status_code == 200
 
 
@@ -250,145 +250,145 @@ async def test_guesses_sent_at_once_are_counted_one_by_one() -> None:
     assert sum(isinstance(one, TooManyAttempts) for one in found) == 40
 
 
-async def refreshed(standing: Standing, token: str) -> tuple[int, dict[str, Any]]:
+async def refreshed(harness: GatewayHarness, token: str) -> tuple[int, dict[str, Any]]:
     """Status and body of a refresh."""
-    async with standing.client() as guest:
+    async with harness.client() as guest:
         answer = await guest.post(REFRESH, json={"refresh_token": token})
     return answer.status_code, answer.json()
 
 
-async def is_in(standing: Standing, access_token: str) -> bool:
+async def is_in(harness: GatewayHarness, access_token: str) -> bool:
     """Whether an access token still opens the account."""
-    async with standing.client(access_token) as user:
+    async with harness.client(access_token) as user:
         answer = await user.get("/users/me")
     assert answer.status_code == 200 or answer.json() == UNAUTHORIZED
     return answer.status_code == 200
 
 
-async def aged(standing: Standing, **changes: Any) -> None:
+async def aged(harness: GatewayHarness, **changes: Any) -> None:
     """Let every used refresh token have been used a minute ago, or change other facts of the tokens."""
     given = changes or {"used_at": datetime.now(UTC) - timedelta(minutes=1)}
     query = sa.update(refresh_tokens).values(given)
-    async with standing.database.writing() as rows:
+    async with harness.database.writing() as rows:
         await rows.execute(query if changes else query.where(refresh_tokens.c.used_at.is_not(None)))
 
 
-async def test_refresh_tokens_rotate(standing: Standing) -> None:
+async def test_refresh_tokens_rotate(harness: GatewayHarness) -> None:
     """A refresh answers as a login with new tokens of the same session, and both access tokens work."""
-    async with await standing.user():
-        first = await standing.sign_in()
-    status, second = await refreshed(standing, first["refresh_token"])
+    async with await harness.user():
+        first = await harness.sign_in()
+    status, second = await refreshed(harness, first["refresh_token"])
     assert (status, set(second)) == (200, set(first))
     assert second["refresh_token"] != first["refresh_token"]
-    assert await is_in(standing, first["access_token"])
-    assert await is_in(standing, second["access_token"])
-    assert (await refreshed(standing, second["refresh_token"]))[0] == 200
+    assert await is_in(harness, first["access_token"])
+    assert await is_in(harness, second["access_token"])
+    assert (await refreshed(harness, second["refresh_token"]))[0] == 200
 
 
-async def test_fifty_uses_at_once_get_one_successor(standing: Standing) -> None:
+async def test_fifty_uses_at_once_get_one_successor(harness: GatewayHarness) -> None:
     """However often a token comes at once, at two gateways, its session goes on in one chain and not in fifty."""
-    backends, database = recorders(), Database(standing.settings.effective_database_url)
-    other = await Gateway.open(standing.settings, database, None, in_process(backends))
-    there = Standing(other, standing.settings, database, backends)
-    async with await standing.user():
-        token = (await standing.sign_in())["refresh_token"]
-    answers = await asyncio.gather(*(refreshed((standing, there)[n % 2], token) for n in range(50)))
+    backends, database = recording_backends(), Database(harness.settings.effective_database_url)
+    other = await Gateway.open(harness.settings, database, None, in_process_upstreams(backends))
+    there = GatewayHarness(other, harness.settings, database, backends)
+    async with await harness.user():
+        token = (await harness.sign_in())["refresh_token"]
+    answers = await asyncio.gather(*(refreshed((harness, there)[n % 2], token) for n in range(50)))
     assert [status for status, _ in answers] == [200] * 50
     (successor,) = {body["refresh_token"] for _, body in answers}
     assert successor != token
-    async with standing.database.reading() as rows:
+    async with harness.database.reading() as rows:
         assert await rows.scalar(sa.select(sa.func.count()).where(refresh_tokens.c.used_at.is_(None))) == 2
         assert successor not in str(await rows.all(sa.select(refresh_tokens)))
 
-    further = await asyncio.gather(*(refreshed(standing, successor) for _ in range(5)))
+    further = await asyncio.gather(*(refreshed(harness, successor) for _ in range(5)))
     assert [status for status, _ in further] == [200] * 5
     assert len({body["refresh_token"] for _, body in further}) == 1
     await other.close()
     await database.close()
 
 
-async def test_a_token_and_its_successor_at_once_end_in_one_chain_or_none(standing: Standing) -> None:
+async def test_a_token_and_its_successor_at_once_end_in_one_chain_or_none(harness: GatewayHarness) -> None:
     """A copy used while the successor is being used never opens a second chain, whoever comes first."""
-    async with await standing.user():
-        first = (await standing.sign_in())["refresh_token"]
-    _, grant = await refreshed(standing, first)
+    async with await harness.user():
+        first = (await harness.sign_in())["refresh_token"]
+    _, grant = await refreshed(harness, first)
     second = grant["refresh_token"]
-    answers = await asyncio.gather(*(refreshed(standing, token) for token in (first, second) * 10))
+    answers = await asyncio.gather(*(refreshed(harness, token) for token in (first, second) * 10))
     tokens = {body["refresh_token"] for status, body in answers if status == 200} - {second}
     assert len(tokens) <= 1
     for token in tokens:
         # Someone used the old token after the new one: the family has been revoked.
-        assert await refreshed(standing, token) == (401, EXPIRED)
+        assert await refreshed(harness, token) == (401, EXPIRED)
 
 
-async def test_a_token_reused_later_ends_its_session(standing: Standing) -> None:
+async def test_a_token_reused_later_ends_its_session(harness: GatewayHarness) -> None:
     """After ten seconds a used token means a thief: the family ends, access tokens too; other sessions live on."""
-    async with await standing.user():
-        first, other = await standing.sign_in(), await standing.sign_in()
-    _, second = await refreshed(standing, first["refresh_token"])
-    assert await is_in(standing, second["access_token"])
-    await aged(standing)
-    assert await refreshed(standing, first["refresh_token"]) == (401, EXPIRED)
-    assert await refreshed(standing, second["refresh_token"]) == (401, EXPIRED)
-    assert not await is_in(standing, second["access_token"])
-    assert await is_in(standing, other["access_token"])
-    assert (await refreshed(standing, other["refresh_token"]))[0] == 200
+    async with await harness.user():
+        first, other = await harness.sign_in(), await harness.sign_in()
+    _, second = await refreshed(harness, first["refresh_token"])
+    assert await is_in(harness, second["access_token"])
+    await aged(harness)
+    assert await refreshed(harness, first["refresh_token"]) == (401, EXPIRED)
+    assert await refreshed(harness, second["refresh_token"]) == (401, EXPIRED)
+    assert not await is_in(harness, second["access_token"])
+    assert await is_in(harness, other["access_token"])
+    assert (await refreshed(harness, other["refresh_token"]))[0] == 200
 
 
-async def test_only_the_last_token_has_a_grace(standing: Standing) -> None:
+async def test_only_the_last_token_has_a_grace(harness: GatewayHarness) -> None:
     """A token whose successor has been used is a copy, however short a time ago."""
-    async with await standing.user():
-        first = await standing.sign_in()
-    _, second = await refreshed(standing, first["refresh_token"])
-    _, third = await refreshed(standing, second["refresh_token"])
-    assert (await refreshed(standing, first["refresh_token"]))[0] == 401
-    assert (await refreshed(standing, third["refresh_token"]))[0] == 401
+    async with await harness.user():
+        first = await harness.sign_in()
+    _, second = await refreshed(harness, first["refresh_token"])
+    _, third = await refreshed(harness, second["refresh_token"])
+    assert (await refreshed(harness, first["refresh_token"]))[0] == 401
+    assert (await refreshed(harness, third["refresh_token"]))[0] == 401
 
 
-async def test_tokens_that_are_not_good_any_more(standing: Standing) -> None:
+async def test_tokens_that_are_not_good_any_more(harness: GatewayHarness) -> None:
     """Expired and unknown refresh tokens are refused alike, in the caller's language, and end nothing."""
-    async with await standing.user():
-        grant = await standing.sign_in()
+    async with await harness.user():
+        grant = await harness.sign_in()
     for token in ("unknown", "", grant["access_token"][:200]):
-        assert await refreshed(standing, token) == (401, EXPIRED)
-    await aged(standing, expires_at=datetime.now(UTC) - timedelta(seconds=1))
-    assert await refreshed(standing, grant["refresh_token"]) == (401, EXPIRED)
-    assert await is_in(standing, grant["access_token"])
-    async with standing.client(accept_language="en") as guest:
+        assert await refreshed(harness, token) == (401, EXPIRED)
+    await aged(harness, expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    assert await refreshed(harness, grant["refresh_token"]) == (401, EXPIRED)
+    assert await is_in(harness, grant["access_token"])
+    async with harness.client(accept_language="en") as guest:
         answer = await guest.post(REFRESH, json={"refresh_token": "unknown"})
         assert answer.json()["detail"] == "Session expired, sign in again"
         assert (await guest.post(REFRESH, json={"refresh_token": "x" * 300})).status_code == 422
         assert (await guest.post(REFRESH, json={"token": "x"})).json()["code"] == "unknown_name"
 
 
-async def test_no_token_is_kept_in_the_clear(standing: Standing) -> None:
+async def test_no_token_is_kept_in_the_clear(harness: GatewayHarness) -> None:
     """The database holds digests only."""
-    async with await standing.user():
-        grant = await standing.sign_in()
-    async with standing.database.reading() as rows:
+    async with await harness.user():
+        grant = await harness.sign_in()
+    async with harness.database.reading() as rows:
         kept = str(await rows.all(sa.select(refresh_tokens))) + str(await rows.all(sa.select(sessions)))
     assert grant["refresh_token"] not in kept
 
 
-async def test_signing_out_ends_the_session_at_once(standing: Standing) -> None:
+async def test_signing_out_ends_the_session_at_once(harness: GatewayHarness) -> None:
     """Logout answers 204 and both tokens end with it; another session goes on; a foreign token ends one's own."""
-    async with await standing.user() as first, await standing.user("bob@example.org"):
-        bob, second = await standing.sign_in("bob@example.org"), await standing.sign_in()
-        async with standing.client(second["access_token"]) as ada:
+    async with await harness.user() as first, await harness.user("bob@example.org"):
+        bob, second = await harness.sign_in("bob@example.org"), await harness.sign_in()
+        async with harness.client(second["access_token"]) as ada:
             answer = await ada.post(LOGOUT, json={"refresh_token": second["refresh_token"]})
             assert (answer.status_code, answer.content) == (204, b"")
             assert (await ada.get("/users/me")).json() == UNAUTHORIZED
-        assert await refreshed(standing, second["refresh_token"]) == (401, EXPIRED)
+        assert await refreshed(harness, second["refresh_token"]) == (401, EXPIRED)
         assert (await first.get("/users/me")).status_code == 200
         assert (await first.post(LOGOUT, json={"refresh_token": bob["refresh_token"]})).status_code == 204
         assert (await first.get("/users/me")).status_code == 401
-        assert await is_in(standing, bob["access_token"])
+        assert await is_in(harness, bob["access_token"])
 
 
-async def test_sessions_are_listed_and_ended(standing: Standing) -> None:
+async def test_sessions_are_listed_and_ended(harness: GatewayHarness) -> None:
     """One sees where one is signed in and signs out elsewhere; other people's sessions are as missing ones."""
-    async with await standing.user() as ada, await standing.user("bob@example.org") as bob:
-        async with standing.client(address="192.0.2.7", user_agent="Phone/1.0") as guest:
+    async with await harness.user() as ada, await harness.user("bob@example.org") as bob:
+        async with harness.client(address="192.0.2.7", user_agent="Phone/1.0") as guest:
             login = await guest.post(LOGIN, json={"username": "ada@example.org", "password": PASSWORD})
         phone = login.json()["access_token"]
         found = (await ada.get("/users/me/sessions")).json()
@@ -400,35 +400,35 @@ async def test_sessions_are_listed_and_ended(standing: Standing) -> None:
             answer = await bob.delete(f"/users/me/sessions/{wrong}")
             assert (answer.status_code, answer.content) == (404, missing.content)
         assert missing.json()["detail"] == "Session non trouvée"
-        assert await is_in(standing, phone)
+        assert await is_in(harness, phone)
         assert (await ada.delete(f"/users/me/sessions/{found[0]['id']}")).status_code == 204
-        assert not await is_in(standing, phone)
+        assert not await is_in(harness, phone)
         assert (await ada.delete(f"/users/me/sessions/{found[0]['id']}")).status_code == 404
         assert [one["current"] for one in (await ada.get("/users/me/sessions")).json()] == [True]
 
 
-async def test_sessions_that_ran_out_are_forgotten(standing: Standing) -> None:
+async def test_sessions_that_ran_out_are_forgotten(harness: GatewayHarness) -> None:
     """A session that was not used for its whole life is not listed, and the next sign-in deletes it."""
-    async with await standing.user() as ada:
-        long_ago = datetime.now(UTC) - timedelta(days=standing.settings.refresh_token_days + 2)
-        async with standing.database.writing() as rows:
+    async with await harness.user() as ada:
+        long_ago = datetime.now(UTC) - timedelta(days=harness.settings.refresh_token_days + 2)
+        async with harness.database.writing() as rows:
             await rows.execute(sa.update(sessions).values(used_at=long_ago))
         assert (await ada.get("/users/me/sessions")).json() == []
-        await standing.sign_in()
-        async with standing.database.reading() as rows:
+        await harness.sign_in()
+        async with harness.database.reading() as rows:
             assert await rows.scalar(sa.select(sa.func.count()).select_from(sessions)) == 1
 
 
-async def test_another_process_notices_within_a_second(standing: Standing) -> None:
+async def test_another_process_notices_within_a_second(harness: GatewayHarness) -> None:
     """A token that another gateway has verified and remembers ends there too, once it has looked at the version."""
-    backends = recorders()
-    other = await Gateway.open(standing.settings, standing.database, None, in_process(backends))
-    there = Standing(other, standing.settings, standing.database, backends)
-    await accounts.create_user(standing.database, email="ada@example.org", password=PASSWORD)
-    grant = await standing.sign_in()
+    backends = recording_backends()
+    other = await Gateway.open(harness.settings, harness.database, None, in_process_upstreams(backends))
+    there = GatewayHarness(other, harness.settings, harness.database, backends)
+    await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    grant = await harness.sign_in()
     async with there.client(grant["access_token"]) as ada:
         assert (await ada.get("/projects")).status_code == 200
-        async with standing.client(grant["access_token"]) as here:
+        async with harness.client(grant["access_token"]) as here:
             await here.post(LOGOUT, json={"refresh_token": grant["refresh_token"]})
         for _ in range(100):
             if (await ada.get("/projects")).status_code == 401:

@@ -9,7 +9,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from tests.gateway.standing import Standing, ask
+from tests.gateway.harness import GatewayHarness, send_raw_request
 from touchstone.core.errors import Unauthorized
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.services.gateway.access_tokens import AccessTokens, parse_bearer_token, read_authorization
@@ -126,12 +126,12 @@ def test_there_is_one_authorization_header() -> None:
             read_authorization(headers)
 
 
-async def test_a_good_token_of_nobody_is_refused(standing: Standing) -> None:
+async def test_a_good_token_of_nobody_is_refused(harness: GatewayHarness) -> None:
     """A signature is not enough: the user and the session must exist, belong together, and be alive."""
-    async with await standing.user() as ada:
+    async with await harness.user() as ada:
         me = (await ada.get("/users/me")).json()
         session = (await ada.get("/users/me/sessions")).json()[0]
-    key = load_signing_key(standing.settings)
+    key = load_signing_key(harness.settings)
     for changes, status in (
         ({"sub": me["id"], "jti": f"{session['id'].replace('-', '')}.x"}, 200),
         ({"sub": me["id"]}, 401),
@@ -139,7 +139,7 @@ async def test_a_good_token_of_nobody_is_refused(standing: Standing) -> None:
         ({}, 401),
     ):
         value = b"Bearer " + signed(claims(**changes), key=key).encode()
-        answer = await ask(standing.app, "GET", b"/users/me", [(b"authorization", value)])
+        answer = await send_raw_request(harness.app, "GET", b"/users/me", [(b"authorization", value)])
         assert answer.status == status
         if status != 200:
             assert answer.json() == UNAUTHORIZED

@@ -1,4 +1,4 @@
-"""A gateway on a real database in front of backends that record what reaches them."""
+"""A gateway on a real database, in front of backends that record the requests they receive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ PASSWORD = "correct horse battery"
 
 
 @dataclass(slots=True)
-class Recorder:
-    """A backend that keeps every scope and body that reaches it, and answers 200 with their gist."""
+class RecordingBackend:
+    """A backend that records the scope and the body of every request, and responds with its name and the path."""
 
     name: str
     scopes: list[Scope] = field(default_factory=list)
@@ -30,84 +30,88 @@ class Recorder:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scopes.append(scope)
-        self.bodies.append(await _body(receive))
-        value: Any = {"backend": self.name, "path": scope["path"]}
+        self.bodies.append(await _read_body(receive))
+
+        content: Any = {"backend": self.name, "path": scope["path"]}
         if scope["path"] == "/openapi.json":
-            value = self.document
+            content = self.document
         headers = [(b"content-type", b"application/json"), (b"x-total-count", b"7")]
         if self.location:
             headers.append((b"location", self.location.encode()))
+
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": msgspec.json.encode(value)})
+        await send({"type": "http.response.body", "body": msgspec.json.encode(content)})
 
     def last(self) -> Scope:
-        """The scope of the last request."""
+        """Return the scope of the last request."""
         return self.scopes[-1]
 
     def header(self, name: bytes) -> list[bytes]:
-        """The values of a header in the last request."""
-        return [value for given, value in self.last()["headers"] if given == name]
+        """Return the values of a header in the last request."""
+        return [value for header_name, value in self.last()["headers"] if header_name == name]
 
 
 @dataclass(slots=True)
-class Standing:
-    """A gateway that is open, and what stands behind it."""
+class GatewayHarness:
+    """An open gateway with its settings, its database and its backends."""
 
     gateway: Gateway
     settings: Settings
     database: Database
-    backends: Mapping[str, Recorder]
+    backends: Mapping[str, RecordingBackend]
 
     @property
     def app(self) -> ASGIApp:
-        """The public door."""
+        """The ASGI app of the gateway."""
         return self.gateway.app
 
     def client(self, token: str | None = None, *, address: str = "192.0.2.1", **headers: str) -> httpx2.AsyncClient:
-        """A client of the gateway from `address`, signed in when given a token."""
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        """Return a client of the gateway at this network address, which is signed in if there is an access token."""
+        client_headers = {name.replace("_", "-"): value for name, value in headers.items()}
         if token:
-            given["Authorization"] = f"Bearer {token}"
+            client_headers["Authorization"] = f"Bearer {token}"
         transport = httpx2.ASGITransport(self.app, client=(address, 40_000))
-        return httpx2.AsyncClient(transport=transport, base_url="http://gateway.test", headers=given)
+        return httpx2.AsyncClient(transport=transport, base_url="http://gateway.test", headers=client_headers)
 
     async def user(self, email: str = "ada@example.org", *, is_superuser: bool = False) -> httpx2.AsyncClient:
-        """A client signed in as a new user."""
+        """Create a user, and return a client that is signed in as this user."""
         await accounts.create_user(self.database, email=email, password=PASSWORD, is_superuser=is_superuser)
-        return self.client((await self.sign_in(email))["access_token"])
+        tokens = await self.sign_in(email)
+        return self.client(tokens["access_token"])
 
     async def sign_in(self, email: str = "ada@example.org", password: str = PASSWORD) -> dict[str, Any]:
-        """The tokens of a new session."""
+        """Start a session and return its tokens."""
         async with self.client() as guest:
-            answer = await guest.post("/api/v1/auth/login", data={"username": email, "password": password})
-        assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+            response = await guest.post("/api/v1/auth/login", data={"username": email, "password": password})
+        assert response.status_code == 200, response.text
+        tokens: dict[str, Any] = response.json()
+        return tokens
 
 
 @dataclass(slots=True)
-class Answer:
-    """What came back to a request made without a client library."""
+class RawResponse:
+    """The response to a request that was made without a client library."""
 
     status: int = 0
     headers: dict[bytes, bytes] = field(default_factory=dict)
     body: bytes = b""
 
     async def send(self, message: Message) -> None:
-        """Take a part of the answer."""
+        """Receive a message of the response."""
         if message["type"] == "http.response.start":
-            self.status, self.headers = message["status"], dict(message["headers"])
+            self.status = message["status"]
+            self.headers = dict(message["headers"])
         self.body += message.get("body", b"")
 
     def json(self) -> Any:
-        """The value of the body."""
+        """Return the decoded body."""
         return msgspec.json.decode(self.body)
 
 
-async def ask(
+async def send_raw_request(
     app: ASGIApp, method: str, raw_path: bytes, headers: list[tuple[bytes, bytes]], *, query: bytes = b""
-) -> Answer:
-    """Make a request as a server would hand it over, with a path and headers that no client library lets through."""
+) -> RawResponse:
+    """Send a request as a server would, with a path and headers that client libraries refuse to send."""
     scope: Scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -122,29 +126,30 @@ async def ask(
         "client": ("192.0.2.1", 40_000),
         "server": ("gateway.test", 80),
     }
-    answer = Answer()
-    await app(scope, _nothing, answer.send)
-    return answer
+    response = RawResponse()
+    await app(scope, _receive_empty_body, response.send)
+    return response
 
 
-async def _nothing() -> Message:
-    return {"type": "http.request", "body": b"", "more_body": False}
+def recording_backends() -> dict[str, RecordingBackend]:
+    """Return a recording backend for each name."""
+    return {name: RecordingBackend(name) for name in ("selection", "training", "explanation")}
 
 
-def recorders() -> dict[str, Recorder]:
-    """One recording backend for each name."""
-    return {name: Recorder(name) for name in ("selection", "training", "explanation")}
-
-
-def in_process(backends: Mapping[str, Recorder]) -> dict[str, Upstream]:
-    """The recorders as backends in this process."""
+def in_process_upstreams(backends: Mapping[str, RecordingBackend]) -> dict[str, Upstream]:
+    """Return upstreams to the backends in this process."""
     return {name: InProcessBackend(backend) for name, backend in backends.items()}
 
 
-async def _body(receive: Receive) -> bytes:
+async def _receive_empty_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _read_body(receive: Receive) -> bytes:
     body = b""
-    while True:
+    more_body = True
+    while more_body:
         message: Message = await receive()
         body += message.get("body", b"")
-        if not message.get("more_body", False):
-            return body
+        more_body = message.get("more_body", False)
+    return body
