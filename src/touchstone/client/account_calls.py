@@ -1,4 +1,4 @@
-"""The calls about signing in, one's own account, and other people's accounts for administrators."""
+"""API calls for signing in, the caller's account, and the administration of accounts."""
 
 from collections.abc import Mapping
 from typing import Final, TypedDict, Unpack
@@ -17,7 +17,7 @@ PICTURE_TYPES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8
 
 
 class AccountChanges(TypedDict, total=False):
-    """What an administrator may change about an account."""
+    """The fields of an account that an administrator may change."""
 
     is_active: bool
 
@@ -35,7 +35,7 @@ def _signed_in(response: httpx2.Response) -> Tokens:
 
 
 def renew(refresh_token: str) -> Call[Tokens]:
-    """Exchange a refresh token, once, for new tokens."""
+    """Exchange a single-use refresh token for new tokens."""
     body = {"refresh_token": refresh_token}
     return Call("POST", build_path("auth", "refresh"), read_json(Tokens), json=body, public=True)
 
@@ -46,75 +46,75 @@ def revoke(refresh_token: str) -> Call[None]:
 
 
 def register(email: str, password: str, **profile: Unpack[ProfileFields]) -> Call[User]:
-    """Make an account, where the service lets people do so by themselves."""
+    """Create an account, if the service allows registration."""
     body = {"email": email, "password": password, **profile}
     return Call("POST", build_path("auth", "register"), read_json(User), json=body, public=True)
 
 
 def reset_password(token: str, password: str) -> Call[None]:
-    """Choose a new password with a reset token."""
+    """Set a new password with a reset token."""
     body = {"token": token, "password": password}
     return Call("POST", build_path("auth", "reset-password"), read_nothing, json=body, public=True)
 
 
 def get_me() -> Call[User]:
-    """One's own account."""
+    """Return the account of the caller."""
     return Call("GET", build_path("users", "me"), read_json(User))
 
 
 def update_me(**changes: Unpack[ProfileFields]) -> Call[User]:
-    """Change one's own profile."""
+    """Change the profile of the caller."""
     return Call("PATCH", build_path("users", "me"), read_json(User), json=changes)
 
 
 def change_password(current_password: str, new_password: str) -> Call[None]:
-    """Change one's own password; every session ends."""
+    """Change the password of the caller and end all their sessions."""
     body = {"current_password": current_password, "new_password": new_password}
     return Call("PATCH", build_path("users", "me", "password"), read_nothing, json=body)
 
 
 def get_picture() -> Call[bytes]:
-    """One's own picture."""
+    """Return the profile picture of the caller."""
     return Call("GET", build_path("users", "me", "picture"), read_bytes)
 
 
 def set_picture(content: bytes) -> Call[None]:
-    """Set one's own picture: PNG, JPEG or WebP, up to 2 MB."""
+    """Set the profile picture of the caller: PNG, JPEG or WebP, up to 2 MB."""
     kinds = (kind for start, kind in PICTURE_TYPES.items() if content.startswith(start))
     headers = {"Content-Type": next(kinds, "image/webp")}
     return Call("PUT", build_path("users", "me", "picture"), read_nothing, content=content, headers=headers)
 
 
 def delete_picture() -> Call[None]:
-    """Take one's own picture away."""
+    """Delete the profile picture of the caller."""
     return Call("DELETE", build_path("users", "me", "picture"), read_nothing)
 
 
 def list_sessions() -> Call[list[Session]]:
-    """Where one is signed in."""
+    """List the sessions of the caller."""
     return Call("GET", build_path("users", "me", "sessions"), read_json(list[Session]))
 
 
 def delete_session(session_id: str | UUID) -> Call[None]:
-    """Sign one of those places out."""
+    """End one session of the caller."""
     return Call("DELETE", build_path("users", "me", "sessions", session_id), read_nothing)
 
 
 def page_users(*, page: int = 1, page_size: int = 12) -> Call[UserPage]:
-    """One page of the accounts; for administrators."""
+    """Return one page of all accounts; administrators only."""
     return Call("GET", build_path("admin", "users"), read_json(UserPage), query={"page": page, "page_size": page_size})
 
 
 def update_user(user_id: str | UUID, **changes: Unpack[AccountChanges]) -> Call[User]:
-    """Change an account; for administrators."""
+    """Change an account; administrators only."""
     return Call("PATCH", build_path("admin", "users", user_id), read_json(User), json=changes)
 
 
 def reset_user(user_id: str | UUID) -> Call[ResetToken]:
-    """Issue a token with which someone chooses a new password; for administrators."""
+    """Issue a password reset token for an account; administrators only."""
     return Call("POST", build_path("admin", "users", user_id, "reset-token"), read_json(ResetToken))
 
 
 def get_health() -> Call[Health]:
-    """Whether the service is ready."""
+    """Return whether the service and each of its resources are ready."""
     return Call("GET", "/health/ready", read_json(Health), public=True)

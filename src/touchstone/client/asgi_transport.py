@@ -1,4 +1,4 @@
-"""An asynchronous transport to an app in the same process that streams both ways, so that event streams work."""
+"""An asynchronous transport to an application in the same process that streams requests and responses."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -13,13 +13,13 @@ AHEAD: Final = 16  # messages that the app may be ahead of its reader
 
 
 class InProcess(httpx2.AsyncBaseTransport):
-    """Calls an ASGI app as a server would; the request's extension `client` says for which host and port."""
+    """A transport that calls an ASGI application; the request extension `client` sets the client's host and port."""
 
     def __init__(self, app: App) -> None:
         self.app = app
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Start the app on the request, and return once its answer begins."""
+        """Start the application on the request and return once its response begins."""
         exchange = _Exchange(request)
         exchange.task = asyncio.create_task(_run(self.app, _scope(request), exchange))
         try:
@@ -31,7 +31,7 @@ class InProcess(httpx2.AsyncBaseTransport):
 
 
 class _Exchange(httpx2.AsyncByteStream):
-    """One request and its answer, handed over message by message."""
+    """One request and its response, exchanged message by message."""
 
     task: asyncio.Task[None]
 
@@ -43,7 +43,7 @@ class _Exchange(httpx2.AsyncByteStream):
         self._received = False
 
     async def receive(self) -> Message:
-        """The next piece of the request; once all has been read, wait until the reader goes away."""
+        """Return the next part of the request; after its end, wait until the client disconnects."""
         if self._received:
             await self._closed.wait()
             return {"type": "http.disconnect"}
@@ -52,7 +52,7 @@ class _Exchange(httpx2.AsyncByteStream):
         return {"type": "http.request", "body": chunk or b"", "more_body": chunk is not None}
 
     async def send(self, message: Message | None) -> None:
-        """Take a message of the answer; None is its end."""
+        """Accept a message of the response; None marks its end."""
         if not self._closed.is_set():  # nobody empties the queue any more
             await self._sent.put(message)
 
@@ -74,7 +74,7 @@ class _Exchange(httpx2.AsyncByteStream):
         await self.task
 
     async def aclose(self) -> None:
-        """Tell the app that nobody reads any more."""
+        """Tell the application that the client has disconnected."""
         self._closed.set()
         self.task.cancel()
         await asyncio.gather(self.task, return_exceptions=True)

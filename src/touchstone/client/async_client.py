@@ -1,4 +1,4 @@
-"""The asynchronous client: the same calls, each to be awaited."""
+"""The asynchronous client."""
 
 import asyncio
 import copy
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def later(describe: Callable[P, Call[T]]) -> Callable[Concatenate["AsyncTouchstone", P], Coroutine[Any, Any, T]]:
-    """The method that carries out the call which `describe` describes."""
+    """Return a method that carries out the call that `describe` returns."""
 
     @functools.wraps(describe)
     async def method(client: "AsyncTouchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -113,13 +113,13 @@ class AsyncTouchstone:
     predict = later(job_calls.predict)
 
     async def login(self, email: str, password: str) -> Tokens:
-        """Sign in; the tokens are used, and renewed, by all later calls."""
+        """Sign in; all later calls use and renew the tokens."""
         tokens = await self.run(account_calls.sign_in(email, password, self.identity.device))
         self.identity.keep(tokens)
         return tokens
 
     async def logout(self) -> None:
-        """End the session on the server, and forget its tokens."""
+        """End the session on the server and discard its tokens."""
         if self.identity.refresh_token is not None:
             await self.run(account_calls.revoke(self.identity.refresh_token))
         self.identity.forget()
@@ -132,7 +132,7 @@ class AsyncTouchstone:
         sort_order: Order | None = None,
         **filters: Unpack[Filters],
     ) -> AsyncIterator[Dataset]:
-        """Every record that matches, fetched page by page."""
+        """Iterate over all records that match the filters, fetching one page at a time."""
         number, last = 0, 1
         while number < last:
             number += 1
@@ -144,7 +144,7 @@ class AsyncTouchstone:
                 yield await self.get_dataset(dataset.id) if dataset.metadata_omitted else dataset
 
     async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
-        """All of one's trainings or explanations, newest first."""
+        """Iterate over the trainings or explanations of the caller, newest first."""
         number, last = 0, 1
         while number < last:
             number += 1
@@ -154,11 +154,11 @@ class AsyncTouchstone:
                 yield job
 
     async def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
-        """Return when the job is done, whatever its end; `report` is told of every look at it."""
+        """Wait until a job is done, successful or not; call `report` with the job after each poll."""
         return await self._perform(wait_for_job(job, self.identity, report))
 
     async def events(self, job: Job, *, after: str | None = None) -> AsyncIterator[JobEvent]:
-        """What happens to the job, as it happens, until it is done; goes on by itself where a connection breaks."""
+        """Iterate over the events of a job until it is done; reconnect when a connection breaks."""
         log = EventLog(after)
         while log.goes_on():
             try:
@@ -172,23 +172,23 @@ class AsyncTouchstone:
             await asyncio.sleep(log.pause)
 
     async def download(self, job: Job, name: str, into: BinaryIO) -> int:
-        """Write a file that the job made to an open file, piece by piece; returns the number of bytes."""
+        """Write an artifact of a job to an open file in chunks; return the number of bytes."""
         async with aclosing(await self.run(job_calls.stream_artifact(job.kind, job.id, name))) as response:
             return sum([into.write(chunk) async for chunk in response.aiter_bytes()])
 
     def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
-        """A light client that shares this one's connections, and calls as someone else."""
+        """Return a client for another caller that shares the connections of this one."""
         other = copy.copy(self)
         other.identity = Identity(token, **identity)
         other._renewing = asyncio.Lock()
         return other
 
     async def run(self, call: Call[T]) -> T:
-        """Carry out one call."""
+        """Carry out a call and return what its response contains."""
         return await self._perform(carry_out(call, self.identity))
 
     async def close(self) -> None:
-        """Close the connections, those of light clients too."""
+        """Close the connections, which other clients may share."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The calls about datasets, files and projects."""
+"""API calls for datasets, files and projects."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, Final, Literal, Unpack
@@ -29,7 +29,7 @@ def list_datasets(
     sort_order: Order | None = None,
     **filters: Unpack[Filters],
 ) -> Call[list[Dataset]]:
-    """The records that match the filters, at most 1000, by id unless a sort key is given."""
+    """List up to 1000 records that match the filters, ordered by id unless a sort key is given."""
     query = {"skip": skip, "limit": limit, "sort_by": sort_by, "sort_order": sort_order, **filters}
     return Call("GET", build_path("datasets", ""), read_json(list[Dataset]), query=query)
 
@@ -42,13 +42,13 @@ def page_datasets(
     sort_order: Order | None = None,
     **filters: Unpack[Filters],
 ) -> Call[DatasetPage]:
-    """One page of the records that match the filters, with the count of all."""
+    """Return one page of the records that match the filters, with their total number."""
     query = {"page": page, "page_size": page_size, "sort_by": sort_by, "sort_order": sort_order, **filters}
     return Call("GET", build_path("datasets", ""), read_json(DatasetPage), query=query)
 
 
 def get_dataset(dataset_id: int | str | UUID) -> Call[Dataset]:
-    """One record, by either of its ids."""
+    """Return the record with this integer id or UUID."""
     return Call("GET", build_path("datasets", dataset_id), read_json_with_etag(Dataset))
 
 
@@ -60,7 +60,7 @@ def create_dataset(
     file_type: str = "",
     **attributes: Unpack[DatasetAttributes],
 ) -> Call[Dataset]:
-    """Put a record into the catalog; its data file is measured when it can be read."""
+    """Create a record; the service measures its data file if it can be read."""
     body = {"name": name, "description": description, "file_path": file_path, "file_type": file_type, **attributes}
     return Call("POST", build_path("datasets", ""), read_json(Dataset), json=body)
 
@@ -68,7 +68,7 @@ def create_dataset(
 def update_dataset(
     dataset_id: int | str | UUID, *, etag: str | None = None, **changes: Unpack[DatasetFields]
 ) -> Call[Dataset]:
-    """Change some fields of a record that one has created; with `etag` only if nobody has changed it since."""
+    """Change fields of a record of the caller; with `etag`, only if it is still in that version."""
     return Call(
         "PATCH",
         build_path("datasets", dataset_id),
@@ -79,14 +79,14 @@ def update_dataset(
 
 
 def delete_dataset(dataset_id: int | str | UUID, *, etag: str | None = None) -> Call[None]:
-    """Take a record that one has created out of the catalog."""
+    """Delete a record of the caller."""
     return Call("DELETE", build_path("datasets", dataset_id), read_nothing, headers=if_match_header(etag))
 
 
 def search_datasets(
     *, name_contains: str | None = None, min_rows: int | None = None, ethical_tags: Sequence[str] | None = None
 ) -> Call[list[Dataset]]:
-    """Every record that satisfies all the criteria given, by id."""
+    """Return every record that satisfies all criteria, ordered by id."""
     body = without_none(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags)
     return Call("POST", build_path("datasets", "search"), read_json(list[Dataset]), json=body, reading=True)
 
@@ -99,9 +99,10 @@ def score_datasets(
     skip: int = 0,
     explain: bool = False,
 ) -> Call[Ranking]:
-    """Rank the records that match, best first; `weights` by criterion, or the name of a profile (default: balanced).
+    """Rank the records that match the filters, best first.
 
-    With `explain` every place carries its criterion scores and the points that add up to its score.
+    `weights` is a mapping by criterion or the name of a profile; the default is the profile `balanced`. With `explain`,
+    each item has its criterion scores and the points that add up to its score.
     """
     body = {"filters": dict(filters or {}), **weighting(weights)}
     query = {"limit": limit, "skip": skip, "explain": explain, "envelope": True}
@@ -109,19 +110,19 @@ def score_datasets(
 
 
 def weighting(weights: Weighting) -> dict[str, Any]:
-    """The part of a scoring request that says what counts how much."""
+    """Return the weights of a scoring request as JSON members."""
     if weights is None:
         return {}
     return {"profile": weights} if isinstance(weights, str) else {"weights": weight_list(weights)}
 
 
 def weight_list(weights: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Weights by criterion, in the form of the wire."""
+    """Return weights by criterion as the list that the API expects."""
     return [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
 
 
 def get_facets(**filters: Unpack[Filters]) -> Call[dict[str, Any]]:
-    """How the records that match are spread.
+    """Count the values of the records that match the filters.
 
     `{total_count, values: {facet: [{value, count}]}, flags: {flag: {true, false, unknown}}, ranges: {number: {min,
     max}}}`, a range being None where no record has the number.
@@ -130,7 +131,7 @@ def get_facets(**filters: Unpack[Filters]) -> Call[dict[str, Any]]:
 
 
 def get_criteria() -> Call[dict[str, Any]]:
-    """The tables of the ranking, each row with its label in French and English.
+    """Return the criteria, weight profiles and sort keys, with labels in French and English.
 
     `{criteria: [{name, kind, label, formula}], profiles: [{name, label, weights, default}], sort_keys, attributes}`.
     """
@@ -138,12 +139,12 @@ def get_criteria() -> Call[dict[str, Any]]:
 
 
 def upload_file(content: BinaryIO | bytes, name: str) -> Call[File]:
-    """Bring a table (CSV or Parquet, told by the ending of `name`); its `file_path` goes into a record."""
+    """Upload a table, CSV or Parquet by the suffix of `name`; its `file_path` can be used in a record."""
     return Call("POST", build_path("files"), read_json(File), files={"file": (name, content, OCTETS)})
 
 
 def list_files() -> Call[Files]:
-    """One's uploads, newest first."""
+    """List the uploads of the caller, newest first."""
     return Call("GET", build_path("files"), read_json(Files))
 
 
@@ -153,29 +154,29 @@ def delete_file(file_id: str | UUID) -> Call[None]:
 
 
 def list_projects() -> Call[list[Project]]:
-    """All of one's projects, newest change first."""
+    """List all projects of the caller, most recently changed first."""
     return Call("GET", build_path("projects"), read_json(list[Project]))
 
 
 def page_projects(*, page: int = 1, page_size: int = 12) -> Call[ProjectPage]:
-    """One page of one's projects, newest change first."""
+    """Return one page of the projects of the caller, most recently changed first."""
     return Call("GET", build_path("projects"), read_json(ProjectPage), query={"page": page, "page_size": page_size})
 
 
 def get_project(project_id: str | UUID) -> Call[Project]:
-    """One of one's projects."""
+    """Return a project of the caller."""
     return Call("GET", build_path("projects", project_id), read_json_with_etag(Project))
 
 
 def create_project(name: str, **fields: Unpack[ProjectFields]) -> Call[Project]:
-    """Begin a project."""
+    """Create a project."""
     return Call("POST", build_path("projects"), read_json_with_etag(Project), json={"name": name, **_project(fields)})
 
 
 def update_project(
     project_id: str | UUID, *, etag: str | None = None, **changes: Unpack[ProjectChanges]
 ) -> Call[Project]:
-    """Change some fields of a project; with `etag` only if nobody has changed it since."""
+    """Change fields of a project; with `etag`, only if it is still in that version."""
     path = build_path("projects", project_id)
     return Call("PUT", path, read_json_with_etag(Project), json=_project(changes), headers=if_match_header(etag))
 
@@ -188,7 +189,7 @@ def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[N
 def get_recommendations(
     project_id: str | UUID, *, limit: int | None = None, skip: int | None = None
 ) -> Call[Recommendations]:
-    """What the catalog offers for a project's criteria and weights, best first, with the reasons."""
+    """Rank the catalog by the criteria and weights of a project, with explanations."""
     path = build_path("projects", project_id, "recommendations")
     return Call("GET", path, read_json(Recommendations), query={"limit": limit, "skip": skip})
 

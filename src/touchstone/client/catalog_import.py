@@ -1,4 +1,4 @@
-"""Putting records from a file into a catalog so that importing the same file again changes nothing."""
+"""Idempotent import of records from a file into a catalog."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _REJECTIONS: Final = frozenset({413, 422})
 
 
 class ImportStatus(StrEnum):
-    """What has become of a record."""
+    """The outcome of importing a record."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -28,7 +28,7 @@ class ImportStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What has become of one record: the dataset that it is now, or why the service rejected it."""
+    """The outcome of one record: its dataset, or the reason why the service rejected it."""
 
     status: ImportStatus
     name: str
@@ -91,7 +91,7 @@ def _has_same_key(known: Mapping[str, Any], dataset: Dataset) -> bool:
 
 
 def _key(metadata: Any) -> tuple[Any, Any] | None:
-    """The source and the key of a record within it."""
+    """Return the source of a record and its key within that source."""
     source = metadata.get("source") if isinstance(metadata, dict) else None
     if not isinstance(source, dict) or "key" not in source:
         return None
@@ -99,13 +99,13 @@ def _key(metadata: Any) -> tuple[Any, Any] | None:
 
 
 def _changes(known: Mapping[str, Any], dataset: Dataset) -> dict[str, Any]:
-    """The fields of the record that the dataset has otherwise."""
+    """Return the fields of the record whose values differ from those of the dataset."""
     present = record_of(dataset)
     return {name: value for name, value in known.items() if _compared(value) != _compared(present[name])}
 
 
 def _compared(value: Any) -> Any:
-    """A value as it is compared: metadata without the service's own members."""
+    """Return a value as it is compared: metadata without the members that the service sets."""
     if not isinstance(value, dict):
         return value
     return {key: member for key, member in value.items() if key not in SERVICE_KEYS} or None

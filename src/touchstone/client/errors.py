@@ -1,4 +1,4 @@
-"""The one exception of the client: what the service refused, or that it could not be asked."""
+"""The exception of the client, for calls that were rejected or got no response."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ class _Refusal(msgspec.Struct):
 
 
 def refused(response: httpx2.Response) -> TouchstoneError:
-    """The exception for an answer with a status of 400 or above."""
+    """Return the exception for a response with a status of 400 or above."""
     after = retry_after(response)
     try:
         body = msgspec.json.decode(response.content, type=_Refusal)
@@ -56,7 +56,7 @@ def refused(response: httpx2.Response) -> TouchstoneError:
 
 
 def unreachable(problem: httpx2.RequestError) -> TouchstoneError:
-    """The exception for a call that got no answer."""
+    """Return the exception for a call that got no response."""
     try:
         where = f"{problem.request.url.scheme}://{problem.request.url.netloc.decode('ascii')}"
     except RuntimeError:  # the request was never built
@@ -66,6 +66,6 @@ def unreachable(problem: httpx2.RequestError) -> TouchstoneError:
 
 
 def retry_after(response: httpx2.Response) -> float | None:
-    """The seconds of the header Retry-After; None without it, or when it is a date."""
+    """Return the seconds of the Retry-After header; None if it is missing or a date."""
     value = response.headers.get("retry-after", "")
     return float(value) if value.isascii() and value.isdigit() else None

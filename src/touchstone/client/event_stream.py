@@ -1,4 +1,4 @@
-"""Following a job's event stream over connections that may break, without any input or output."""
+"""The protocol of following a job's event stream over unreliable connections, without any I/O."""
 
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ class EventLog:
 
     @property
     def pause(self) -> float:
-        """Seconds to wait before the next connection; none when there will be none."""
+        """Return the seconds to wait before the next connection; None if there will be none."""
         return 0.0 if self._final else self._reconnect
 
     def goes_on(self) -> bool:
@@ -46,11 +46,11 @@ class EventLog:
         return listening
 
     def broke(self, problem: httpx2.RequestError) -> None:
-        """Remember why a connection ended."""
+        """Note why a connection ended."""
         self._problem = problem
 
     def take(self, message: httpx2.ServerSentEvent) -> JobEvent | None:
-        """The event of a message; None for one that only tells how long to wait before connecting again."""
+        """Return the event of a message; None if the message only sets the delay before reconnecting."""
         self._reconnect = self._reconnect if message.retry is None else message.retry / 1000
         if not message.data:
             return None

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 def now(describe: Callable[P, Call[T]]) -> Callable[Concatenate["Touchstone", P], T]:
-    """The method that carries out the call which `describe` describes."""
+    """Return a method that carries out the call that `describe` returns."""
 
     @functools.wraps(describe)
     def method(client: "Touchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -114,13 +114,13 @@ class Touchstone:
     predict = now(job_calls.predict)
 
     def login(self, email: str, password: str) -> Tokens:
-        """Sign in; the tokens are used, and renewed, by all later calls."""
+        """Sign in; all later calls use and renew the tokens."""
         tokens = self.run(account_calls.sign_in(email, password, self.identity.device))
         self.identity.keep(tokens)
         return tokens
 
     def logout(self) -> None:
-        """End the session on the server, and forget its tokens."""
+        """End the session on the server and discard its tokens."""
         if self.identity.refresh_token is not None:
             self.run(account_calls.revoke(self.identity.refresh_token))
         self.identity.forget()
@@ -133,7 +133,7 @@ class Touchstone:
         sort_order: Order | None = None,
         **filters: Unpack[Filters],
     ) -> Iterator[Dataset]:
-        """Every record that matches, fetched page by page."""
+        """Iterate over all records that match the filters, fetching one page at a time."""
         number, last = 0, 1
         while number < last:
             number += 1
@@ -145,7 +145,7 @@ class Touchstone:
                 yield self.get_dataset(dataset.id) if dataset.metadata_omitted else dataset
 
     def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> Iterator[Job]:
-        """All of one's trainings or explanations, newest first."""
+        """Iterate over the trainings or explanations of the caller, newest first."""
         number, last = 0, 1
         while number < last:
             number += 1
@@ -154,11 +154,11 @@ class Touchstone:
             yield from page.jobs
 
     def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
-        """Return when the job is done, whatever its end; `report` is told of every look at it."""
+        """Wait until a job is done, successful or not; call `report` with the job after each poll."""
         return self._perform(wait_for_job(job, self.identity, report))
 
     def events(self, job: Job, *, after: str | None = None) -> Iterator[JobEvent]:
-        """What happens to the job, as it happens, until it is done; goes on by itself where a connection breaks."""
+        """Iterate over the events of a job until it is done; reconnect when a connection breaks."""
         log = EventLog(after)
         while log.goes_on():
             try:
@@ -171,23 +171,23 @@ class Touchstone:
             time.sleep(log.pause)
 
     def download(self, job: Job, name: str, into: BinaryIO) -> int:
-        """Write a file that the job made to an open file, piece by piece; returns the number of bytes."""
+        """Write an artifact of a job to an open file in chunks; return the number of bytes."""
         with closing(self.run(job_calls.stream_artifact(job.kind, job.id, name))) as response:
             return sum(into.write(chunk) for chunk in response.iter_bytes())
 
     def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
-        """A light client that shares this one's connections, and calls as someone else."""
+        """Return a client for another caller that shares the connections of this one."""
         other = copy.copy(self)
         other.identity = Identity(token, **identity)
         other._renewing = threading.Lock()
         return other
 
     def run(self, call: Call[T]) -> T:
-        """Carry out one call."""
+        """Carry out a call and return what its response contains."""
         return self._perform(carry_out(call, self.identity))
 
     def close(self) -> None:
-        """Close the connections, those of light clients too."""
+        """Close the connections, which other clients may share."""
         self._http.close()
 
     def __enter__(self) -> Self:
