@@ -1,106 +1,99 @@
-// Jobs at work, on their own page and in lists: their state, words, progress and times follow the work. Events of the
-// service say when something has happened; the words come from the page itself, in the reader's language. Without
-// events the page is asked for at intervals.
+// Follows running jobs on their own pages and in lists: state, texts, progress and times. Events of the service say
+// when something has changed. The texts come from the page itself, which is requested again, because it is written in
+// the reader's language. Without events the page is requested at intervals.
 
-import { say, write } from "./shares.js";
+import { setAttribute, setText } from "./dom.js";
+import { EventStreams } from "./event_streams.js";
 
-const FOLLOWED = 2; // event streams at once: a browser opens few connections to one server
-const SOON = 300; // milliseconds that events are gathered
-const OFTEN = 2000; // milliseconds between looks at the page without events
-const SELDOM = 10_000; // and with them
-const PATIENCE = 10_000; // milliseconds after which no answer means that the service is away
+const EVENT_PAUSE_MS = 300; // events that follow one another this soon cause one request
+const POLL_MS = 2000; // between requests of the page without events
+const POLL_WITH_EVENTS_MS = 10_000;
+const TIMEOUT_MS = 10_000; // no answer for this long means that the service is unavailable
+const CLOCK_MS = 1000;
+const TOO_MANY_REQUESTS = 429;
 
-const panel = document.getElementById("progress"); // only on the page of one job
-const unreachable = document.getElementById("unreachable");
-const streams = new Map();
-let next = 0;
-let asking = false;
-let started = performance.now();
+class JobFollower {
+  #streams = new EventStreams(() => this.#schedule(EVENT_PAUSE_MS));
+  #panel = document.getElementById("progress"); // only on the page of a job
+  #unreachable = document.getElementById("unreachable");
+  #timer = 0;
+  #isRequesting = false;
+  #updatedAt = performance.now();
 
-// The charts' library waits in the browser's memory by the time that there are charts.
-if (panel) fetch(panel.dataset.vega).catch(() => null);
-
-async function refresh() {
-  if (asking) return;
-  asking = true;
-  try {
-    const answer = await fetch(window.location.href, { signal: AbortSignal.timeout(PATIENCE) });
-    if (answer.status >= 500 || answer.status === 429) throw new Error(answer.statusText);
-    unreachable.hidden = true;
-    // Signed out, or deleted meanwhile: the whole page says which.
-    if (answer.redirected || !answer.ok) return window.location.reload();
-    take(new DOMParser().parseFromString(await answer.text(), "text/html"));
-  } catch {
-    unreachable.hidden = false;
-  } finally {
-    asking = false;
-    plan();
+  start() {
+    this.#streams.update();
+    this.#schedule();
+    setInterval(() => this.#showClocks(), CLOCK_MS);
+    // The library of the charts is in the browser's cache by the time that there are charts.
+    if (this.#panel) fetch(this.#panel.dataset.vega).catch(() => null);
   }
-}
 
-function take(page) {
-  if (panel && !page.getElementById("progress")) return window.location.reload();
-  for (const part of document.querySelectorAll("[data-live]")) {
-    const fresh = page.getElementById(part.id);
-    if (fresh) update(part, fresh);
-    else if (part.tagName === "PROGRESS") part.remove(); // its job has ended
+  #schedule(pause = this.#streams.areOpen ? POLL_WITH_EVENTS_MS : POLL_MS) {
+    clearTimeout(this.#timer);
+    const hasRunningJobs = document.querySelector("[data-events]");
+    this.#timer = hasRunningJobs ? setTimeout(() => this.#refresh(), pause) : 0;
   }
-  started = performance.now();
-  follow();
-}
 
-// What stands there already is not written again: it would be read aloud again.
-function update(part, fresh) {
-  for (const { name, value } of fresh.attributes) write(part, name, value);
-  if (!("events" in fresh.dataset)) delete part.dataset.events;
-  if (part.tagName === "PROGRESS") return;
-  if (part.innerHTML !== fresh.innerHTML) part.replaceChildren(...fresh.childNodes);
-}
-
-// The clocks run between two looks at the page.
-function tick() {
-  const passed = (performance.now() - started) / 1000;
-  for (const clock of document.querySelectorAll("[data-seconds]")) {
-    say(clock, written(Math.floor(Number(clock.dataset.seconds) + passed)));
-  }
-}
-
-function written(seconds) {
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const two = (number) => String(number).padStart(2, "0");
-  return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
-}
-
-function follow() {
-  const wanted = [...document.querySelectorAll("[data-events]")].map((one) => one.dataset.events).slice(0, FOLLOWED);
-  for (const [address, stream] of streams) {
-    if (!wanted.includes(address)) {
-      stream.close();
-      streams.delete(address);
+  /** Request the page and show what has changed. */
+  async #refresh() {
+    if (this.#isRequesting) return;
+    this.#isRequesting = true;
+    try {
+      const response = await fetch(window.location.href, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (response.status >= 500 || response.status === TOO_MANY_REQUESTS) throw new Error(response.statusText);
+      this.#unreachable.hidden = true;
+      // The session has ended or the job was deleted: the whole page says which.
+      if (response.redirected || !response.ok) window.location.reload();
+      else this.#show(new DOMParser().parseFromString(await response.text(), "text/html"));
+    } catch {
+      this.#unreachable.hidden = false;
+    } finally {
+      this.#isRequesting = false;
+      this.#schedule();
     }
   }
-  for (const address of wanted) if (!streams.has(address)) streams.set(address, opened(address));
-}
 
-function opened(address) {
-  const stream = new EventSource(address);
-  for (const name of ["message", "queued", "running", "progress", "cancelling", "succeeded", "failed", "cancelled"]) {
-    stream.addEventListener(name, () => plan(SOON));
+  #show(page) {
+    if (this.#panel && !page.getElementById("progress")) {
+      window.location.reload(); // the job has ended, and its page looks different
+      return;
+    }
+    for (const element of document.querySelectorAll("[data-live]")) {
+      const replacement = page.getElementById(element.id);
+      if (replacement) updateElement(element, replacement);
+      else if (element.tagName === "PROGRESS") element.remove(); // a job of the list has ended
+    }
+    this.#updatedAt = performance.now();
+    this.#streams.update();
   }
-  stream.addEventListener("error", () => plan(SOON));
-  return stream;
+
+  /** Let the clocks run between two requests. */
+  #showClocks() {
+    const passed = (performance.now() - this.#updatedAt) / 1000;
+    for (const clock of document.querySelectorAll("[data-seconds]")) {
+      setText(clock, formatClock(Math.floor(Number(clock.dataset.seconds) + passed)));
+    }
+  }
 }
 
-function plan(wait = waiting()) {
-  clearTimeout(next);
-  next = document.querySelector("[data-events]") ? setTimeout(refresh, wait) : 0;
+/** Update a part of the page. Unchanged content is not written again, because screen readers would repeat it. */
+function updateElement(element, replacement) {
+  for (const { name, value } of replacement.attributes) setAttribute(element, name, value);
+  if (!("events" in replacement.dataset)) delete element.dataset.events;
+  if (element.tagName === "PROGRESS") return;
+  if (element.innerHTML !== replacement.innerHTML) element.replaceChildren(...replacement.childNodes);
 }
 
-function waiting() {
-  const live = streams.size && [...streams.values()].every((stream) => stream.readyState === EventSource.OPEN);
-  return live ? SELDOM : OFTEN;
+/** Return seconds as `m:ss`, or `h:mm:ss` from one hour on. */
+function formatClock(seconds) {
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  const rest = twoDigits(seconds % 60);
+  return hours ? `${hours}:${twoDigits(minutes)}:${rest}` : `${minutes}:${rest}`;
 }
 
-follow();
-plan();
-setInterval(tick, 1000);
+function twoDigits(number) {
+  return String(number).padStart(2, "0");
+}
+
+new JobFollower().start();

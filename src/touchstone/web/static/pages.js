@@ -1,36 +1,35 @@
-// Every page: forms that ask before they destroy, that are sent once, and that know how large a file may be.
+// Behaviour of all pages: forms, menus, and the links back to the ranking.
 
-import { keep, lead } from "./last_ranking.js";
+import { rememberRanking, restoreRankingLinks } from "./last_ranking.js";
 
+// Ask before a form destroys something, and send every form only once.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  const question = (event.submitter ?? form).dataset.confirm ?? form.dataset.confirm;
+  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
   if (question && !window.confirm(question)) {
     event.preventDefault();
     return;
   }
-  if (form.method === "post" && form.dataset.sent) event.preventDefault();
-  if (form.method === "post") form.dataset.sent = "yes";
+  if (form.method === "post") {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  }
 });
 
-// A file that will be refused is not sent first.
+// Refuse a file that is too large before it is uploaded.
 document.addEventListener("change", ({ target }) => {
   if (!target.dataset.limit) return;
-  const isTooBig = [...target.files].some((file) => file.size > Number(target.dataset.limit));
-  target.setCustomValidity(isTooBig ? target.dataset.tooBig : "");
+  const isTooLarge = [...target.files].some((file) => file.size > Number(target.dataset.limit));
+  target.setCustomValidity(isTooLarge ? target.dataset.tooBig : "");
   target.reportValidity();
 });
 
-// A page that comes back from the browser's memory may be used again.
+// A page that the browser restores from its memory may send its forms again.
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// The navigation leads back to the ranking as it was left.
-if (document.getElementById("rank-form")) keep(window.location.pathname + window.location.search);
-else lead();
-
-// Menus close like menus.
+// Close open menus with Escape, and with a click elsewhere.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   for (const menu of document.querySelectorAll("details.menu[open]")) {
@@ -44,5 +43,8 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// What was written before the session ended comes back without another step.
+if (document.getElementById("rank-form")) rememberRanking(window.location.pathname + window.location.search);
+else restoreRankingLinks();
+
+// A form that was interrupted by the end of the session returns to its page by itself.
 document.querySelector("form[data-send-now]")?.requestSubmit();

@@ -1,97 +1,114 @@
-// Writes the figures of a new picture into the one that stands, when it has the same shape (web/views/figures.py).
+// Writes the figures of a new ranking into the one that is shown, if it has the same shape (web/views/live_figures.py).
 
-import { say, write } from "./shares.js";
+import { setAttribute, setText } from "./dom.js";
 
-export function fill({ view, announcement, rows: figures }) {
+const FILL_CELLS = { heat: fillHeatMap, bars: fillBars, table: fillTable };
+
+/** Write the figures of a new ranking into the one that is shown. */
+export function fillRanking({ view, announcement, rows }) {
   const results = document.getElementById("results");
   results.removeAttribute("aria-busy");
   results.classList.remove("late");
-  write(results, "data-announcement", announcement);
+  setAttribute(results, "data-announcement", announcement);
   for (const id of ["away", "pins-full"]) document.getElementById(id).hidden = true;
-  results.querySelector("[name=was]").value = figures.map(({ id }) => id).join(".");
-  const rows = results.querySelectorAll("[data-id]");
-  figures.forEach((row, place) => fillRow(rows[place], row, CELLS[view]));
+  results.querySelector("[name=was]").value = rows.map(({ id }) => id).join(".");
+
+  const elements = results.querySelectorAll("[data-id]");
+  rows.forEach((row, index) => {
+    fillRow(elements[index], row);
+    FILL_CELLS[view](elements[index], row);
+  });
 }
 
-const CELLS = { heat: fillHeat, bars: fillBars, table: fillFacts };
-
-function fillRow(row, { id, rank, name, pinLabel, keepLabel, pinned, change, score, cells }, fillCells) {
-  const [box, number, sign] = row.querySelector(".place").children;
-  const link = row.querySelector("[id^=name-]");
-  const keep = row.querySelector(".keep");
-  if (row.dataset.id !== String(id)) {
-    row.dataset.id = id;
-    box.value = id;
-    box.id = `pin-${id}`;
+function fillRow(element, { id, rank, name, pinLabel, keepLabel, pinned, change, score }) {
+  const [pin, number, sign] = element.querySelector(".place").children;
+  const link = element.querySelector("[id^=name-]");
+  const keep = element.querySelector(".keep");
+  if (element.dataset.id !== String(id)) {
+    element.dataset.id = id;
+    pin.value = id;
+    pin.id = `pin-${id}`;
     link.id = `name-${id}`;
     keep.id = `keep-${id}`;
   }
-  // A dataset may have been renamed.
-  write(box, "aria-label", pinLabel);
-  write(keep, "aria-label", keepLabel);
-  say(link, name);
-  row.classList.toggle("pinned", pinned);
-  box.checked = pinned;
-  say(number, rank);
+
+  // Even the same dataset may have a new name.
+  setAttribute(pin, "aria-label", pinLabel);
+  setAttribute(keep, "aria-label", keepLabel);
+  setText(link, name);
+
+  element.classList.toggle("pinned", pinned);
+  pin.checked = pinned;
+  setText(number, rank);
+  setText(element.querySelector(".score"), score);
+
   sign.className = change.kind ? `moved ${change.kind}` : "moved";
   sign.role = change.said ? "img" : null;
   sign.ariaLabel = change.said || null;
-  say(sign, change.text);
-  say(row.querySelector(".score"), score);
-  fillCells(row, cells, score);
+  setText(sign, change.text);
 }
 
-function fillHeat(row, cells) {
-  const places = row.querySelectorAll(".cell");
-  cells.forEach(([look, unknown, text, title], at) => {
-    places[at].className = look;
-    places[at].title = title;
-    show(places[at], text, unknown && title);
+function fillHeatMap(element, { cells }) {
+  const elements = element.querySelectorAll(".cell");
+  cells.forEach(([classes, isUnknown, text, title], index) => {
+    elements[index].className = classes;
+    elements[index].title = title;
+    fillCell(elements[index], text, isUnknown && title);
   });
 }
 
-function fillBars(row, cells, score) {
-  const bars = row.querySelectorAll(".bar rect");
-  const figures = row.querySelectorAll(".figure");
-  cells.forEach(([x, width, unknown, text], at) => {
-    write(bars[at], "x", x);
-    write(bars[at], "width", width);
-    figures[at].className = unknown ? "figure state unknown" : "figure";
-    say(figures[at], text);
+function fillBars(element, { cells, score }) {
+  const segments = element.querySelectorAll(".bar rect");
+  const figures = element.querySelectorAll(".figure");
+  cells.forEach(([x, width, isUnknown, text], index) => {
+    setAttribute(segments[index], "x", x);
+    setAttribute(segments[index], "width", width);
+    figures[index].className = isUnknown ? "figure state unknown" : "figure";
+    setText(figures[index], text);
   });
-  say(row.querySelector(".sum b"), score);
+  setText(element.querySelector(".sum b"), score);
 }
 
-function fillFacts(row, [objective, ...facts]) {
-  const places = row.querySelectorAll(".fact");
-  say(row.querySelector("small"), objective);
-  facts.forEach(([text, unknown], at) => {
-    places[at].className = unknown ? "fact num hatched" : "fact num";
-    places[at].title = unknown;
-    show(places[at], text, unknown);
+function fillTable(element, { cells: [objective, ...facts] }) {
+  const elements = element.querySelectorAll(".fact");
+  setText(element.querySelector("small"), objective);
+  facts.forEach(([text, unknownLabel], index) => {
+    elements[index].className = unknownLabel ? "fact num hatched" : "fact num";
+    elements[index].title = unknownLabel;
+    fillCell(elements[index], text, unknownLabel);
   });
 }
 
-// What is unknown is a sign with a name.
-function show(cell, text, unknown) {
-  if (!unknown) return say(cell, text);
+/** Write a cell; an unknown value is a sign with a label for screen readers. */
+function fillCell(cell, text, unknownLabel) {
+  if (!unknownLabel) {
+    setText(cell, text);
+    return;
+  }
   if (cell.firstElementChild) return;
+
   const sign = document.createElement("span");
   sign.role = "img";
-  sign.ariaLabel = unknown;
+  sign.ariaLabel = unknownLabel;
   sign.textContent = text;
   cell.replaceChildren(sign);
 }
 
-// Where the links of the picture lead, with the weights of its address.
-export function readdress(address) {
+/** Let the links of the ranking lead to pages with the weights of the ranking's address. */
+export function updateLinks(address) {
   const { search, searchParams } = new URL(address, window.location);
-  const mine = [...searchParams].filter(isWeight);
+  const weights = [...searchParams].filter(isWeight);
+
   for (const link of document.querySelectorAll("#results a[href]")) {
     const row = link.closest("[data-id]");
-    if (link.className === "keep") link.href = `/app/projects/new${search || "?"}${search && "&"}choose=${row.dataset.id}`;
-    else if (row) link.href = `/app/datasets/${row.dataset.id}${search}`;
-    else link.search = new URLSearchParams([...mine, ...[...new URL(link).searchParams].filter((one) => !isWeight(one))]);
+    if (link.className === "keep") {
+      link.href = `/app/projects/new${search ? `${search}&` : "?"}choose=${row.dataset.id}`;
+    } else if (row) {
+      link.href = `/app/datasets/${row.dataset.id}${search}`;
+    } else {
+      const others = [...new URL(link).searchParams].filter((pair) => !isWeight(pair));
+      link.search = new URLSearchParams([...weights, ...others]);
+    }
   }
 }
 

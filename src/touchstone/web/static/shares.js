@@ -1,73 +1,82 @@
-// What follows from the sliders alone is shown as they move, before any answer: each criterion's share of the score,
-// the bar of all shares, and how wide the columns of the heat map are. Everything is written as the server writes it.
+// What follows from the sliders alone is shown while they move, before the server answers: each criterion's share of
+// the score, the bar of all shares, and the widths of the heat map's columns. Texts are written as the server does.
+
+import { setAttribute, setText } from "./dom.js";
 
 const form = document.getElementById("rank-form");
 const { lang } = document.documentElement;
-const [whole, tenths, length] = [writer(lang, 0), writer(lang, 1), writer("en", 3)];
-const position = writer(lang, 0, 3);
+const wholePercentage = createNumberFormat(lang, 0);
+const precisePercentage = createNumberFormat(lang, 1);
+const sliderPosition = createNumberFormat(lang, 0, 3);
+const cssLength = createNumberFormat("en", 3);
 
-// Halves go to the even neighbour.
-function writer(language, least, most = least) {
-  const digits = { minimumFractionDigits: least, maximumFractionDigits: most };
-  return new Intl.NumberFormat(language, { ...digits, roundingMode: "halfEven", useGrouping: false });
+function createNumberFormat(language, minimumFractionDigits, maximumFractionDigits = minimumFractionDigits) {
+  // The server rounds halves to the even digit, too.
+  const options = { minimumFractionDigits, maximumFractionDigits, roundingMode: "halfEven", useGrouping: false };
+  return new Intl.NumberFormat(language, options);
 }
 
-export function share() {
+/** Show the shares that follow from the positions of the sliders. */
+export function showShares() {
   const sliders = [...document.querySelectorAll("#weights [type=range]")];
   const total = sliders.reduce((sum, slider) => sum + Number(slider.value), 0);
   const shares = new Map();
-  const said = [];
+  const descriptions = [];
   let start = 0;
+
   for (const slider of sliders) {
     const name = slider.name.slice("w.".length);
     const share = total ? slider.value / total : 0;
-    const percent = percentage(whole, share);
-    const label = beside(slider, name, percent, !share);
-    const part = document.getElementById(`part-${name}`);
-    write(part, "x", `${length.format(100 * start)}%`);
-    write(part, "width", `${length.format(100 * share)}%`);
-    say(part.firstElementChild, `${label} ${percentage(tenths, share)}`);
-    if (share) said.push(`${label} ${percent}`);
+    const percentage = formatPercentage(wholePercentage, share);
+    const label = slider.labels[0].textContent.trim();
+
+    describeSlider(slider, name, share, percentage);
+    moveSegment(name, start, share, `${label} ${formatPercentage(precisePercentage, share)}`);
+    if (share) descriptions.push(`${label} ${percentage}`);
     shares.set(name, share);
     start += share;
   }
-  const none = document.querySelector("#shares .notice");
-  none.hidden = total > 0;
-  const sum = total ? `${form.dataset.shares} ${said.join(", ")}` : none.textContent;
-  write(document.querySelector("#shares .stack"), "aria-label", sum);
-  widen(shares);
+
+  const notice = document.querySelector("#shares .notice");
+  notice.hidden = total > 0;
+  const description = total ? `${form.dataset.shares} ${descriptions.join(", ")}` : notice.textContent;
+  setAttribute(document.querySelector("#shares .stack"), "aria-label", description);
+  resizeColumns(shares);
 }
 
-function percentage(digits, share) {
-  return form.dataset.percent.replace("0", digits.format(100 * share));
+function formatPercentage(numberFormat, share) {
+  return form.dataset.percent.replace("0", numberFormat.format(100 * share));
 }
 
-function beside(slider, name, percent, off) {
-  say(document.getElementById(`share-${name}`), percent);
-  slider.closest(".slider").classList.toggle("off", off);
-  write(slider, "aria-valuetext", `${position.format(slider.value)}, ${form.dataset.said.replace("{share}", percent)}`);
-  return slider.labels[0].textContent.trim();
+function describeSlider(slider, name, share, percentage) {
+  setText(document.getElementById(`share-${name}`), percentage);
+  slider.closest(".slider").classList.toggle("off", !share);
+  const description = form.dataset.said.replace("{share}", percentage);
+  setAttribute(slider, "aria-valuetext", `${sliderPosition.format(slider.value)}, ${description}`);
 }
 
-// The columns that stand share the room; one for a criterion that weighed nothing comes with the answer.
-function widen(shares) {
-  const heat = document.querySelector(".heat");
-  const cols = [...(heat?.querySelectorAll("col[data-of]") ?? [])];
-  const sum = cols.reduce((sum, col) => sum + shares.get(col.dataset.of), 0);
-  for (const col of cols) {
-    const share = shares.get(col.dataset.of);
-    // A width of 0 % would be none at all, and so a share like any other's.
-    write(col, "width", share ? `${length.format((heat.dataset.breadth * share) / (sum > 1 - 1e-9 ? 1 : sum))}%` : "0");
-    const small = heat.querySelector(`small[data-of=${col.dataset.of}]`);
-    if (small) say(small, percentage(whole, share));
+function moveSegment(name, start, share, title) {
+  const segment = document.getElementById(`part-${name}`);
+  setAttribute(segment, "x", `${cssLength.format(100 * start)}%`);
+  setAttribute(segment, "width", `${cssLength.format(100 * share)}%`);
+  setText(segment.firstElementChild, title);
+}
+
+/** Distribute the room among the columns that exist; a criterion without a column gets one with the server's answer. */
+function resizeColumns(shares) {
+  const heatMap = document.querySelector(".heat");
+  if (!heatMap) return;
+
+  const columns = [...heatMap.querySelectorAll("col[data-of]")];
+  const sum = columns.reduce((total, column) => total + shares.get(column.dataset.of), 0);
+  const divisor = sum > 1 - 1e-9 ? 1 : sum;
+
+  for (const column of columns) {
+    const share = shares.get(column.dataset.of);
+    // The browser takes a width of 0 % for no width at all, and gives the column room.
+    const width = share ? `${cssLength.format((heatMap.dataset.breadth * share) / divisor)}%` : "0";
+    setAttribute(column, "width", width);
+    const label = heatMap.querySelector(`small[data-of=${column.dataset.of}]`);
+    if (label) setText(label, formatPercentage(wholePercentage, share));
   }
-}
-
-// Writing what stands there already would have it drawn again.
-export function write(node, name, value) {
-  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
-}
-
-export function say(node, text) {
-  if (node.textContent !== String(text)) node.textContent = text;
 }

@@ -1,0 +1,112 @@
+// Draws one chart with Vega-Lite, the library that also draws it on the server.
+
+const NARROW_WIDTH = 480; // narrower charts have their legends below
+const MIN_PANEL_WIDTH = 60;
+const PANEL_LABELS_WIDTH = 170; // of panels below one another
+const STACKING_WIDTH = 160; // panels with less room than this each are stacked
+const LABEL_SHARE = 0.36; // of the width, at most
+const WIDTH_TOLERANCE = 4;
+
+// No expression is compiled to code and no style is added to the page, because its security policy forbids both.
+const EMBED_OPTIONS = {
+  ast: true,
+  defaultStyle: false,
+  actions: false,
+  renderer: "canvas",
+  tooltip: { disableDefaultStyle: true },
+};
+
+export class ChartDrawer {
+  #library = null;
+  #specs = new WeakMap(); // by figure: a resized window draws its charts again without requesting them
+
+  /** Draw the chart of a figure as wide as its card, or show the server's drawing if that fails. */
+  async draw(figure) {
+    const drawing = figure.querySelector(".drawing");
+    try {
+      const [embed, spec] = await Promise.all([this.#loadLibrary(figure.dataset.vega), this.#loadSpec(figure)]);
+      const width = drawing.clientWidth;
+      await embedSpec(embed, drawing, fitSpec(structuredClone(spec), width), width);
+      figure.dataset.width = width;
+    } catch {
+      showServerDrawing(figure, drawing);
+    }
+  }
+
+  #loadLibrary(address) {
+    this.#library ??= loadScript(address);
+    return this.#library;
+  }
+
+  async #loadSpec(figure) {
+    if (!this.#specs.has(figure)) {
+      const response = await fetch(figure.dataset.spec);
+      this.#specs.set(figure, await response.json());
+    }
+    return this.#specs.get(figure);
+  }
+}
+
+/** Draw a specification, and once more with other panels if it is too wide or too narrow. */
+async function embedSpec(embed, drawing, spec, width) {
+  await embed(drawing, spec, EMBED_OPTIONS);
+
+  // Charts side by side have no common width: the difference is distributed among their panels.
+  const excess = canvasWidth(drawing) - width;
+  if (spec.hconcat && Math.abs(excess) > WIDTH_TOLERANCE) {
+    for (const panel of spec.hconcat) {
+      panel.width = Math.max(MIN_PANEL_WIDTH, panel.width - excess / spec.hconcat.length);
+    }
+    await embed(drawing, spec, EMBED_OPTIONS);
+  }
+}
+
+function loadScript(address) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.type = "module";
+    script.src = address;
+    script.addEventListener("load", () => resolve(window.vegaEmbed));
+    script.addEventListener("error", reject);
+    document.head.append(script);
+  });
+}
+
+function canvasWidth(drawing) {
+  return drawing.querySelector("canvas").getBoundingClientRect().width;
+}
+
+/** Change a specification so that it fits a width; in a narrow card legends go below and labels leave room. */
+function fitSpec(spec, width) {
+  if (spec.hconcat && width < STACKING_WIDTH * spec.hconcat.length) {
+    spec.vconcat = spec.hconcat;
+    delete spec.hconcat;
+  }
+  if (spec.vconcat) {
+    for (const panel of spec.vconcat) panel.width = width - PANEL_LABELS_WIDTH;
+  } else if (!spec.hconcat) {
+    spec.width = width;
+    spec.autosize = { type: "fit-x", contains: "padding" };
+  }
+  if (width < NARROW_WIDTH) {
+    spec.config.legend = { ...spec.config.legend, orient: "bottom", columns: 2, direction: "horizontal" };
+  }
+  limitLabels(spec, Math.round(width * LABEL_SHARE));
+  return spec;
+}
+
+/** Shorten the labels everywhere in a specification; its data are left alone. */
+function limitLabels(part, limit) {
+  if (part === null || typeof part !== "object") return;
+  if (part.labelLimit > limit) part.labelLimit = limit;
+  for (const [key, value] of Object.entries(part)) {
+    if (key !== "values") limitLabels(value, limit);
+  }
+}
+
+function showServerDrawing(figure, drawing) {
+  const image = new Image();
+  image.src = figure.dataset.spec.replace(/json$/, "svg");
+  image.alt = drawing.getAttribute("aria-label");
+  drawing.replaceWith(image);
+}

@@ -1,0 +1,75 @@
+// What the reader has changed in the form and no ranking shows yet. An answer shows the form as it was requested; these
+// edits are then made again.
+
+import { fieldKey, isFilter } from "./rank_form.js";
+
+export class PendingEdits {
+  #form;
+  #edits = new Map();
+  #time = 0;
+
+  constructor(form) {
+    this.#form = form;
+  }
+
+  get isEmpty() {
+    return this.#edits.size === 0;
+  }
+
+  /** The time of the latest edit, counted in edits. */
+  get time() {
+    return this.#time;
+  }
+
+  /** Record that the reader has changed a field. */
+  add(field) {
+    this.#time += 1;
+    const { name, value, checked, type } = field;
+    const edit = { name, value, checked: type === "checkbox" && checked, time: this.#time };
+    this.#edits.set(fieldKey(field), edit);
+  }
+
+  /** Forget the edits of a field, by its key or name, or of all filters with the key `filters`. */
+  discard(key) {
+    for (const [editKey, { name }] of this.#edits) {
+      if (key === editKey || key === name || (key === "filters" && isFilter({ name }))) this.#edits.delete(editKey);
+    }
+  }
+
+  /** Forget the edits that an answer contains, because they were made no later than it was requested. */
+  confirm(time) {
+    for (const [key, edit] of this.#edits) if (edit.time <= time) this.#edits.delete(key);
+  }
+
+  clear() {
+    this.#edits.clear();
+  }
+
+  /** Return whether any edit passes a test. */
+  some(test) {
+    return [...this.#edits.values()].some(test);
+  }
+
+  /** Make the edits again in a form that a new ranking has replaced. */
+  reapply() {
+    for (const [key, edit] of this.#edits) {
+      const field = [...this.#form.elements].find((element) => fieldKey(element) === key);
+      if (field?.type === "checkbox") {
+        field.checked = edit.checked;
+      } else if (field?.type === "hidden") {
+        if (!edit.checked) field.remove();
+      } else if (field) {
+        field.value = edit.value;
+      } else if (edit.checked) {
+        this.#appendHiddenField(edit);
+      }
+    }
+  }
+
+  /** Add a field for a tick whose check box is not part of the new ranking. */
+  #appendHiddenField({ name, value }) {
+    const field = Object.assign(document.createElement("input"), { type: "hidden", name, value });
+    field.setAttribute("form", this.#form.id);
+    document.getElementById("results").append(field);
+  }
+}

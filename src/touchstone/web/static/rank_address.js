@@ -1,0 +1,37 @@
+// The address of the ranking that is shown: in the browser's history, in links back to the ranking, and in the form
+// with the switches of language and theme, which lead back to it.
+
+import { rememberRanking } from "./last_ranking.js";
+import { updateLinks } from "./picture.js";
+
+const returnField = document.getElementById("here");
+
+/** Return the address of the ranking that is shown. */
+export function shownAddress() {
+  return returnField.value;
+}
+
+/** Remember the address of the ranking that is shown. */
+export function setShownAddress(address) {
+  returnField.value = address;
+  rememberRanking(address);
+}
+
+/** Add the address to the browser's history, and to the links in the ranking unless the server has written them. */
+export function pushAddress(address, { linksAreOutdated }) {
+  setShownAddress(address);
+  // This takes the browser longer than drawing a row, so it waits until the ranking has been drawn.
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      if (linksAreOutdated && shownAddress() === address) updateLinks(address);
+      history.pushState(null, "", address);
+    }),
+  );
+}
+
+/** Before a switch of language or theme, call a function that returns the address to come back to, or null. */
+export function onPreferenceSwitch(currentAddress) {
+  returnField.form.addEventListener("submit", () => {
+    returnField.value = currentAddress() ?? returnField.value;
+  });
+}
