@@ -29,7 +29,7 @@ Ask = Callable[[Workload], Answer]
 
 
 def table(segment: Segment) -> pa.Table:
-    """The records as an Arrow table."""
+    """Return the records as an Arrow table."""
     columns = {"id": segment.columns["id"], "name": _names(segment), "domains": _domains(segment)}
     for name in ("year", "instances_number", "citations"):
         values = segment.columns[name]
@@ -48,24 +48,24 @@ def _domains(segment: Segment) -> np.ndarray[Any, Any]:
     return np.array(bits, np.int64)[segment.columns["domain"]]
 
 
-def sql(asked: Workload) -> str:
-    """The question in SQL; a list brings the total count along as a window over the matches."""
-    limit = "" if asked.limit is None else f" LIMIT {asked.limit}"
-    if asked.weights is None:
-        order = f"{asked.sort} DESC NULLS LAST, id"
-        count = f"(SELECT count(*) FROM t WHERE {asked.conditions})"
-        return f"SELECT id, {count} FROM t WHERE {asked.conditions} ORDER BY {order}{limit}"
-    return f"SELECT id, {asked.score()} AS s FROM t WHERE {asked.conditions} ORDER BY s DESC, name, id{limit}"
+def sql(workload: Workload) -> str:
+    """Return the workload in SQL; a list brings the total count along as a window over the matches."""
+    limit = "" if workload.limit is None else f" LIMIT {workload.limit}"
+    if workload.weights is None:
+        order = f"{workload.sort} DESC NULLS LAST, id"
+        count = f"(SELECT count(*) FROM t WHERE {workload.conditions})"
+        return f"SELECT id, {count} FROM t WHERE {workload.conditions} ORDER BY {order}{limit}"
+    return f"SELECT id, {workload.score()} AS s FROM t WHERE {workload.conditions} ORDER BY s DESC, name, id{limit}"
 
 
 @contextmanager
 def duckdb_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
     """DuckDB in memory."""
     with closing(duckdb.connect()) as connection:
-        connection.register("given", data)
+        connection.register("records", data)
         connection.execute("SET enable_progress_bar = false")
-        connection.execute("CREATE TABLE t AS SELECT * FROM given")
-        yield lambda asked: connection.execute(sql(asked)).fetchnumpy()["id"]
+        connection.execute("CREATE TABLE t AS SELECT * FROM records")
+        yield lambda workload: connection.execute(sql(workload)).fetchnumpy()["id"]
 
 
 @contextmanager
@@ -73,36 +73,38 @@ def polars_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
     """Polars, its streaming engine, as written by hand in its own expressions."""
     frame = pl.from_arrow(data).lazy()
 
-    def ask(asked: Workload) -> Answer:
-        matching = frame.filter(*_polars_conditions(asked))
-        if asked.weights is None:
-            by, descending = [pl.col(asked.sort), pl.col("id")], [True, False]
+    def ask(workload: Workload) -> Answer:
+        matching = frame.filter(*_polars_conditions(workload))
+        if workload.weights is None:
+            by, descending = [pl.col(workload.sort), pl.col("id")], [True, False]
             counted = matching.select(pl.len()).collect(engine="streaming")
             assert counted.height == 1
         else:
-            total = sum(asked.weights.values())
-            score = sum((pl.col(f"c_{name}") * weight for name, weight in asked.weights.items()), pl.lit(0.0)) / total
+            total = sum(workload.weights.values())
+            score = (
+                sum((pl.col(f"c_{name}") * weight for name, weight in workload.weights.items()), pl.lit(0.0)) / total
+            )
             matching = matching.with_columns(score.alias("s"))
             by, descending = [pl.col("s"), pl.col("name"), pl.col("id")], [True, False, False]
         ordered = matching.sort(by, descending=descending, nulls_last=True).select("id")
-        if asked.limit is not None:
-            ordered = ordered.head(asked.limit)
+        if workload.limit is not None:
+            ordered = ordered.head(workload.limit)
         return ordered.collect(engine="streaming")["id"].to_numpy()
 
     yield ask
 
 
-def _polars_conditions(asked: Workload) -> list[Any]:
-    made = [pl.lit(value=True)]
-    for part in asked.conditions.split(" AND "):
+def _polars_conditions(workload: Workload) -> list[Any]:
+    conditions = [pl.lit(value=True)]
+    for part in workload.conditions.split(" AND "):
         left, operator, right = part.rsplit(" ", 2)
         if left.startswith("(domains"):
-            made.append((pl.col("domains") & int(left.strip("()").split(" & ")[1])) != 0)
+            conditions.append((pl.col("domains") & int(left.strip("()").split(" & ")[1])) != 0)
         elif operator == "LIKE":
-            made.append(pl.col("name").str.contains(right.strip("'%"), literal=True))
+            conditions.append(pl.col("name").str.contains(right.strip("'%"), literal=True))
         elif operator == ">=":
-            made.append(pl.col(left) >= float(right))
-    return made
+            conditions.append(pl.col(left) >= float(right))
+    return conditions
 
 
 @contextmanager
@@ -110,7 +112,7 @@ def datafusion_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
     """DataFusion over the Arrow batches in memory."""
     context = datafusion.SessionContext()
     context.register_record_batches("t", [data.to_batches(max_chunksize=65_536)])
-    yield lambda asked: context.sql(sql(asked)).to_arrow_table()["id"].to_numpy()
+    yield lambda workload: context.sql(sql(workload)).to_arrow_table()["id"].to_numpy()
 
 
 @contextmanager
@@ -121,8 +123,8 @@ def chdb_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
         clickhouse.query("CREATE DATABASE IF NOT EXISTS b")
         clickhouse.query("CREATE TABLE b.t ENGINE = Memory AS SELECT * FROM Python(chdb_input)")
 
-        def ask(asked: Workload) -> Answer:
-            text = sql(asked).replace("FROM t", "FROM b.t").replace("domains & ", "bitAnd(domains, ")
+        def ask(workload: Workload) -> Answer:
+            text = sql(workload).replace("FROM t", "FROM b.t").replace("domains & ", "bitAnd(domains, ")
             text = text.replace(") <> 0", ")) <> 0") if "bitAnd" in text else text
             raw = clickhouse.query(text, "Arrow").bytes()
             return pa.ipc.open_file(pa.BufferReader(raw)).read_all()["id"].to_numpy()
@@ -139,7 +141,7 @@ def sqlite_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
         connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * data.num_columns)})", rows)
         for column in ("year", "citations", "c_ethical_score"):
             connection.execute(f"CREATE INDEX {column}_index ON t ({column})")
-        yield lambda asked: [row[0] for row in connection.execute(sql(asked))]
+        yield lambda workload: [row[0] for row in connection.execute(sql(workload))]
 
 
 @contextmanager
@@ -157,24 +159,27 @@ def postgresql_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
         for column in ("year", "citations", "c_ethical_score"):
             link.execute(f"CREATE INDEX ON t ({column})")
         link.execute("VACUUM ANALYZE t")
-        yield lambda asked: [row[0] for row in link.execute(sql(asked))]
+        yield lambda workload: [row[0] for row in link.execute(sql(workload))]
 
 
 @contextmanager
 def _cluster(folder: Path) -> Iterator[Path]:
-    """A PostgreSQL of our own, run as the user `postgres` where we are root, stopped at the end."""
+    """Run a private PostgreSQL cluster, as the user `postgres` if we are root, and stop it at the end."""
     binaries = Path(subprocess.check_output(["pg_config", "--bindir"], text=True).strip())
     folder.mkdir()
     user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
     if user:
         subprocess.run(["chown", "postgres", folder], check=True)
         folder.parent.chmod(0o755)
-    made = folder / "data"
+    data_folder = folder / "data"
     subprocess.run(
-        [binaries / "initdb", "-D", made, "-A", "trust", "-U", "postgres"], check=True, capture_output=True, **user
+        [binaries / "initdb", "-D", data_folder, "-A", "trust", "-U", "postgres"],
+        check=True,
+        capture_output=True,
+        **user,
     )
     options = f"-c listen_addresses= -c unix_socket_directories={folder} -c shared_buffers=2GB -c work_mem=256MB"
-    control = [binaries / "pg_ctl", "-D", made, "-l", folder / "log", "-w"]
+    control = [binaries / "pg_ctl", "-D", data_folder, "-l", folder / "log", "-w"]
     subprocess.run([*control, "-o", options, "start"], check=True, capture_output=True, **user)
     try:
         yield folder

@@ -136,19 +136,19 @@ _THIRD: Final = (
     "collection",
     "index",
 )
-_NEVER: Final = 0.02  # share of private records
+_PRIVATE_SHARE: Final = 0.02
 _YEARS: Final = np.arange(1990, 2025)
 Generator = np.random.Generator
 
 
 def _skewed(rng: Generator, choices: int, size: int, power: float = 1.1) -> NDArray[np.int64]:
-    """Indices of which the first are by far the most frequent."""
+    """Return random indices of which the first are by far the most frequent."""
     shares = 1.0 / np.arange(1, choices + 1) ** power
     return np.searchsorted(np.cumsum(shares / shares.sum()), rng.random(size)).clip(0, choices - 1)
 
 
 def _vocabulary(values: list[Any], folded: list[Any]) -> CodeVocabulary:
-    """Values with codes from 1; ranks by folded value."""
+    """Return a vocabulary of values with codes from 1, ranked by folded value."""
     order = sorted(set(folded))
     place = dict(zip(order, range(len(order)), strict=True))
     ranks = np.array([-1, *(place[one] for one in folded)], np.int64)
@@ -160,7 +160,7 @@ def _with_nulls(rng: Generator, values: NDArray[Any], share: float) -> NDArray[n
 
 
 def _rounded(values: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
-    """Whole numbers; half of them to two digits, as people write them."""
+    """Return whole numbers, half of them rounded to two digits, as people write them."""
     whole = np.floor(values)
     unit = 10.0 ** np.maximum(0, np.floor(np.log10(np.maximum(whole, 1))) - 1)
     return np.where(rng.random(len(values)) < 0.5, np.floor(whole / unit) * unit, whole)
@@ -182,7 +182,7 @@ def _numbers(rng: Generator, size: int, quality: NDArray[np.float64]) -> dict[st
 
 
 def _flags(rng: Generator, size: int, quality: NDArray[np.float64]) -> dict[str, NDArray[np.int8]]:
-    """Records of good quality tend to have all of their flags; a third is not assessed."""
+    """Return flags: records of good quality tend to have all of them, and a third is not assessed."""
     columns = {}
     for number, flag in enumerate(FLAGS):
         true = rng.random(size, np.float32) < 0.1 + 0.5 * quality + 0.02 * (number % 5)
@@ -193,7 +193,7 @@ def _flags(rng: Generator, size: int, quality: NDArray[np.float64]) -> dict[str,
 def _lists(
     rng: Generator, size: int, words: tuple[str, ...], second: float
 ) -> tuple[NDArray[np.int32], CodeVocabulary]:
-    """Lists of one or two words, and some unknown."""
+    """Return lists of one or two words, some of them unknown."""
     count = len(words)
     one, other = _skewed(rng, count, size), rng.integers(0, count, size)
     pair = np.where((rng.random(size) < second) & (one != other), other + 1, 0)
@@ -205,7 +205,7 @@ def _lists(
 
 
 def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], CodeVocabulary]:
-    """Names of three words and an edition; a third of the records share theirs with others."""
+    """Return names of three words and an edition; a third of the records share theirs with others."""
     editions = max(4, size // 8000)
     code = rng.integers(0, len(_FIRST), size)
     for choices in (len(_SECOND), len(_THIRD), editions):
@@ -222,7 +222,7 @@ def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], CodeVocabulary
 
 
 def segment(size: int, seed: int = 7) -> Segment:
-    """A catalog of `size` records, the same for the same seed."""
+    """Return a catalog of `size` records, the same for the same seed."""
     rng = np.random.default_rng(seed)
     quality = rng.beta(2, 4, size)
     columns: dict[str, NDArray[Any]] = _numbers(rng, size, quality) | _flags(rng, size, quality)
@@ -233,7 +233,7 @@ def segment(size: int, seed: int = 7) -> Segment:
     for column, values in _TEXTS.items():
         columns[column] = (_skewed(rng, len(values) + 1, size)).astype(np.int32)
         vocabularies[column] = _vocabulary(values, [fold(value) for value in values])
-    columns["visibility"] = np.where(rng.random(size) < _NEVER, 2, 1).astype(np.int32)
+    columns["visibility"] = np.where(rng.random(size) < _PRIVATE_SHARE, 2, 1).astype(np.int32)
     vocabularies["visibility"] = _vocabulary(["public", "private"], ["public", "private"])
     columns["owner"] = _skewed(rng, 1000, size).astype(np.int32)
     owners = [UUID(int=number) for number in range(1, 1000)]
@@ -243,7 +243,7 @@ def segment(size: int, seed: int = 7) -> Segment:
 
 
 def _identities(rng: Generator, size: int) -> dict[str, NDArray[Any]]:
-    """Ids in the order of arrival; records come in imports of about a thousand that share their times."""
+    """Return ids in the order of arrival; records come in imports of about a thousand that share their times."""
     batches = np.sort(rng.integers(0, max(1, size // 1000), size))
     return {
         "id": np.arange(1, size + 1),

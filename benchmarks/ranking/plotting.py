@@ -8,16 +8,16 @@ from matplotlib.figure import Figure
 Figures = dict[str, dict[str, float]]
 
 
-def plot(taken: dict[int, Figures], path: Path) -> None:
-    """Two panels, without and with filters; nothing for a single size."""
-    if len(taken) < 2:
+def plot(figures_by_size: dict[int, Figures], path: Path) -> None:
+    """Plot two panels, without and with filters; do nothing for a single size."""
+    if len(figures_by_size) < 2:
         return
     rcParams["svg.hashsalt"] = "ranking"  # the same figures make the same bytes
     picture = Figure(figsize=(10, 4), layout="constrained")
     panels = picture.subplots(1, 2, sharey=True)
     for panel, question in zip(panels, ("W1 top 20", "W2 filters, top 20"), strict=True):
-        for engine in next(iter(taken.values())):
-            line = {size: figures[engine][question] for size, figures in taken.items() if engine in figures}
+        for engine in next(iter(figures_by_size.values())):
+            line = {size: figures[engine][question] for size, figures in figures_by_size.items() if engine in figures}
             width = 2.5 if engine == "Touchstone" else 1.2
             panel.loglog(list(line), list(line.values()), marker="o", linewidth=width, label=engine)
         panel.set(title=question, xlabel="records", ylabel="median ms")

@@ -21,7 +21,7 @@ SIX: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """One question: `weights` for a ranking, else the column that a list is sorted by, decreasing, with its count.
+    """A question: `weights` for a ranking, else the column that a list is sorted by, decreasing, with its count.
 
     `conditions`: the same as `query`, as SQL over the columns that every engine is given ready-made: criteria, numbers,
     folded names, and the domains as bits of one integer.
@@ -35,7 +35,7 @@ class Workload:
     limit: int | None = 20
 
     def score(self) -> str:
-        """The score in SQL."""
+        """Return the score in SQL."""
         total = sum((self.weights or {}).values())
         added = " + ".join(f"{weight!r} * c_{name}" for name, weight in (self.weights or {}).items())
         return f"({added}) / {total!r}"

@@ -99,11 +99,11 @@ CRITERIA = {
 
 
 def score(row: CatalogRow, weights: Mapping[str, float]) -> float:
-    added = total = 0.0
+    weighted_sum = total = 0.0
     for name, criterion in CRITERIA.items():
-        added += weights.get(name, 0.0) * criterion(row)
+        weighted_sum += weights.get(name, 0.0) * criterion(row)
         total += weights.get(name, 0.0)
-    return added / total
+    return weighted_sum / total
 
 
 def matches(row: CatalogRow, predicate: Predicate) -> bool:
@@ -134,9 +134,9 @@ def matching(rows: Iterable[CatalogRow], query: tuple[Predicate, ...]) -> list[C
 def rank(
     rows: Iterable[CatalogRow], query: tuple[Predicate, ...], weights: Mapping[str, float]
 ) -> list[tuple[int, float]]:
-    """(id, score) by score decreasing, then folded name, then id."""
-    found = [(-score(row, weights), fold(row.dataset_name), row.id) for row in matching(rows, query)]
-    return [(id_, -negated) for negated, _, id_ in sorted(found)]
+    """Return (id, score) pairs by score decreasing, then folded name, then id."""
+    keys = [(-score(row, weights), fold(row.dataset_name), row.id) for row in matching(rows, query)]
+    return [(id_, -negated) for negated, _, id_ in sorted(keys)]
 
 
 def sort_value(row: CatalogRow, key: str) -> object:
@@ -147,8 +147,9 @@ def sort_value(row: CatalogRow, key: str) -> object:
 
 
 def ordered(rows: Iterable[CatalogRow], query: tuple[Predicate, ...], key: str, descending: bool) -> list[int]:
-    """Ids by a sort key, ties by id ascending in both orders, records without the value last."""
-    found = sorted(matching(rows, query), key=lambda row: row.id)
-    known = [row for row in found if sort_value(row, key) is not None]
+    """Return ids by a sort key, ties by id ascending in both orders, records without the value last."""
+    matches = sorted(matching(rows, query), key=lambda row: row.id)
+    known = [row for row in matches if sort_value(row, key) is not None]
+    unknown = [row for row in matches if sort_value(row, key) is None]
     known.sort(key=lambda row: sort_value(row, key), reverse=descending)
-    return [row.id for row in (*known, *(row for row in found if sort_value(row, key) is None))]
+    return [row.id for row in (*known, *unknown)]

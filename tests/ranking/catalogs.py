@@ -20,7 +20,7 @@ def _maybe(random: Random, value: object, share: float = 0.25) -> object:
 
 
 def row(random: Random, id_: int) -> CatalogRow:
-    """One record; values come from small sets, so that ties and equal spellings are common."""
+    """Return a random record; values come from small sets, so that ties and equal spellings are common."""
     facts: dict[str, object] = {flag: random.choice((None, True, False)) for flag in FLAGS}
     facts |= {
         "objective": _maybe(random, random.choice(NAMES)),
@@ -62,7 +62,7 @@ def _range(random: Random) -> Range:
 
 
 def predicate(random: Random) -> Predicate:
-    """One random predicate of any kind."""
+    """Return a random predicate of any kind."""
     words = tuple(random.sample(WORDS, random.randrange(1, 3)))
     return random.choice(
         (
@@ -82,19 +82,19 @@ def predicate(random: Random) -> Predicate:
 
 
 def query(random: Random) -> Query:
-    """Up to three predicates."""
+    """Return a query of up to three predicates."""
     return tuple(predicate(random) for _ in range(random.randrange(4)))
 
 
 def weights(random: Random) -> dict[str, float]:
-    """Weights for some criteria: equal, ordinary, zero, huge and tiny ones."""
+    """Return weights for some criteria: equal, ordinary, zero, huge and tiny ones."""
     names = random.sample(CRITERION_NAMES, random.randrange(1, len(CRITERION_NAMES) + 1))
-    found = {name: random.choice((0.0, 1.0, 0.1, 0.2, random.random(), 1e6, 1e-3)) for name in names}
-    return found if any(found.values()) else {names[0]: 0.3}
+    weighting = {name: random.choice((0.0, 1.0, 0.1, 0.2, random.random(), 1e6, 1e-3)) for name in names}
+    return weighting if any(weighting.values()) else {names[0]: 0.3}
 
 
 def sort_key(random: Random) -> str:
-    """Any sort key."""
+    """Return any sort key."""
     return random.choice(tuple(SORT_KEYS))
 
 

@@ -38,10 +38,10 @@ def test_a_lift_says_the_score_and_rank_that_the_fact_would_bring() -> None:
     position = position_of(catalog.view, 30)
     assert position is not None
     [subject] = [record for record in rows if record.id == 30]
-    found = lifts(catalog.view, (), weighting, position)
-    assert found
-    assert [lift.gain for lift in found] == sorted((lift.gain for lift in found), reverse=True)
-    for lift in found:
+    raised = lifts(catalog.view, (), weighting, position)
+    assert raised
+    assert [lift.gain for lift in raised] == sorted((lift.gain for lift in raised), reverse=True)
+    for lift in raised:
         assert lift.known == (getattr(subject, lift.fact) is not None)
         changed = {name: getattr(subject, name) for name in subject.__struct_fields__} | {lift.fact: lift.value}
         after = rank([record for record in rows if record.id != 30] + [type(subject)(**changed)], (), weighting)
@@ -79,7 +79,6 @@ def test_a_weight_that_would_have_to_fall_below_zero_never_swaps() -> None:
     """A weight can fall to zero and no further."""
     scores = np.zeros((2, 12))
     scores[0, 0], scores[0, 4] = 1.0, 0.1
-    [leeway] = [
-        one for one in stability(scores, {"ethical_score": 0.5, "transparency": 0.5}) if one.criterion == "transparency"
-    ]
+    leeways = stability(scores, {"ethical_score": 0.5, "transparency": 0.5})
+    [leeway] = [leeway for leeway in leeways if leeway.criterion == "transparency"]
     assert (leeway.down, leeway.swaps_down) == (math.inf, None)

@@ -80,9 +80,9 @@ class IndexedPart:
         return _AliveRecords(bitmap, count_bits_by_leaf(bitmap, self._columns.leaf_words))
 
     def without(self, ids: Sequence[int]) -> "IndexedPart":
-        """Return the same part without the live records that have one of some ids; costs a copy of the bitmap."""
-        found = [self._find(id_) for id_ in ids]
-        positions = np.array([position for position in found if position is not None], np.int64)
+        """Return the same part without the live records that have these ids; costs a copy of the bitmap."""
+        positions_or_none = [self._find(id_) for id_ in ids]
+        positions = np.array([position for position in positions_or_none if position is not None], np.int64)
         if not len(positions):
             return self
 
@@ -99,8 +99,8 @@ class IndexedPart:
             return None
 
         position = int(by_id[at])
-        is_found = int(self.index.integers("id", position)) == id_ and read_bit(self._alive.bitmap, position)
-        return position if is_found else None
+        has_id = int(self.index.integers("id", position)) == id_
+        return position if has_id and read_bit(self._alive.bitmap, position) else None
 
     def warm_up(self) -> None:
         """Answer one question of each kind, so that no caller has to wait until a kernel is compiled."""
@@ -201,7 +201,7 @@ class IndexedPart:
         return PartRanking(positions, take_values(score_keys.scores, positions), "full order")
 
     def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return the records that match: few are collected and sorted, many are met on a walk along a permutation."""
+        """Return the records that match: sorted if they are few, else taken from the permutation of the column."""
         bitmap, count = self._find_matches(query)
         if count <= self._thresholds.gather_up_to // 4:
             matches = np.empty(count, np.int64)

@@ -86,5 +86,5 @@ class ListOrder:
 
 
 def _interleave(indexed: NDArray[Any], tail: NDArray[Any], insertions: NDArray[Any], span: int) -> Ints:
-    """Return positions of a view: those of the index, and before those at `insertions` one position of the tail."""
+    """Return both lists as positions of a view; `insertions` says before which of the index each of the tail goes."""
     return np.insert(indexed.astype(np.int64), insertions, tail + span)

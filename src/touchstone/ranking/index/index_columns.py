@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.two_threads import take_values
 
-PUBLIC_PLANE = "public"
+PUBLIC_PLANE: Final = "public"
+"""The key of the plane of the public records."""
 
 
 def flag_plane(flag: str, value: bool) -> str:

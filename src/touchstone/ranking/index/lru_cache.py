@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """The most recently used values by key, safe to use from several threads."""
+    """The values used most recently, by key; safe to use from several threads."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity

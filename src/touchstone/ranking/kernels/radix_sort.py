@@ -1,5 +1,7 @@
 """A stable radix sort of 32-bit keys, and the exact order of records whose keys are equal."""
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,7 +10,7 @@ from touchstone.ranking.kernels import order_kernels
 from touchstone.ranking.kernels.order_kernels import DIGIT_BITS, RADIX, KeyedPositions, RunSpace
 from touchstone.ranking.kernels.two_threads import run_in_halves
 
-_DIGITS = 3  # of 11 bits each
+_DIGITS: Final = 3  # of 11 bits each
 
 
 def sort_by_key(keys: NDArray[np.uint32], positions: NDArray[np.uint32]) -> KeyedPositions:
