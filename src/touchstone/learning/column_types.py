@@ -1,10 +1,10 @@
 """From cells as they were written to typed columns: numbers, categories, dates, texts, and what can't be learned from.
 
-A column is judged on its different values, not on its rows, so that long tables cost little.
+The type of a column is inferred from its different values, not from its rows, so that long tables cost little.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -15,14 +15,15 @@ import pandas as pd
 
 from touchstone.core.text import fold
 
-MISSING: Final = ""  # the one missing mark of text columns once cleaned; no cell can hold it otherwise
+MISSING: Final = ""  # How text columns hold a missing value; no other cell can become an empty text.
 MISSING_MARKS: Final = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", "."})
-NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # words that are missing marks among numbers only
-AGREEMENT: Final = 0.95  # share of the different values that must agree on a type; the rest becomes missing
-LARGEST: Final = 1e30  # larger magnitudes overflow single precision once squared, and count as infinite
-EXACT: Final = 2.0**53  # whole numbers up to here are told apart
+LONGEST_MISSING_MARK: Final = max(map(len, MISSING_MARKS))
+MISSING_NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # These are missing among numbers only.
+AGREEMENT: Final = 0.95  # The share of the different values that must agree on a type; the rest becomes missing.
+MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes overflow single precision once squared, and count as infinite.
+MAX_EXACT_INTEGER: Final = 2.0**53  # Up to here floats can tell neighbouring integers apart.
 MANY_VALUES: Final = 30
-WORDS_OF_A_TEXT: Final = 4
+MIN_WORDS_OF_TEXT: Final = 4
 DATE_FORMATS: Final = (
     "ISO8601",
     "%d/%m/%Y",
@@ -36,9 +37,9 @@ DATE_FORMATS: Final = (
     "%d %b %Y",
     "%b %d, %Y",
 )
-_LOOKS_DATED: Final = re.compile(r"^\w+[-/. ,T]+\d")
+_DATE_START: Final = re.compile(r"^\w+[-/. ,T]+\d")
 _LEADING_ZERO: Final = re.compile(r"^0\d+$")
-_GROUPED: Final = {
+_GROUPED_DIGITS: Final = {
     ",": re.compile(r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$"),
     ".": re.compile(r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$"),
 }
@@ -50,22 +51,22 @@ class ColumnKind(StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     CATEGORY = "category"
-    TEXT = "text"  # sentences: many different values of several words
+    TEXT = "text"  # Sentences: many different values of several words.
     DATE = "date"
-    IDENTIFIER = "identifier"  # a different value in every row: nothing to learn
-    UNSUPPORTED = "unsupported"  # nested or binary
+    IDENTIFIER = "identifier"  # A different value in every row, so that there is nothing to learn.
+    UNSUPPORTED = "unsupported"  # Nested or binary values.
 
 
 @dataclass(frozen=True, slots=True)
 class NumberNotation:
-    """How the numbers of a column are written: 1234.5 as it stands, 1234,5, 1,234.5 or 1.234,5."""
+    """How the numbers of a column are written: 1234.5 (plain), 1234,5, 1,234.5 or 1.234,5."""
 
     decimal_comma: bool = False
-    thousands: str = ""  # the mark between groups of three digits
+    thousands: str = ""  # The mark between groups of three digits.
 
-    def plain(self, text: str) -> str:
-        """The same number as Python writes it."""
-        if self.thousands and _GROUPED[self.thousands].match(text):
+    def normalize(self, text: str) -> str:
+        """Return the number as Python writes it."""
+        if self.thousands and _GROUPED_DIGITS[self.thousands].match(text):
             text = text.replace(self.thousands, "")
         return text.replace(",", ".") if self.decimal_comma else text
 
@@ -75,7 +76,7 @@ PLAIN_NOTATION: Final = NumberNotation()
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
-    """A typed column and how its cells are read, so that a later row is read the same way."""
+    """The kind of a column and how its cells are read, so that later rows are read the same way."""
 
     name: str
     kind: ColumnKind
@@ -85,7 +86,7 @@ class ColumnSchema:
     decimal_comma: bool = False
     thousands: str = ""
     integral: bool = False
-    mixed: int = 0  # cells that did not agree with the type of their column
+    mixed: int = 0  # The number of cells that did not agree with the type of their column.
     infinite: int = 0
 
 
@@ -97,208 +98,243 @@ class TypedColumn:
     values: "pd.Series[Any]" = field(repr=False)
 
 
-def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> TypedColumn:
-    """Judge a column of texts: number, boolean, date, and else category, text or identifier.
+@dataclass(frozen=True, slots=True)
+class _TextCells:
+    """The cells of a text column: its different values, and for every row the position of its value."""
 
-    `delimiter` is what parts the cells in the file: where it is no comma, commas may belong to numbers.
+    name: str
+    values: Sequence[str]
+    codes: npt.NDArray[np.intp]
+
+    @property
+    def present(self) -> list[str]:
+        """The values that are not missing."""
+        return [value for value in self.values if value != MISSING]
+
+
+def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> TypedColumn:
+    """Infer the type of a column of texts: number, boolean or date, otherwise category, text or identifier.
+
+    `delimiter` separates the cells in the file; unless it is a comma, commas may belong to numbers.
     """
-    codes, uniques = pd.factorize(cells, use_na_sentinel=False)
-    texts = [_clean(value) for value in uniques]
-    present = [text for text in texts if text != MISSING]
-    for judge in (_as_numbers, _as_booleans, _as_dates):
-        typed = judge(name, codes, texts, delimiter) if present else None
-        if typed is not None:
-            return typed
-    return _as_words(name, codes, texts)
+    codes, values = pd.factorize(cells, use_na_sentinel=False)
+    text_cells = _TextCells(name, [_clean(value) for value in values], codes)
+    if not text_cells.present:
+        return _infer_words(text_cells)
+    return (
+        _infer_numbers(text_cells, delimiter)
+        or _infer_booleans(text_cells)
+        or _infer_dates(text_cells)
+        or _infer_words(text_cells)
+    )
 
 
 def from_numbers(
-    name: str, cells: npt.ArrayLike, *, mixed: int = 0, spelling: NumberNotation = PLAIN_NOTATION
+    name: str, cells: npt.ArrayLike, *, mixed: int = 0, notation: NumberNotation = PLAIN_NOTATION
 ) -> TypedColumn:
-    """A column of numbers; what is infinite, or too large to be computed with, becomes missing."""
+    """Return a column of numbers; infinite ones, and those too large to compute with, become missing."""
     values = np.asarray(cells, dtype=np.float64).copy()
-    infinite = np.abs(values) > LARGEST
-    values[infinite] = np.nan
+    is_infinite = np.abs(values) > MAX_MAGNITUDE
+    values[is_infinite] = np.nan
+
     known = values[~np.isnan(values)]
-    integral = bool(len(known)) and bool(np.all(known == np.floor(known)))
-    column = ColumnSchema(
+    is_integral = bool(len(known)) and bool(np.all(known == np.floor(known)))
+    schema = ColumnSchema(
         name,
-        ColumnKind.IDENTIFIER if integral and _counts_rows(values) else ColumnKind.NUMBER,
+        ColumnKind.IDENTIFIER if is_integral and _is_row_number(values) else ColumnKind.NUMBER,
         distinct=len(np.unique(known)),
         missing=len(values) - len(known),
-        decimal_comma=spelling.decimal_comma,
-        thousands=spelling.thousands,
-        integral=integral,
+        decimal_comma=notation.decimal_comma,
+        thousands=notation.thousands,
+        integral=is_integral,
         mixed=mixed,
-        infinite=int(infinite.sum()),
+        infinite=int(is_infinite.sum()),
     )
-    return TypedColumn(column, pd.Series(values))
+    return TypedColumn(schema, pd.Series(values))
 
 
 def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = "ISO8601", mixed: int = 0) -> TypedColumn:
-    """A column of moments, kept in UTC without a zone and to the microsecond."""
+    """Return a column of moments, in UTC without a time zone and to the microsecond."""
     moments = pd.to_datetime(cells, utc=True).dt.tz_localize(None).astype("datetime64[us]").reset_index(drop=True)
-    missing = int(moments.isna().sum())
-    return TypedColumn(
-        ColumnSchema(name, ColumnKind.DATE, int(moments.nunique()), missing, date_format, mixed=mixed), moments
+    schema = ColumnSchema(
+        name,
+        ColumnKind.DATE,
+        distinct=int(moments.nunique()),
+        missing=int(moments.isna().sum()),
+        date_format=date_format,
+        mixed=mixed,
     )
+    return TypedColumn(schema, moments)
 
 
 def from_booleans(name: str, cells: "pd.Series[Any]") -> TypedColumn:
-    """A column of true and false, kept as these two words."""
+    """Return a column of the words "true" and "false"."""
     words = cells.map({True: "true", False: "false"}).astype(object)
-    return _worded(name, ColumnKind.BOOLEAN, words.where(words.notna(), MISSING))
+    return _word_column(name, ColumnKind.BOOLEAN, words.where(words.notna(), MISSING))
 
 
 def from_unsupported(name: str, rows: int) -> TypedColumn:
-    """A column that is noted, and never looked into."""
-    return TypedColumn(ColumnSchema(name, ColumnKind.UNSUPPORTED, 0, rows), pd.Series([MISSING] * rows, dtype=object))
+    """Return a column whose values are never looked into."""
+    schema = ColumnSchema(name, ColumnKind.UNSUPPORTED, distinct=0, missing=rows)
+    return TypedColumn(schema, pd.Series([MISSING] * rows, dtype=object))
 
 
 def parse_cell(column: ColumnSchema, cell: object) -> Any:
-    """One cell given by value, read as its column was; raises ValueError when it can't be."""
+    """Read a single JSON value as the cells of its column were read. Raises ValueError when that is impossible."""
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
-        return _bounded(float(cell))
-    return _CELLS.get(column.kind, _word_cell)(column, _clean(_written(cell)))
+        return _nan_if_too_large(float(cell))
+    text = _clean(_json_as_text(cell))
+    if column.kind is ColumnKind.NUMBER:
+        return _parse_number(column, text)
+    if column.kind is ColumnKind.DATE:
+        return _parse_date(column, text)
+    if column.kind is ColumnKind.BOOLEAN:
+        return _parse_boolean(text)
+    return text
 
 
-def _written(cell: object) -> str:
-    """A JSON value as a file holds it; 1.0 is 1, since JSON does not tell the two apart."""
+def schema_to_dict(column: ColumnSchema) -> dict[str, Any]:
+    """Return the schema as JSON, to be stored with a model."""
+    return {name: getattr(column, name) for name in ColumnSchema.__slots__} | {"kind": str(column.kind)}
+
+
+def schema_from_dict(record: dict[str, Any]) -> ColumnSchema:
+    """Return the schema that `schema_to_dict` has stored."""
+    return ColumnSchema(**(record | {"kind": ColumnKind(record["kind"])}))
+
+
+def _clean(value: object) -> str:
+    """Trim a cell; every way of writing a missing value becomes `MISSING`."""
+    if not isinstance(value, str):
+        return MISSING
+    text = value.strip()
+    is_missing = len(text) <= LONGEST_MISSING_MARK and text.lower() in MISSING_MARKS
+    return MISSING if is_missing else text
+
+
+def _json_as_text(cell: object) -> str:
+    """Write a JSON value as a file would hold it; 1.0 becomes 1, since JSON does not tell the two apart."""
+    if cell is None:
+        return ""
     if isinstance(cell, bool):
         return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < MAX_EXACT_INTEGER:
         return str(int(cell))
-    return "" if cell is None else str(cell)
+    return str(cell)
 
 
-def _bounded(number: float) -> float:
-    return number if abs(number) <= LARGEST else float("nan")
+def _nan_if_too_large(number: float) -> float:
+    return number if abs(number) <= MAX_MAGNITUDE else float("nan")
 
 
-def _number_cell(column: ColumnSchema, text: str) -> float:
-    if text == MISSING or fold(text) in NUMBER_MARKS:
+def _parse_number(column: ColumnSchema, text: str) -> float:
+    if text == MISSING or fold(text) in MISSING_NUMBER_MARKS:
         return float("nan")
     if text.casefold() in ("true", "false"):
         return float(text.casefold() == "true")
-    return _bounded(float(NumberNotation(column.decimal_comma, column.thousands).plain(text)))
+    notation = NumberNotation(column.decimal_comma, column.thousands)
+    return _nan_if_too_large(float(notation.normalize(text)))
 
 
-def _date_cell(column: ColumnSchema, text: str) -> Any:
+def _parse_date(column: ColumnSchema, text: str) -> Any:
+    """Read a date in the format of its column, or else in ISO 8601."""
     if text == MISSING:
         return pd.NaT
-    formats = dict.fromkeys((column.date_format, "ISO8601"))
-    for date_format in formats:
+    for date_format in (column.date_format, "ISO8601"):
         moment = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
         if moment is not pd.NaT:
             return moment.tz_localize(None)
     raise ValueError(text)
 
 
-def _boolean_cell(_column: ColumnSchema, text: str) -> str:
+def _parse_boolean(text: str) -> str:
     word = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}.get(text, text.casefold())
     if word not in ("true", "false", MISSING):
         raise ValueError(text)
     return word
 
 
-def _word_cell(_column: ColumnSchema, text: str) -> str:
-    return text
-
-
-_CELLS: Final[dict[ColumnKind, Callable[[ColumnSchema, str], Any]]] = {
-    ColumnKind.NUMBER: _number_cell,
-    ColumnKind.DATE: _date_cell,
-    ColumnKind.BOOLEAN: _boolean_cell,
-}
-
-
-def _clean(value: object) -> str:
-    """Trim a cell; a missing mark of any spelling becomes `MISSING`."""
-    if not isinstance(value, str):
-        return MISSING
-    text = value.strip()
-    return MISSING if len(text) <= 4 and text.lower() in MISSING_MARKS else text
-
-
-def _as_numbers(name: str, codes: npt.NDArray[np.intp], texts: list[str], delimiter: str) -> TypedColumn | None:
-    marks = np.array([text == MISSING or text.lower() in NUMBER_MARKS for text in texts])
-    spelling = _spelling([text for text, mark in zip(texts, marks, strict=True) if not mark], delimiter)
-    spelt = [spelling.plain(text) for text in texts]
-    numbers = pd.to_numeric(pd.Series(spelt, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
-    words = np.isnan(numbers) & ~marks
-    known = len(texts) - int(marks.sum())
-    if known == 0 or words.sum() > (1 - AGREEMENT) * known or any(map(_LEADING_ZERO.match, texts)):
+def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
+    """Return a column of numbers, unless too many values are words or leading zeros mark the values as codes."""
+    is_missing = np.array([text == MISSING or text.lower() in MISSING_NUMBER_MARKS for text in cells.values])
+    known = [text for text, missing in zip(cells.values, is_missing, strict=True) if not missing]
+    if not known or any(map(_LEADING_ZERO.match, cells.values)):
         return None
-    return from_numbers(name, numbers[codes], mixed=int(words[codes].sum()), spelling=spelling)
+
+    notation = _infer_notation(known, delimiter)
+    normalized = pd.Series([notation.normalize(text) for text in cells.values], dtype=object)
+    numbers = pd.to_numeric(normalized, errors="coerce").to_numpy(dtype=np.float64)
+    is_word = np.isnan(numbers) & ~is_missing
+    if is_word.sum() > (1 - AGREEMENT) * len(known):
+        return None
+    mixed = int(is_word[cells.codes].sum())
+    return from_numbers(cells.name, numbers[cells.codes], mixed=mixed, notation=notation)
 
 
-def _spelling(texts: list[str], delimiter: str) -> NumberNotation:
-    """What commas and dots mean in a column.
+def _infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation:
+    """Infer what commas and dots mean in a column.
 
-    Commas that all part groups of three digits are thousands; between semicolons, where a comma mostly is a decimal
-    mark, every value must then have one. A dot parts thousands where a decimal comma follows it somewhere.
+    Commas are thousands marks when all of them separate groups of three digits. Between semicolons, where a comma
+    mostly is a decimal mark, every value must then have one. Dots are thousands marks when a decimal comma follows
+    one of them.
     """
     if delimiter == ",":
         return PLAIN_NOTATION
     with_comma = [text for text in texts if "," in text]
-    judged = texts if delimiter == ";" else with_comma
-    if judged and all(map(_GROUPED[","].match, judged)):
+    candidates = texts if delimiter == ";" else with_comma
+    if candidates and all(map(_GROUPED_DIGITS[","].match, candidates)):
         return NumberNotation(thousands=",")
-    dotted = [text for text in texts if "." in text]
-    grouped = any("," in text for text in dotted) and all(map(_GROUPED["."].match, dotted))
-    return NumberNotation(decimal_comma=True, thousands="." if grouped else "")
+
+    with_dot = [text for text in texts if "." in text]
+    is_grouped = any("," in text for text in with_dot) and all(map(_GROUPED_DIGITS["."].match, with_dot))
+    return NumberNotation(decimal_comma=True, thousands="." if is_grouped else "")
 
 
-def _as_booleans(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> TypedColumn | None:
-    folded = np.array([text.casefold() for text in texts], dtype=object)
-    if not set(folded) <= {"true", "false", MISSING}:
+def _infer_booleans(cells: _TextCells) -> TypedColumn | None:
+    words = np.array([text.casefold() for text in cells.values], dtype=object)
+    if not set(words) <= {"true", "false", MISSING}:
         return None
-    return _worded(name, ColumnKind.BOOLEAN, pd.Series(folded[codes], dtype=object))
+    return _word_column(cells.name, ColumnKind.BOOLEAN, pd.Series(words[cells.codes], dtype=object))
 
 
-def _as_dates(name: str, codes: npt.NDArray[np.intp], texts: list[str], _delimiter: str) -> TypedColumn | None:
-    present = pd.Series([text if text != MISSING else None for text in texts], dtype=object)
-    known = int(present.notna().sum())
-    if not all(_LOOKS_DATED.match(text) for text in present.dropna().head(20)):
+def _infer_dates(cells: _TextCells) -> TypedColumn | None:
+    """Return a column of dates in the first format that nearly all values have."""
+    # Parsing is slow, so a look at the first values rules out most columns of words.
+    if not all(_DATE_START.match(text) for text in cells.present[:20]):
         return None
+    texts = pd.Series([text if text != MISSING else None for text in cells.values], dtype=object)
     for date_format in DATE_FORMATS:
-        moments = pd.to_datetime(present, format=date_format, errors="coerce", utc=True)
-        if moments.notna().sum() >= AGREEMENT * known:
-            lost = (moments.isna() & present.notna()).to_numpy()
-            return from_dates(name, moments.iloc[codes], date_format=date_format, mixed=int(lost[codes].sum()))
+        moments = pd.to_datetime(texts, format=date_format, errors="coerce", utc=True)
+        if moments.notna().sum() >= AGREEMENT * len(cells.present):
+            is_other = (moments.isna() & texts.notna()).to_numpy()
+            mixed = int(is_other[cells.codes].sum())
+            return from_dates(cells.name, moments.iloc[cells.codes], date_format=date_format, mixed=mixed)
     return None
 
 
-def _as_words(name: str, codes: npt.NDArray[np.intp], texts: list[str]) -> TypedColumn:
-    values = pd.Series(np.array(texts, dtype=object)[codes], dtype=object)
-    present = {text for text in texts if text != MISSING}
-    known = int((values != MISSING).sum())
-    kind = ColumnKind.CATEGORY
-    if len(present) > MANY_VALUES and np.mean([text.count(" ") + 1 for text in present]) >= WORDS_OF_A_TEXT:
-        kind = ColumnKind.TEXT
-    elif len(present) > MANY_VALUES and len(present) == known:
-        kind = ColumnKind.IDENTIFIER
-    return _worded(name, kind, values)
+def _infer_words(cells: _TextCells) -> TypedColumn:
+    """Return a column of categories, texts (many values of several words) or identifiers (all different)."""
+    values = pd.Series(np.array(cells.values, dtype=object)[cells.codes], dtype=object)
+    present = set(cells.present)
+    if len(present) <= MANY_VALUES:
+        return _word_column(cells.name, ColumnKind.CATEGORY, values)
+
+    mean_words = np.mean([text.count(" ") + 1 for text in present])
+    if mean_words >= MIN_WORDS_OF_TEXT:
+        return _word_column(cells.name, ColumnKind.TEXT, values)
+    rows_with_value = int((values != MISSING).sum())
+    kind = ColumnKind.IDENTIFIER if len(present) == rows_with_value else ColumnKind.CATEGORY
+    return _word_column(cells.name, kind, values)
 
 
-def _worded(name: str, kind: ColumnKind, values: "pd.Series[Any]") -> TypedColumn:
+def _word_column(name: str, kind: ColumnKind, values: "pd.Series[Any]") -> TypedColumn:
     missing = int((values == MISSING).sum())
-    distinct = int(values.nunique()) - bool(missing)
+    distinct = int(values[values != MISSING].nunique())
     return TypedColumn(ColumnSchema(name, kind, distinct, missing), values.reset_index(drop=True))
 
 
-def _counts_rows(values: npt.NDArray[np.float64]) -> bool:
-    """Whether a column only numbers the rows, from 0 or from 1."""
+def _is_row_number(values: npt.NDArray[np.float64]) -> bool:
+    """Return whether a column only numbers the rows, from 0 or from 1."""
     if len(values) <= MANY_VALUES or values[0] not in (0.0, 1.0):
         return False
     return bool(np.array_equal(values, np.arange(len(values), dtype=np.float64) + values[0]))
-
-
-def schema_to_dict(column: ColumnSchema) -> dict[str, Any]:
-    """The column as JSON, for a model's own record."""
-    return {name: getattr(column, name) for name in ColumnSchema.__slots__} | {"kind": str(column.kind)}
-
-
-def schema_from_dict(record: dict[str, Any]) -> ColumnSchema:
-    """The inverse of `as_dict`."""
-    return ColumnSchema(**(record | {"kind": ColumnKind(record["kind"])}))

@@ -1,6 +1,6 @@
-"""The one refusal of this room: a stable code, the phase it belongs to, and the facts its sentence needs.
+"""The error that trainings and explanations raise for invalid requests and files: a stable code, a phase, and facts.
 
-The sentences themselves belong to the messages of the service; `REASONS` is the open-ended list of codes.
+The sentences for readers belong to the messages of the service; `REASONS` is the extensible list of codes.
 """
 
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from typing import Any, Final
 
 
 class Phase(StrEnum):
-    """The stages of a job, in the order in which they are reported."""
+    """The phases of a job, in the order in which they are reported."""
 
-    CHECKING = "checking"  # the order alone, before any work
+    CHECKING = "checking"  # The request alone, before any work.
     READING = "reading"
     PREPARING = "preparing"
     SEARCHING = "searching"
@@ -22,7 +22,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One way in which an order or a file can be refused; `facts` names what its sentence may quote."""
+    """A reason to refuse a request or a file; `facts` names what its sentence may quote."""
 
     code: str
     phase: Phase
@@ -85,10 +85,10 @@ BY_CODE: Final = {reason.code: reason for reason in REASONS}
 
 
 class LearningError(Exception):
-    """A refusal that a caller can act upon.
+    """An error that the caller can correct.
 
-    `code` is one of `REASONS` and never changes; `field` is the place in the order (`target`, `features.exclude`),
-    empty when the file is to blame; `facts` are small JSON-able values for the sentence.
+    `code` is one of `REASONS` and never changes. `field` is the path of the offending field in the request, such as
+    `features.exclude`; it is empty when the file is to blame. `facts` are small JSON values for the sentence.
     """
 
     def __init__(self, code: str, *, field: str = "", **facts: Any) -> None:
@@ -99,11 +99,11 @@ class LearningError(Exception):
 
     @property
     def phase(self) -> Phase:
-        """The stage that the refusal belongs to."""
+        """The phase that the error belongs to."""
         return BY_CODE[self.code].phase
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle with the facts: the error crosses the border of the worker process."""
+        """Pickle the error with its facts, since it is sent from the worker process to its parent."""
         return _rebuild, (self.code, self.field, self.facts)
 
 

@@ -1,6 +1,6 @@
-"""Reading a table from an opened file, within limits: what is not a table is refused, never guessed at.
+"""Reading of tables from opened CSV, TSV and Parquet files, within limits.
 
-Limits keep a hostile file (a million columns, a line of a gigabyte, a compressed bomb) from costing more than a look.
+The limits keep a hostile file (a million columns, a line of a gigabyte, a compression bomb) from costing much.
 """
 
 import codecs
@@ -60,31 +60,32 @@ class Table:
 
 
 def read_table(file: DataFile) -> Table:
-    """Read a CSV or Parquet file as a typed table. Raises `LearningError` with a code of the reading phase."""
+    """Read a CSV, TSV or Parquet file as a typed table. Raises `LearningError` with a code of the reading phase."""
     reader = READERS.get(file.file_type.lower().lstrip("."))
     if reader is None:
         raise LearningError("file_type_unknown", file_type=file.file_type, known=list(READERS))
     digest = _digest(file.stream)
-    names, typed = reader(file.stream)
-    frame = pd.DataFrame({one.column.name: one.values for one in typed})
+    names, columns = reader(file.stream)
+    frame = pd.DataFrame({column.column.name: column.values for column in columns})
     if frame.empty:
         raise LearningError("file_empty")
-    renamed = {one.column.name: name for one, name in zip(typed, names, strict=True) if one.column.name != name}
-    return Table(frame, {one.column.name: one.column for one in typed}, digest, renamed)
+    schemas = {column.column.name: column.column for column in columns}
+    renamed = {name: written for name, written in zip(schemas, names, strict=True) if name != written}
+    return Table(frame, schemas, digest, renamed)
 
 
 def unique_names(names: list[str]) -> list[str]:
-    """Names made usable: trimmed, empty ones numbered, repeated ones told apart by a suffix."""
-    seen: set[str] = set()
-    answer = []
-    for position, name in enumerate(names):
-        wanted = base = name.strip() or f"column_{position + 1}"
+    """Return usable column names: trimmed, empty ones numbered, repeated ones distinguished by a suffix."""
+    unique: dict[str, None] = {}  # A dictionary keeps the order and finds a name quickly.
+    for position, name in enumerate(names, start=1):
+        base = name.strip() or f"column_{position}"
+        candidate = base
         suffix = 2
-        while wanted in seen:
-            wanted, suffix = f"{base}_{suffix}", suffix + 1
-        seen.add(wanted)
-        answer.append(wanted)
-    return answer
+        while candidate in unique:
+            candidate = f"{base}_{suffix}"
+            suffix += 1
+        unique[candidate] = None
+    return list(unique)
 
 
 def _digest(stream: BinaryIO) -> str:
