@@ -59,12 +59,12 @@ with AuthenticatedClient(base_url=address, token=token, raise_on_unexpected_stat
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    """The public document."""
+    """Return the public document."""
     return asyncio.run(compose.openapi(Settings()))
 
 
 def schema(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """A schema that resolves what it refers to."""
+    """Return a schema with its references resolved."""
     return {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
 
 

@@ -29,7 +29,7 @@ def row_of(record: Record) -> CatalogRow:
 
 
 def at_least(record: Record, name: str, low: float) -> bool:
-    """Whether a number is known and reaches a bound."""
+    """Return whether a number is known and reaches a bound."""
     return record[name] is not None and record[name] >= low
 
 
@@ -67,7 +67,7 @@ def draw_filters(chance: random.Random, records: list[Record]) -> Record:
 
 
 async def whole_catalog(user: httpx2.AsyncClient) -> list[Record]:
-    """Every record that the service lists."""
+    """Return every record that the service lists."""
     records: list[Record] = []
     while page := (await user.get("/api/v1/datasets/", params={"limit": 1000, "skip": len(records)})).json():
         records += page

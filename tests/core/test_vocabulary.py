@@ -90,7 +90,7 @@ def wires(kind: type[RequestModel] = RequestModel) -> Iterator[type[RequestModel
 def test_whatever_a_value_is_refused_for_has_its_sentence() -> None:
     """No French answer carries the validating library's own English."""
     assert compose.BACKENDS, "the models are known once the whole product is loaded"
-    ours = re.compile(r'(?:PydanticCustomError|_one_error)\(\s*"(\w+)"')
+    ours = re.compile(r'(?:PydanticCustomError|_single_error)\(\s*"(\w+)"')
     said = set(ours.findall("".join(map(Path.read_text, ROOT.rglob("*.py")))))
     for model in wires():
         for node in nodes(model.__pydantic_core_schema__):

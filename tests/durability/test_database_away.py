@@ -15,13 +15,13 @@ BACK_SECONDS = 5.0
 
 
 def events(log: str, name: str) -> list[dict[str, Any]]:
-    """The log's lines about one kind of event."""
+    """Return the lines of the log about one kind of event."""
     found = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     return [event for event in found if event["event"] == name]
 
 
 def statuses(address: str, headers: dict[str, str]) -> dict[str, int]:
-    """What reads from the database, writes to it, signs in, and reports health are answered with."""
+    """Return the statuses of requests that read, write, sign in, and check the health."""
     with httpx2.Client(base_url=address, headers=headers, timeout=30) as client:
         account = {"username": "writer@example.org", "password": "correct horse battery"}
         return {

@@ -20,7 +20,7 @@ RECORD = {"name": "r", "description": "d", "file_path": "none.csv", "file_type":
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 MB."""
+    """Mount a file system of 64 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=64m,mode=700", "tmpfs", str(folder)]

@@ -60,7 +60,7 @@ def wait_for_writes(written: Writers, more: int) -> None:
 
 
 def kept(address: str, headers: dict[str, str]) -> tuple[list[str], list[str]]:
-    """The names of all records and projects that the service knows."""
+    """Return the names of all records and projects in the service."""
     with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
         names: list[str] = []
         while page := client.get("/api/v1/datasets/", params={"limit": 1000, "skip": len(names)}).json():

@@ -17,7 +17,7 @@ from touchstone.database.migrations import head
 
 
 def refused_start(folder: Path, **variables: str) -> str:
-    """The one line that a start on this data folder ends with."""
+    """Start the server on this data folder, and return the only line that it writes before it exits."""
     serving = ServingProcess(folder, TOUCHSTONE_DEMO="false", **variables)
     command = [sys.executable, "-m", "touchstone", "serve"]
     ended = subprocess.run(command, env=serving.environment(), capture_output=True, text=True, check=False, timeout=60)
@@ -28,14 +28,14 @@ def refused_start(folder: Path, **variables: str) -> str:
 
 
 def prepared(folder: Path) -> Path:
-    """The data folder after a first start and a stop."""
+    """Return the data folder after a first start and a stop."""
     serving = ServingProcess(folder, TOUCHSTONE_DEMO="false").start()
     assert serving.stop() == 0
     return folder / "touchstone.db"
 
 
 def modes(folder: Path) -> dict[str, int]:
-    """The rights of the folder and of everything in it, by path."""
+    """Return the permissions of the folder and of everything in it, by path."""
     return {str(path): stat.S_IMODE(path.lstat().st_mode) for path in (folder, *folder.rglob("*"))}
 
 

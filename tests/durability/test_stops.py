@@ -46,7 +46,7 @@ def until(found: Callable[[], bool]) -> None:
 
 
 def row(folder: Path) -> tuple[str, int, int]:
-    """The state, attempt and losses of the only job."""
+    """Return the state, the attempt and the losses of the only job."""
     with sqlite3.connect(folder / "touchstone.db") as connection:
         (found,) = connection.execute("SELECT status, attempt, losses FROM jobs").fetchall()
     connection.close()

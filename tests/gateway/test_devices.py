@@ -30,21 +30,21 @@ async def sign_in(
     device: str | None = None,
     address: str = "192.0.2.1",
 ) -> httpx2.Response:
-    """The answer to one sign-in, from a device that sends this cookie."""
+    """Return the response to a sign-in from a device that sends this cookie."""
     headers = {b"Cookie": f"{COOKIE}={device}".encode()} if device is not None else {}
     async with harness.client(address=address) as guest:
         return await guest.post(LOGIN, json={"username": email, "password": password}, headers=headers)
 
 
 async def device_of(harness: GatewayHarness, *, email: str = "ada@example.org", device: str | None = None) -> str:
-    """The device cookie after a sign-in."""
+    """Sign in and return the device cookie."""
     answer = await sign_in(harness, email=email, device=device, address="192.0.2.200")
     assert answer.status_code == 200, answer.text
     return str(answer.cookies[COOKIE])
 
 
 async def attack(harness: GatewayHarness, *emails: str, times: int = 10, device: str | None = None) -> Sequence[int]:
-    """The statuses of wrong passwords for each of these accounts."""
+    """Try a wrong password for each of these accounts, and return the statuses."""
     tries = [sign_in(harness, "wrong", email=email, device=device) for email in emails for _ in range(times)]
     return [answer.status_code for answer in await asyncio.gather(*tries)]
 
@@ -143,7 +143,7 @@ async def test_the_cookie_is_out_of_reach(harness: GatewayHarness) -> None:
 
 @pytest.fixture
 async def strict(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
-    """A gateway behind the edge and a trusted proxy, which lets an address make three accounts in an hour."""
+    """Open a gateway behind the middleware and a trusted proxy that allows three registrations an hour."""
     changed = settings.model_copy(update={"registrations_per_hour": 3, "trusted_proxies": ("192.0.2.1",)})
     assert changed.proxies == TrustedProxies.parse(["192.0.2.1"])
     gateway = await Gateway.open(changed, database, None, in_process_upstreams(recording_backends()))

@@ -15,19 +15,19 @@ REF = "#/components/schemas/"
 
 
 def described(paths: dict[str, Any], **schemas: Any) -> dict[str, Any]:
-    """A backend's document."""
+    """Return the document of a backend."""
     return {"openapi": "3.1.0", "info": INFO, "paths": paths, "components": {"schemas": schemas}}
 
 
 def answering(schema: str, *parameters: tuple[str, str]) -> dict[str, Any]:
-    """An operation that answers with a schema."""
+    """Return an operation that responds with a schema."""
     content = {"application/json": {"schema": {"$ref": REF + schema}}}
     given = [{"name": name, "in": where, "required": True, "schema": {}} for where, name in parameters]
     return {"operationId": "same", "parameters": given, "responses": {"200": {"description": "", "content": content}}}
 
 
 def text(description: str) -> dict[str, Any]:
-    """A schema."""
+    """Return a schema."""
     return {"type": "string", "description": description}
 
 
@@ -55,7 +55,7 @@ EXPLANATION = described({"/jobs": {"get": answering("Shared")}}, Shared=text("th
 
 
 def references(value: Any) -> Iterator[str]:
-    """Every reference in a document."""
+    """Yield every reference in a document."""
     if isinstance(value, dict):
         if "$ref" in value:
             yield value["$ref"].removeprefix(REF)

@@ -34,7 +34,7 @@ def addresses(*, are_open: bool) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 async def apart(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
-    """The gateway with every backend behind a real HTTP hop."""
+    """Open a gateway with every backend behind a real HTTP connection."""
     backends = recording_backends()
     tokens = InternalTokens(KEY)
     async with AsyncExitStack() as stack:

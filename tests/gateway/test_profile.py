@@ -95,7 +95,7 @@ async def test_without_a_hash_nothing_matches() -> None:
 
 
 def image(kind: str, size: tuple[int, int] = (900, 600), mode: str = "RGB", **options: object) -> bytes:
-    """A picture of a kind."""
+    """Return the bytes of a picture in this format."""
     out = io.BytesIO()
     Image.new(mode, size, "teal").save(out, kind, **options)
     return out.getvalue()
@@ -141,7 +141,7 @@ async def test_a_picture_is_kept_small_and_bare(harness: GatewayHarness) -> None
 
 
 def bomb() -> bytes:
-    """A PNG of a few bytes that claims 65 000 by 65 000 pixels."""
+    """Return a PNG of a few bytes that claims 65 000 by 65 000 pixels."""
     header = b"IHDR" + struct.pack(">IIBBBBB", 65_000, 65_000, 8, 2, 0, 0, 0)
     data = b"IDAT" + zlib.compress(b"\x00" * 1000)
     chunks = [struct.pack(">I", len(c) - 4) + c + struct.pack(">I", zlib.crc32(c)) for c in (header, data, b"IEND")]

@@ -209,7 +209,7 @@ async def test_ten_failures_close_an_account_to_one_address(harness: GatewayHarn
 
 
 async def failures(throttle: LoginThrottle, account: str, client: str) -> None:
-    """One failed attempt."""
+    """Make a failed attempt."""
     with pytest.raises(InvalidCredentials):
         async with throttle.limit_password_attempts(account, client):
             raise InvalidCredentials
@@ -258,7 +258,7 @@ async def refreshed(harness: GatewayHarness, token: str) -> tuple[int, dict[str,
 
 
 async def is_in(harness: GatewayHarness, access_token: str) -> bool:
-    """Whether an access token still opens the account."""
+    """Return whether an access token is still valid."""
     async with harness.client(access_token) as user:
         answer = await user.get("/users/me")
     assert answer.status_code == 200 or answer.json() == UNAUTHORIZED

@@ -30,7 +30,7 @@ def claims(**changes: Any) -> dict[str, Any]:
 
 
 def signed(values: dict[str, Any], *, algorithm: str = "HS256", key: bytes = KEY) -> str:
-    """A token with these claims."""
+    """Return a token with these claims."""
     return jwt.encode({"alg": algorithm}, values, OctKey.import_key(key), algorithms=[algorithm])
 
 

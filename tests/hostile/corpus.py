@@ -240,7 +240,7 @@ METHODS: Final = (
 
 
 def request(method: bytes, target: bytes, headers: bytes = b"", body: bytes | None = None) -> bytes:
-    """The bytes of one request, with a Content-Length when it has a body."""
+    """Return the bytes of a request, with a Content-Length if it has a body."""
     length = b"" if body is None else b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
     return (
         method
@@ -256,7 +256,7 @@ def request(method: bytes, target: bytes, headers: bytes = b"", body: bytes | No
 
 
 def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:  # noqa: C901 - a list, not logic
-    """Every request of the corpus, most of them signed in."""
+    """Return every request of the corpus, most of them signed in."""
     auth = b"Authorization: Bearer " + token + b"\r\n"
     for method, route in JSON_ROUTES:
         for i, body in enumerate(BODIES):

@@ -16,7 +16,7 @@ SECONDS = 20
 
 
 async def exchange(address: str, raw: bytes) -> bytes:
-    """What the server answers to these bytes, up to its closing the connection."""
+    """Send these bytes, and return what the server sends until it closes the connection."""
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
@@ -30,7 +30,7 @@ async def exchange(address: str, raw: bytes) -> bytes:
 
 
 def status_of(answer: bytes) -> int:
-    """The status of an answer; 400 for a connection that was closed without one."""
+    """Return the status of a response; 400 for a connection that was closed without one."""
     return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 400
 
 
@@ -65,7 +65,7 @@ async def test_no_bytes_bring_the_service_to_a_server_error(kind: str, tmp_path:
 
 
 async def signed_in(service: Service) -> str:
-    """The access token of a new user."""
+    """Register a user and return an access token."""
     client = await service.register("hostile@example.org")
     token: str = client.headers["Authorization"].removeprefix("Bearer ")
     await client.aclose()

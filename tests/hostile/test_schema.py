@@ -15,7 +15,7 @@ SIGNING_OUT = "/auth/logout|/users/me/sessions|/users/me/password|/auth/reset-pa
 
 
 def token_of(address: str, email: str) -> str:
-    """The access token of a new user."""
+    """Register a user and return an access token."""
     account = {"email": email, "password": "correct horse battery"}
     httpx2.post(f"{address}/api/v1/auth/register", json=account, timeout=30).raise_for_status()
     answer = httpx2.post(
