@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from touchstone.http.connection_limits import ConnectionLimits
-from touchstone.http.server import configured
+from touchstone.http.server import server_config
 
 
 @asynccontextmanager
@@ -18,7 +18,7 @@ async def listening(app: ASGIApp, *, limits: ConnectionLimits | None = None) -> 
     """The application behind a real HTTP server on a free loopback port; its address."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(configured(app, drain_seconds=5, limits=limits))
+    server = uvicorn.Server(server_config(app, drain_seconds=5, limits=limits))
     server.capture_signals = _no_signals  # type: ignore[method-assign]
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started:

@@ -16,8 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.listening import listening
 from touchstone.core.client_address import TrustedProxies
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.http.connection import HEADER_SECONDS
 from touchstone.http.connection_limits import ConnectionLimits, RefusalBudget
-from touchstone.http.server import HEADER_SECONDS, address, serve
+from touchstone.http.listener import listener_address
+from touchstone.http.server import serve
 
 APP = PlainTextResponse("ok")
 SLACK = 5.0
@@ -56,7 +58,7 @@ ANSWERED = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.mark.parametrize("then", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", ANSWERED + ANSWERED])
 async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch, then: bytes) -> None:
     """After its last whole answer, be it silent or half way through another request; what is whole is answered."""
-    monkeypatch.setattr("touchstone.http.server.KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.connection.KEEP_ALIVE_SECONDS", 0.2)
     async with listening(APP) as where:
         answer = await asyncio.wait_for(talk(where, ANSWERED + then), SLACK)
     assert answer.count(b"HTTP/1.1 200 OK") == 1 + then.count(ANSWERED)
@@ -64,7 +66,7 @@ async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch
 
 async def test_an_answer_that_takes_long_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody rests while an answer is being made."""
-    monkeypatch.setattr("touchstone.http.server.KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.connection.KEEP_ALIVE_SECONDS", 0.2)
 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.5)
@@ -86,10 +88,10 @@ async def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
 def test_addresses_are_written_as_people_open_them(tmp_path: Path) -> None:
     """IPv6 in brackets, sockets by their path."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        assert address(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
+        assert listener_address(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "s"))
-        assert address(listener) == f"unix:{tmp_path}/s"
+        assert listener_address(listener) == f"unix:{tmp_path}/s"
 
 
 def listener_of(where: str) -> tuple[str, int]:
@@ -246,7 +248,7 @@ async def test_a_trusted_proxy_is_not_made_to_wait() -> None:
 
 async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long before one that rests after a useful answer."""
-    monkeypatch.setattr("touchstone.http.server.REFUSED_IDLE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.connection.REFUSED_IDLE_SECONDS", 0.2)
     async with listening(Refusing(), limits=ConnectionLimits(per_address=10)) as where:
         assert b"not now" in await asyncio.wait_for(talk(where, REFUSED), SLACK)
 

@@ -1,4 +1,4 @@
-"""What the connections of a listener may use: how many of them, by client address, and how slowly they may go."""
+"""Limits on connections: their number in all and per client address, and the rate at which they must progress."""
 
 import contextlib
 import ctypes
@@ -14,19 +14,20 @@ from typing import Final, Self
 from touchstone.core.client_address import TrustedProxies, address_block, parse_address
 from touchstone.core.settings import Settings
 
-# The rate of an answer, and of a body that nobody wants any more, is looked at over this long.
+# The rate of a response, and of a refused body, is measured over this time.
 RATE_SECONDS: Final = 4.0
-# A connection that has moved less than this since it was looked at, a second ago, is slow.
+# A connection is slow if it has moved fewer bytes than this within a second.
 SLOW_BYTES: Final = 64 * 1024
-# Half of what refusals cost is seen where they are timed; the rest is parsing and the kernel's.
+# The measured time is about half of what refusals cost; the rest is parsing and the kernel's work.
 REFUSAL_SHARE: Final = 0.05
 REFUSAL_BURST_SECONDS: Final = 0.25
-# Kept for files, databases and children, of the descriptors that a process may have.
+# Of the process's file descriptors, those for files, databases and child processes.
 _RESERVED_DESCRIPTORS: Final = 256
+UNLIMITED: Final = 1 << 30
 # A classic BPF program over the TCP header: a segment with SYN and without ACK is dropped, any other passes.
 _SO_ATTACH_FILTER: Final = 26
 _DROP_SYN: Final = ((0x30, 0, 0, 13), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 0), (0x06, 0, 0, 0x40000))
-# Places in Linux's `struct tcp_info` (include/uapi/linux/tcp.h): `tcpi_bytes_acked` and, after it, `…_received`.
+# Offsets in Linux's `struct tcp_info` (include/uapi/linux/tcp.h): `tcpi_bytes_acked` and, after it, `…_received`.
 _TCP_INFO_UNACKNOWLEDGED: Final = 24  # of a listener: how many connections wait in its queue
 _TCP_INFO_COUNTERS: Final = 120
 _TCP_INFO_SIZE: Final = 136
@@ -34,7 +35,7 @@ _TCP_INFO_SIZE: Final = 136
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a socket has moved so far, in bytes: acknowledged by the client, received from it, and not yet sent."""
+    """The bytes of a socket: acknowledged by the client, received from it, and not yet sent."""
 
     acknowledged: int
     received: int
@@ -42,7 +43,7 @@ class Progress:
 
     @classmethod
     def of(cls, connection: socket.socket) -> Self | None:
-        """Ask the kernel; None where it cannot tell (a unix socket, a system other than Linux)."""
+        """Return the counters of the kernel, or None if there are none (a unix socket, a system other than Linux)."""
         option = getattr(socket, "TCP_INFO", None)
         if option is None or connection.family == socket.AF_UNIX:
             return None
@@ -56,23 +57,34 @@ class Progress:
         acknowledged, received = struct.unpack_from("QQ", info, _TCP_INFO_COUNTERS)
         return cls(acknowledged, received, unsent)
 
+    @property
+    def moved(self) -> int:
+        """The bytes that have reached either end."""
+        return self.acknowledged + self.received
+
 
 class Pace:
-    """Whether bytes move at a minimum rate while some are due. It is told now and then how far they have come."""
+    """Checks that bytes move at a minimum rate while some are outstanding."""
 
     def __init__(self, minimum_rate: int) -> None:
         self._window_bytes = int(minimum_rate * RATE_SECONDS)
-        self._due: tuple[float, int] | None = None
+        self._deadline: float | None = None
+        self._required_bytes = 0
 
     def is_too_slow(self, now: float, moved: int, outstanding: int) -> bool:
-        """Return whether fewer bytes than the rate demands have moved, of those that were due."""
+        """Return whether too few of the outstanding bytes have moved since the current window began.
+
+        `moved` counts all bytes so far; a new window begins whenever the bytes of the last one have moved.
+        """
         if outstanding <= 0:
-            self._due = None
-        elif self._due is None or moved >= self._due[1]:
-            self._due = (now + RATE_SECONDS, moved + min(outstanding, self._window_bytes))
-        else:
-            return now >= self._due[0]
-        return False
+            self._deadline = None
+            return False
+
+        if self._deadline is None or moved >= self._required_bytes:
+            self._deadline = now + RATE_SECONDS
+            self._required_bytes = moved + min(outstanding, self._window_bytes)
+            return False
+        return now >= self._deadline
 
 
 @dataclass(slots=True)
@@ -84,7 +96,7 @@ class RefusalBudget:
     _used_at: float = 0.0
 
     def use(self, now: float, seconds: float) -> bool:
-        """Count the time that a refusal has taken; return whether the budget still holds."""
+        """Deduct the time that a refusal has taken, and return whether the budget is not exhausted."""
         refilled = self.share * (now - self._used_at)
         self._used_seconds = max(0.0, self._used_seconds - refilled) + seconds
         self._used_at = now
@@ -93,20 +105,20 @@ class RefusalBudget:
 
 @dataclass(slots=True)
 class ConnectionLimits:
-    """The connections of one listener, counted by client address. Trusted proxies speak for many, and have no limits.
+    """The limits of one listener, whose connections are counted by client address; trusted proxies have no limits.
 
     Attributes:
-        per_address: connections of one address; 0: no limits per address.
-        slow_per_address: how many of them may be slow at once; 0: no limit.
+        per_address: connections of one address; 0 for no limits per address.
+        slow_per_address: how many of them may be slow at once; 0 for no limit.
         total: connections of all addresses.
-        minimum_rate: bytes a second that an answer has to be read at.
-        proxies: whom no limit per address holds for.
-        refusals: how much of the time refusals may take before connections that were refused are made to wait.
+        minimum_rate: bytes per second at which a response must be read.
+        proxies: reverse proxies, to which no limit per address applies.
+        refusals: time that refusals may take before refused connections are no longer read for a while.
     """
 
     per_address: int = 0
     slow_per_address: int = 0
-    total: int = 1 << 30
+    total: int = UNLIMITED
     minimum_rate: int = 4096
     proxies: TrustedProxies = field(default_factory=TrustedProxies)
     refusals: RefusalBudget = field(default_factory=RefusalBudget)
@@ -115,17 +127,17 @@ class ConnectionLimits:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the limits that the settings and the process's own descriptors allow."""
+        """Return the limits from the settings and the number of file descriptors of the process."""
         return cls(
             per_address=settings.connections_per_address,
             slow_per_address=settings.slow_connections_per_address,
-            total=_descriptors() // 2,
+            total=_raise_descriptor_limit() // 2,
             minimum_rate=settings.minimum_rate_bytes,
             proxies=settings.proxies,
         )
 
     def key(self, client: tuple[str, int] | None) -> str | None:
-        """Return what the connections of this client are counted under; None when they are not counted."""
+        """Return the key by which connections of this client are counted, or None if they are not counted."""
         if client is None or not self.per_address:
             return None
         address = parse_address(client[0])
@@ -134,38 +146,40 @@ class ConnectionLimits:
         return address_block(client[0])
 
     def open(self, key: str | None) -> bool:
-        """Count a connection; whether it may stay."""
+        """Count a new connection, and return whether it may stay open."""
         if self._open.total() >= self.total or (key is not None and self._open[key] >= self.per_address):
             return False
         self._open[key or ""] += 1
         return True
 
     def close(self, key: str | None) -> None:
-        """Count a connection no more."""
+        """Stop counting a connection that has been closed."""
         _decrement(self._open, key or "")
 
-    def slow_down(self, key: str | None) -> bool:
-        """Count a connection as slow; whether it may stay."""
+    def add_slow(self, key: str | None) -> bool:
+        """Count a connection as slow, and return whether it may stay open."""
         if key is None or not self.slow_per_address:
             return True
         self._slow[key] += 1
         return self._slow[key] <= self.slow_per_address
 
-    def speed_up(self, key: str | None) -> None:
-        """Count a connection as slow no more."""
+    def remove_slow(self, key: str | None) -> None:
+        """Stop counting a connection as slow."""
         if key is not None and self.slow_per_address:
             _decrement(self._slow, key)
 
 
 def has_input(connection: socket.socket) -> bool:
     """Return whether the client has sent something that has not been read."""
-    return bool(struct.unpack("i", fcntl.ioctl(connection.fileno(), termios.FIONREAD, bytes(4)))[0])
+    result = fcntl.ioctl(connection.fileno(), termios.FIONREAD, bytes(4))
+    unread_bytes: int = struct.unpack("i", result)[0]
+    return unread_bytes > 0
 
 
 def refuse_new_connections(listener: socket.socket) -> None:
-    """Let the kernel drop what would begin a connection, while those that have begun are still accepted.
+    """Make the kernel drop packets that begin a connection, while connections that have begun are still accepted.
 
-    A client tries again after a second, and then finds the listener closed, or the one that follows it.
+    The client tries again after a second and then finds the listener closed, or that of the next server.
 
     Raises:
         OSError: the system has no such filter.
@@ -179,7 +193,7 @@ def refuse_new_connections(listener: socket.socket) -> None:
 
 
 def waiting_connections(listener: socket.socket) -> int:
-    """Return how many connections the kernel has accepted that nobody has taken yet; 0 where it cannot tell."""
+    """Return the number of connections in the queue of a listener; 0 where the kernel does not tell."""
     option = getattr(socket, "TCP_INFO", None)
     if option is None or listener.family == socket.AF_UNIX:
         return 0
@@ -194,11 +208,14 @@ def _decrement(counter: Counter[str], key: str) -> None:
         del counter[key]
 
 
-def _descriptors() -> int:
-    """Take as many descriptors as the system lets this process have, and return how many connections may use."""
+def _raise_descriptor_limit() -> int:
+    """Raise the limit on file descriptors as far as possible, and return how many of them connections may use."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
             soft = hard
-    return max(_RESERVED_DESCRIPTORS, soft - _RESERVED_DESCRIPTORS) if soft != resource.RLIM_INFINITY else 1 << 30
+
+    if soft == resource.RLIM_INFINITY:
+        return UNLIMITED
+    return max(_RESERVED_DESCRIPTORS, soft - _RESERVED_DESCRIPTORS)

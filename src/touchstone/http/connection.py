@@ -1,0 +1,278 @@
+"""One connection of the HTTP server: deadlines, limits per client address, and refusals without a task."""
+
+import asyncio
+import random
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from starlette.responses import Response
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from touchstone.core.errors import BadRequest, Overloaded, ServiceError
+from touchstone.core.metrics import CLOSED
+from touchstone.http.connection_limits import SLOW_BYTES, ConnectionLimits, Pace, Progress, has_input
+from touchstone.http.error_rendering import render_error
+from touchstone.http.responses import JsonResponse
+from touchstone.http.shutdown import STOP_EVENT_KEY
+from touchstone.messages.locales import DEFAULT_LOCALE
+
+# Longer than our own clients keep an idle connection (15 s), so that they never reuse one that is being closed.
+KEEP_ALIVE_SECONDS: Final = 75
+HEADER_SECONDS: Final = 5.0
+CHECK_SECONDS: Final = 1.0
+# While the server stops, an idle connection may be used once more within this time.
+STOPPING_IDLE_SECONDS: Final = 2.0
+# How long a connection may idle after a refusal, which asks its client to come back after a second.
+REFUSED_IDLE_SECONDS: Final = 5.0
+RETRY_SECONDS: Final = (1.0, 2.0)
+# Reasons for which a connection is reset instead of closed after its response.
+_ABORT_REASONS: Final = frozenset({"unread", "unsent", "too_many_slow"})
+# Returns the response to a request that is refused before the application is called, or None to call it.
+QuickRefusal = Callable[[Any], Response | None]
+
+
+def _encode_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | memoryview) -> bytes:
+    """Return the bytes of a complete response."""
+    header_lines = [b"%b: %b\r\n" % header for header in headers]
+    return b"".join((STATUS_LINE[status], *header_lines, b"\r\n", body))
+
+
+def _encode_last_response(error: ServiceError) -> bytes:
+    """Return the bytes of an error response that ends its connection."""
+    headers = {**error.headers, "Connection": "close"}
+    response = JsonResponse(render_error(error, DEFAULT_LOCALE), error.status, headers)
+    return _encode_response(error.status, response.raw_headers, response.body)
+
+
+_NOT_HTTP: Final = _encode_last_response(BadRequest())
+_TOO_MANY_CONNECTIONS: Final = _encode_last_response(Overloaded(retry_after=1))
+
+
+class ConnectionProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with deadlines, limits per client address, and error responses like the application's.
+
+    Once a second each connection checks itself. It is closed if the headers of a request are late, if a client neither
+    reads its response nor sends the rest of a refused body at the minimum rate, or if it has been idle for long. Bodies
+    that the application waits for are limited in `http/request_bodies.py`, where they can be refused. uvicorn's own
+    timer stops at the next byte, so that half a request would hold its connection forever.
+
+    Requests that `refuse` answers never reach the application. If refusals take too much time, the connections of
+    clients that ignore `Retry-After` are not read for a while, so that impatient clients cost next to nothing.
+    """
+
+    def __init__(self, *arguments: Any, limits: ConnectionLimits, refuse: QuickRefusal, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._limits = limits
+        self._refuse = refuse
+        self._is_refused = False
+        self._pause_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Count the connection, refuse it if there are too many, and start the regular check."""
+        super().connection_made(transport)
+        now = self.loop.time()
+        self._idle_since = now
+        self._request_began_at: float | None = now  # the first request is expected at once
+        self._has_headers = False
+
+        self._progress: Progress | None = None
+        self._read_pace = Pace(self._limits.minimum_rate)
+        self._write_pace = Pace(self._limits.minimum_rate)
+        self._is_slow = False
+        self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
+
+        self._key = self._limits.key(self.client)
+        self._is_counted = self._limits.open(self._key)
+        if not self._is_counted:
+            CLOSED.labels("too_many").inc()
+            transport.write(_TOO_MANY_CONNECTIONS)
+            transport.close()
+
+    def on_message_begin(self) -> None:
+        """Note when a request begins, because its headers must be complete in time."""
+        self._request_began_at = self._request_began_at or self.loop.time()
+        self._has_headers = False
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Start the request; while the server stops, its response is the last one on this connection."""
+        self._has_headers = True
+        super().on_headers_complete()
+        if self._is_stopping:
+            self.cycle.keep_alive = False
+
+    def on_message_complete(self) -> None:
+        """Note that the request has been received completely."""
+        self._request_began_at = None
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Start the next request if it has been received already: as uvicorn does, but without its timer."""
+        self._idle_since = self.loop.time()
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Call the application, unless the request can be refused here and the connection can be used afterwards."""
+        started_at = time.perf_counter()
+        response = self._refuse(cycle.scope) if self._can_refuse_here(cycle) else None
+        ignores_retry_after = self._is_refused and self.loop.time() - self._idle_since < RETRY_SECONDS[0]
+        self._is_refused = response is not None
+        if response is None:
+            super()._start_asgi_task(cycle, app)
+            return
+
+        headers = [*cycle.default_headers, *response.raw_headers]
+        self.transport.write(_encode_response(response.status_code, headers, response.body))
+        cycle.response_started = cycle.response_complete = True
+        self.on_response_complete()
+
+        is_within_budget = self._limits.refusals.use(self.loop.time(), time.perf_counter() - started_at)
+        if ignores_retry_after and not is_within_budget and self._key is not None:
+            self._pause_reading()
+
+    def _can_refuse_here(self, cycle: RequestResponseCycle) -> bool:
+        """Return whether a refusal needs neither the application nor the end of the connection.
+
+        Pipelined requests, which do not wait for a response, are refused by the application, which then closes.
+        """
+        is_pipelined = bool(self.pipeline) or self._pause_timer is not None
+        is_last = not cycle.keep_alive or self._is_stopping
+        return not is_pipelined and not is_last and cycle.scope["method"] != "HEAD"
+
+    def _pause_reading(self) -> None:
+        self.flow.pause_reading()
+        delay = random.uniform(*RETRY_SECONDS)  # noqa: S311 - spread, so that not all clients come back at once
+        self._pause_timer = self.loop.call_later(delay, self._resume_reading)
+
+    def _resume_reading(self) -> None:
+        self._pause_timer = None
+        self._idle_since = self.loop.time()
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+
+    def close_after_next_response(self) -> None:
+        """Make the next response the last one if it has not begun; an idle client may send one more request soon."""
+        if self.is_idle:
+            self._idle_since = self.loop.time()
+        elif not self.cycle.response_started:
+            self.cycle.keep_alive = False
+
+    def shutdown(self) -> None:
+        """Close the connection, unless it has been asked already to close after its next response."""
+        if not self._is_stopping:
+            super().shutdown()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse input that is not HTTP, for which there is no request that the application could refuse."""
+        if not self.pipeline and (self.is_idle or not self.cycle.response_started):
+            self.transport.write(_NOT_HTTP)
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+        self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the timers and stop counting the connection."""
+        self._check_timer.cancel()
+        if self._pause_timer is not None:
+            self._pause_timer.cancel()
+        self._set_slow(False)
+        if self._is_counted:
+            self._limits.close(self._key)
+        super().connection_lost(exc)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the client may expect to send another request on this connection."""
+        return not self.transport.is_closing() and (self.is_idle or self.cycle.keep_alive)
+
+    @property
+    def _is_stopping(self) -> bool:
+        stop_event: asyncio.Event | None = self.app_state.get(STOP_EVENT_KEY)
+        return stop_event is not None and stop_event.is_set()
+
+    def _check(self) -> None:
+        """Abort or close the connection if there is a reason to, and check again after a second."""
+        reason = self._abort_reason() or self._close_reason()
+        if reason in _ABORT_REASONS:
+            self._abort(reason)
+            return
+
+        if reason and not self.transport.is_closing():
+            CLOSED.labels(reason).inc()
+            self.transport.close()  # the rest of the response is still sent, and its pace checked
+        self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
+
+    def _abort_reason(self) -> str | None:
+        """Return why the connection is too slow, or None if it is not."""
+        connection = self.transport.get_extra_info("socket")
+        previous, progress = self._progress, Progress.of(connection)
+        self._progress = progress
+        if progress is None:
+            return None
+
+        now = self.loop.time()
+        unsent_bytes = progress.unsent + self.transport.get_write_buffer_size()
+        if self._write_pace.is_too_slow(now, progress.acknowledged, unsent_bytes):
+            return "unread"
+
+        # The application limits the bodies that it waits for. The rest of a refused body is only read and dropped.
+        is_dropping_body = self._request_began_at is not None and self._has_headers and self.is_idle
+        if self._read_pace.is_too_slow(now, progress.received, SLOW_BYTES if is_dropping_body else 0):
+            return "unsent"
+
+        is_receiving = self._request_began_at is not None and not self.flow.read_paused
+        is_transferring = previous is not None and (unsent_bytes > 0 or is_receiving)
+        moved_bytes = 0 if previous is None else progress.moved - previous.moved
+        is_permitted = self._set_slow(is_transferring and moved_bytes < SLOW_BYTES)
+        return None if is_permitted else "too_many_slow"
+
+    def _close_reason(self) -> str | None:
+        """Return why the connection should be closed after its response, or None if it should not."""
+        if not self.is_idle or has_input(self.transport.get_extra_info("socket")):
+            return None
+
+        is_refused = self._is_refused and self._key is not None
+        idle_seconds = STOPPING_IDLE_SECONDS if self._is_stopping else KEEP_ALIVE_SECONDS
+        if is_refused:
+            idle_seconds = min(idle_seconds, REFUSED_IDLE_SECONDS)
+
+        reason, limit, since = "idle", idle_seconds, self._idle_since
+        has_begun = self._request_began_at is not None and not (self._is_stopping and self.scope is None)
+        if has_begun:
+            since = max(self._idle_since, self._request_began_at or 0.0)
+            if not self._has_headers:
+                reason, limit = "headers", min(HEADER_SECONDS, KEEP_ALIVE_SECONDS)
+
+        return reason if self.loop.time() - since >= limit else None
+
+    def _set_slow(self, is_slow: bool) -> bool:
+        """Count this connection among the slow ones or not, and return whether it may stay open."""
+        if is_slow == self._is_slow:
+            return True
+
+        self._is_slow = is_slow
+        if is_slow:
+            return self._limits.add_slow(self._key)
+        self._limits.remove_slow(self._key)
+        return True
+
+    def _abort(self, reason: str) -> None:
+        """Reset the connection, so that a response which its client does not read does not stay in memory."""
+        CLOSED.labels(reason).inc()
+        connection = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()

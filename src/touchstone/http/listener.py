@@ -1,0 +1,65 @@
+"""The listening socket of a server: TCP or a unix socket."""
+
+import contextlib
+import socket
+from pathlib import Path
+from typing import Final
+
+from touchstone.core.settings import Settings, SettingsError
+
+BACKLOG: Final = 2048
+# The part of a response that the kernel buffers beyond the client's window, so that clients that never read cost
+# little memory.
+UNSENT_BYTES: Final = 128 * 1024
+# The kernel drops a connection whose client acknowledges nothing for so long, even after we have closed it.
+UNACKNOWLEDGED_SECONDS: Final = 10
+UNIX_PREFIX: Final = "unix:"
+
+
+def open_listener(settings: Settings) -> socket.socket:
+    """Return a socket that listens on the address in the settings.
+
+    Raises:
+        SettingsError: it is not possible to listen there.
+    """
+    try:
+        if settings.host.startswith(UNIX_PREFIX):
+            return _listen_unix(Path(settings.host.removeprefix(UNIX_PREFIX)))
+        return _listen_tcp(settings.host, settings.port)
+    except OSError as error:
+        address = f"{settings.host}:{settings.port}"
+        message = f"TOUCHSTONE_HOST, TOUCHSTONE_PORT: cannot listen on {address}: {error.strerror}"
+        raise SettingsError(message) from None
+
+
+def listener_address(listener: socket.socket) -> str:
+    """Return the address of a listener in the form in which a person opens it."""
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{listener.getsockname()}"
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _listen_tcp(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+    # Accepted connections inherit these options.
+    for name, value in (("TCP_NOTSENT_LOWAT", UNSENT_BYTES), ("TCP_USER_TIMEOUT", UNACKNOWLEDGED_SECONDS * 1000)):
+        option = getattr(socket, name, None)
+        if option is not None:
+            listener.setsockopt(socket.IPPROTO_TCP, option, value)
+
+    # Event loops disable Nagle's algorithm only for sockets that name their protocol. With it, a small response in two
+    # writes waits 40 ms for the client's acknowledgement.
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=listener.detach())
+
+
+def _listen_unix(path: Path) -> socket.socket:
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    listener.listen(BACKLOG)
+    return listener
