@@ -29,7 +29,7 @@ from touchstone.http import server
 from touchstone.http.admission import InSamePlace
 from touchstone.http.error_responses import error_response
 from touchstone.http.installation import InstallationMiddleware, PartIdentity, check_same_installation, installation_id
-from touchstone.http.middleware import Edge, client_address
+from touchstone.http.middleware import EdgeMiddleware, client_address
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.jobs.kinds import JOB_KIND_NAMES
 from touchstone.jobs.runtime import Jobs
@@ -150,7 +150,7 @@ async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
 
         identity = PartIdentity(name, installation_id(settings.data_dir), has_key=tokens is not None)
         app = InstallationMiddleware(backend_part.app, tokens, identity)
-        yield Edge(app, _backend_settings(settings), large_bodies=LARGE_BODIES, caller_of=forwarded_caller_of)
+        yield EdgeMiddleware(app, _backend_settings(settings), large_bodies=LARGE_BODIES, caller_of=forwarded_caller_of)
 
 
 def part(name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
@@ -264,11 +264,11 @@ async def _enter_public_site(settings: Settings, gateway_part: Gateway, stack: A
     # The pages call the API within the admission of their own request, because a second one could wait for the first.
     pages = await _enter(stack, WebApp.open(settings, InSamePlace(gateway_part.app)))
     site = PublicSite(pages, gateway_part)
-    return Edge(
+    return EdgeMiddleware(
         site,
         settings,
         large_bodies=LARGE_BODIES | LARGE_PAGES,
-        refusing=site.error_response,
+        respond_to_error=site.error_response,
         caller_of=site.caller_of,
     )
 

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from touchstone.core.errors import Overloaded
 from touchstone.http.admission import Admission, InSamePlace, Place
-from touchstone.http.request_costs import DEFAULT_SECONDS, Costs, kind_of
+from touchstone.http.request_costs import DEFAULT_SECONDS, RequestCosts, kind_of
 
 LONG = 2**-6  # sums of it are exact
 SHORT = 0.001
@@ -300,7 +300,7 @@ async def test_idle_callers_are_forgotten() -> None:
 
 def test_costs_are_learned_by_route_and_size() -> None:
     """What one ranking with explanations has cost is expected of the next of about its size, and of nothing else."""
-    costs = Costs()
+    costs = RequestCosts()
     score = "/api/v1/datasets/score"
     for _ in range(50):
         costs.learn(kind_of("POST", score, b"limit=1000&explain=true"), 0.02)
@@ -319,7 +319,7 @@ def test_records_of_one_route_share_their_cost() -> None:
 
 def test_addresses_do_not_fill_the_memory() -> None:
     """However many there are and however long they are, little is kept."""
-    costs = Costs()
+    costs = RequestCosts()
     for number in range(5000):
         costs.learn(kind_of("GET", f"/app/static/{number:06}x" + "y" * 1000, b""), 0.001)
         costs.learn(kind_of("GET", f"/app/static/{number:06}x", b""), 0.001)

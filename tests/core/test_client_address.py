@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from touchstone.core.client_address import TrustedProxies, address_block, parse_address
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.http.middleware import Edge, client_address
+from touchstone.http.middleware import EdgeMiddleware, client_address
 
 PROXIES = TrustedProxies.parse(["10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.10"])
 
@@ -134,7 +134,7 @@ async def witnessed(tmp_path: Path, proxies: str, headers: Mapping[str, str]) ->
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_TRUSTED_PROXIES": proxies})
     witness = Witness()
     with structlog.testing.capture_logs() as lines:
-        transport = httpx2.ASGITransport(Edge(witness, settings), client=("10.1.2.3", 4567))
+        transport = httpx2.ASGITransport(EdgeMiddleware(witness, settings), client=("10.1.2.3", 4567))
         async with httpx2.AsyncClient(transport=transport, base_url="http://test") as http:
             await http.get("/", headers=headers)
     (line,) = (dict(line) for line in lines if line["event"] == "request")

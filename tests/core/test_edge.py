@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from tests.listening import listening
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
-from touchstone.http.middleware import Edge
+from touchstone.http.middleware import EdgeMiddleware
 
 
 class Stage:
@@ -96,13 +96,13 @@ async def answer(send: Send, body: bytes, *, content_type: bytes = b"text/plain"
     await send({"type": "http.response.body", "body": body, "more_body": more})
 
 
-def edge(stage: Stage, tmp_path: Path, *, large: Collection[str] = ("/echo/large",), **settings: Any) -> Edge:
+def edge(stage: Stage, tmp_path: Path, *, large: Collection[str] = ("/echo/large",), **settings: Any) -> EdgeMiddleware:
     names = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in settings.items()}
     loaded = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **names})
-    return Edge(stage, loaded, large_bodies=frozenset(large))
+    return EdgeMiddleware(stage, loaded, large_bodies=frozenset(large))
 
 
-def client(app: Edge) -> httpx2.AsyncClient:
+def client(app: EdgeMiddleware) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test")
 
 

@@ -12,7 +12,7 @@ from tests.gateway.harness import PASSWORD, GatewayHarness, in_process_upstreams
 from touchstone.core.client_address import TrustedProxies
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.http.middleware import Edge
+from touchstone.http.middleware import EdgeMiddleware
 from touchstone.services.gateway import accounts, password_changes
 from touchstone.services.gateway.app import Gateway
 
@@ -147,7 +147,7 @@ async def strict(settings: Settings, database: Database) -> AsyncIterator[Gatewa
     changed = settings.model_copy(update={"registrations_per_hour": 3, "trusted_proxies": ("192.0.2.1",)})
     assert changed.proxies == TrustedProxies.parse(["192.0.2.1"])
     gateway = await Gateway.open(changed, database, None, in_process_upstreams(recording_backends()))
-    gateway.app = Edge(gateway.app, changed)
+    gateway.app = EdgeMiddleware(gateway.app, changed)
     yield GatewayHarness(gateway, changed, database, {})
     await gateway.close()
 

@@ -1,15 +1,13 @@
-"""What every listener does before an application sees a request: identify, limit, admit, time out, log."""
+"""The outermost middleware of every listener: request ids, limits, admission, error responses, metrics and the log."""
 
 import asyncio
 import functools
 import itertools
 import logging
 import math
-import os
-import re
 import time
 from collections.abc import Callable, Collection, Hashable
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from starlette.responses import Response
@@ -21,43 +19,50 @@ from touchstone.core.errors import (
     BadRequest,
     HeadersTooLarge,
     InternalError,
-    MethodNotAllowed,
     Overloaded,
     ServiceError,
 )
 from touchstone.core.metrics import REQUESTS, SECONDS
 from touchstone.core.settings import Settings
-from touchstone.http.admission import Admission, Place
+from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
-from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots, resumed
-from touchstone.http.request_costs import Costs, Kind, kind_of
+from touchstone.http.exchange import (
+    NOSNIFF,
+    REQUEST_ID,
+    ErrorResponder,
+    Exchange,
+    choose_request_id,
+    receive_disconnect,
+)
+from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots
+from touchstone.http.request_costs import RequestCosts, RequestKind, kind_of
 
 MAX_HEADERS: Final = 100
 MAX_HEADER_BYTES: Final = 32 * 1024
-REQUEST_ID: Final = b"x-request-id"
-_REQUEST_ID_FORM: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
-_EVENT_STREAM: Final = b"text/event-stream"
-_NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
+OVERLOAD_LOG_SECONDS: Final = 1.0
 _OVERLOADED: Final = Overloaded(retry_after=1)
-_OVERLOADED_LAST: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
+_OVERLOADED_CLOSING: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
+_HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 log = structlog.get_logger("touchstone.access")
-Refusing = Callable[[ServiceError, Scope], ASGIApp]  # the answer that carries a refusal
 CallerOf = Callable[[Scope], Hashable]
+
+_request_counter: Final = functools.cache(REQUESTS.labels)
 
 
 def client_address(scope: Scope) -> Hashable:
-    """Return the address that a request comes from: its caller, where nothing better is known."""
+    """Return the address of the client, by which requests are attributed if the user is unknown."""
     client = scope.get("client")
     return address_block(client[0]) if client else None
 
 
-class Edge:
+class EdgeMiddleware:
     """The outermost layer of a listener.
 
-    Gives each request an id and, behind a trusted proxy, the address of its client; refuses headers and bodies over
-    the limits (uploads have their own, at the paths in `large_bodies` only), admits requests fairly between callers,
-    and turns whatever escapes an application into an answer without a trace. `refusing` makes the answers that carry
-    refusals; `caller_of` says whose a request is.
+    It gives each request an id and, behind a trusted proxy, the address of its client; refuses headers and bodies over
+    the limits (uploads, at the paths in `large_bodies`, have limits of their own); admits requests fairly between
+    callers; and turns unexpected exceptions into an error response without a traceback. `respond_to_error` makes the
+    error responses, and `caller_of` returns the user or address that a request is attributed to.
     """
 
     def __init__(
@@ -66,151 +71,164 @@ class Edge:
         settings: Settings,
         *,
         large_bodies: Collection[str] = (),
-        refusing: Refusing = error_response,
+        respond_to_error: ErrorResponder = error_response,
         caller_of: CallerOf = client_address,
     ) -> None:
         self.app = app
         self.settings = settings
         self.large_bodies = large_bodies
-        self.refusing = refusing
+        self.respond_to_error = respond_to_error
         self.proxies = settings.proxies
-        self._access: structlog.typing.FilteringBoundLogger = log.bind()  # finding it anew each time costs more
-        self._is_logged = self._access.is_enabled_for(logging.INFO)
         self._caller_of = caller_of
-        self._costs = Costs()
+
+        self._costs = RequestCosts()
         self._admission = Admission(limit=settings.max_concurrency, wait_seconds=settings.queue_seconds)
-        self._refused = 0
-        self._refused_logged = -math.inf
         self._uploads = UploadSlots(settings)
         self._memory = BodyMemory(settings.max_concurrency * settings.body_max_bytes)
 
+        self._access_log: structlog.typing.FilteringBoundLogger = log.bind()  # binding it for each request costs more
+        self._is_logged = self._access_log.is_enabled_for(logging.INFO)
+        self._refused_since_log = 0
+        self._overload_logged_at = -math.inf
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Work on one request; lifespans pass through."""
+        """Handle one request; lifespan messages pass through, and websockets are refused."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
             return
+
         scope = self.proxies.resolve(scope)
         kind = kind_of(scope["method"], scope["path"], scope.get("query_string", b""))
-        if self._is_refused_at_once(scope, kind):
-            await self._refuse_at_once(scope, receive, send)
+        if self._must_refuse(scope, kind):
+            await self._send_refusal(scope, receive, send)
             return
-        exchange = _Exchange(scope, send, self.refusing)
+
+        exchange = Exchange(scope, send, self.respond_to_error)
         try:
-            _check_head(scope)
-            await self._answer(exchange, receive, kind)
-        except ServiceError as problem:
-            await exchange.refuse(problem)
+            _check_headers(scope)
+            await self._handle(exchange, receive, kind)
+        except ServiceError as error:
+            await exchange.send_error(error)
         except asyncio.CancelledError:
             raise
         except Exception:
-            # An application that waits for the rest of a body fails when its client goes away: nothing is wrong here.
+            # An application that waits for the rest of a body fails when its client disconnects, which is no defect.
             if not exchange.is_abandoned:
                 log.exception("request failed", request_id=exchange.id)
-                await exchange.refuse(InternalError())
+                await exchange.send_error(InternalError())
         finally:
             self._record(exchange)
 
     def refusal_at_once(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that would have to wait too long; None where the application is to be called.
+        """Return the response to a request that would have to wait too long, or None to call the application.
 
-        Under overload this is most of what is done: a server that asks here first needs no task for it.
+        Refusals are most of the work under overload. A server that calls this first needs no task for them.
         """
-        started = time.perf_counter()
+        started_at = time.perf_counter()
         scope = self.proxies.resolve(scope)
         kind = kind_of(scope["method"], scope["path"], scope["query_string"])
-        if not self._is_refused_at_once(scope, kind):
+        if not self._must_refuse(scope, kind):
             return None
 
-        response = self.refusing(_OVERLOADED, scope)
+        response = self.respond_to_error(_OVERLOADED, scope)
         if not isinstance(response, Response):
             return None
-        response.raw_headers += _identifying(scope)
-        self._count_refusal(scope, started)
+        response.raw_headers += _refusal_headers(scope)
+        self._record_refusal(scope, started_at)
         return response
 
-    async def _answer(self, exchange: "_Exchange", receive: Receive, kind: Kind) -> None:
-        """Work on a request once it is complete; on an upload, which has a slot of its own, while it is received."""
-        if _is_health(exchange.scope):
+    async def _handle(self, exchange: Exchange, receive: Receive, kind: RequestKind) -> None:
+        """Call the application: for an upload in its slot while it is received, else once the body is complete."""
+        if _is_health_check(exchange.scope):
             await self.app(exchange.scope, receive, exchange.send)
             return
 
-        body = self._limited_body(exchange, receive)
-        body.check_length(exchange.given.get(b"content-length"))
+        body = self._limit_body(exchange, receive)
+        body.check_declared_length(exchange.headers.get(b"content-length"))
         if self._is_upload(exchange):
             with self._uploads.slot(exchange.scope):
                 await self.app(exchange.scope, body, exchange.send)
         elif exchange.has_body:
-            with self._memory.received(body) as whole:
-                await whole.receive_all()
+            with self._memory.buffer(body) as buffered:
+                await buffered.receive_all()
                 if not exchange.is_abandoned:
-                    await self._admitted(exchange, whole, kind)
+                    await self._admit(exchange, buffered, kind)
         else:
-            await self._admitted(exchange, body, kind)
+            await self._admit(exchange, body, kind)
 
-    async def _admitted(self, exchange: "_Exchange", receive: Receive, kind: Kind) -> None:
+    async def _admit(self, exchange: Exchange, receive: Receive, kind: RequestKind) -> None:
+        """Call the application when it is the request's turn, and learn what the request costs."""
         cost = self._costs.expected(kind)
         place = self._admission.enter_at_once(cost)
-        if place is None:  # only then is it worth knowing whose it is
+        if place is None:  # only now is it worth identifying the caller
             place = await self._admission.enter(self._caller_of(exchange.scope), cost)
+
         exchange.place = place
         try:
             await place.run(self.app(exchange.scope, receive, exchange.send))
-            if exchange.status < 400:  # what is refused is cheap, and says nothing about the rest
+            if exchange.status < 400:  # errors are cheap and say nothing about the cost of successful requests
                 self._costs.learn(kind, place.used)
         finally:
             place.release()
 
-    def _is_refused_at_once(self, scope: Scope, kind: Kind) -> bool:
-        admission, cost = self._admission, self._costs.expected(kind)
-        if admission.has_room(cost) or _is_health(scope):
+    def _must_refuse(self, scope: Scope, kind: RequestKind) -> bool:
+        """Return whether a request would have to wait too long for its turn."""
+        cost = self._costs.expected(kind)
+        if self._admission.has_room(cost) or _is_health_check(scope):
             return False
-        return admission.refuses(self._caller_of(scope), cost)
+        return self._admission.refuses(self._caller_of(scope), cost)
 
-    async def _refuse_at_once(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _send_refusal(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request before anything else is done for it, and close its connection."""
-        started = time.perf_counter()
+        started_at = time.perf_counter()
 
-        async def identified(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *_identifying(scope)]}
+                message = {**message, "headers": [*message["headers"], *_refusal_headers(scope)]}
             await send(message)
 
-        await self.refusing(_OVERLOADED_LAST, scope)(scope, _no_body, identified)
-        self._count_refusal(scope, started)
+        response = self.respond_to_error(_OVERLOADED_CLOSING, scope)
+        await response(scope, receive_disconnect, send_with_headers)
+        self._record_refusal(scope, started_at)
 
-    def _count_refusal(self, scope: Scope, started: float) -> None:
+    def _record_refusal(self, scope: Scope, started_at: float) -> None:
         """Count a request that was refused at once; such requests are logged together, once a second."""
-        _counter(scope["method"] if scope["method"] in _METHODS else "OTHER", _OVERLOADED.status).inc()
-        SECONDS.observe(time.perf_counter() - started)
-        self._refused += 1
-        if started - self._refused_logged >= 1:
-            log.warning("overloaded", refused=self._refused, working=self._admission.working)
-            self._refused, self._refused_logged = 0, started
+        _request_counter(_method_label(scope["method"]), _OVERLOADED.status).inc()
+        SECONDS.observe(time.perf_counter() - started_at)
 
-    def _is_upload(self, exchange: "_Exchange") -> bool:
+        self._refused_since_log += 1
+        if started_at - self._overload_logged_at >= OVERLOAD_LOG_SECONDS:
+            log.warning("overloaded", refused=self._refused_since_log, working=self._admission.working)
+            self._refused_since_log = 0
+            self._overload_logged_at = started_at
+
+    def _is_upload(self, exchange: Exchange) -> bool:
         return exchange.has_body and exchange.scope["path"].rstrip("/") in self.large_bodies
 
-    def _limited_body(self, exchange: "_Exchange", receive: Receive) -> LimitedBody:
-        is_upload, settings = self._is_upload(exchange), self.settings
+    def _limit_body(self, exchange: Exchange, receive: Receive) -> LimitedBody:
+        is_upload = self._is_upload(exchange)
+        settings = self.settings
         return LimitedBody(
-            exchange.watched(receive),
+            exchange.watch_disconnect(receive),
             max_bytes=settings.upload_max_bytes if is_upload else settings.body_max_bytes,
             minimum_rate=settings.minimum_rate_bytes,
             deadline_seconds=math.inf if is_upload else settings.receive_timeout_seconds,
         )
 
-    def _record(self, exchange: "_Exchange") -> None:
-        """Count and log the request; its path is logged without its query, which may hold personal data."""
-        seconds, scope = time.perf_counter() - exchange.started, exchange.scope
+    def _record(self, exchange: Exchange) -> None:
+        """Count and log the request, without the query of its URL, which may hold personal data."""
+        seconds = time.perf_counter() - exchange.started_at
+        scope = exchange.scope
         status = CLIENT_DISCONNECTED if exchange.is_abandoned else exchange.status
-        _counter(exchange.method if exchange.method in _METHODS else "OTHER", status).inc()
+
+        _request_counter(_method_label(exchange.method), status).inc()
         SECONDS.observe(seconds)
         if not self._is_logged:
             return
-        self._access.info(
+        self._access_log.info(
             "request",
             request_id=exchange.id,
             method=exchange.method[:16],
@@ -221,127 +239,41 @@ class Edge:
         )
 
 
-class _Exchange:
-    """One request and what has been answered to it so far.
+def _check_headers(scope: Scope) -> None:
+    """Refuse headers that are too large, or that another server on the way could read differently (RFC 9112).
 
-    Applications see a HEAD request as a GET: they answer both with the same headers, and the body is dropped here.
-    """
+    An HTTP/1.0 request may lack a `Host` header; every other request has exactly one. `chunked` is the only transfer
+    coding, because no application here decodes another one.
 
-    def __init__(self, scope: Scope, send: Send, refusing: Refusing) -> None:
-        self.started = time.perf_counter()
-        self.status = 0
-        self.method: str = scope["method"]
-        self.is_complete = False
-        self.is_abandoned = False
-        self.place: Place | None = None
-        self._send = send
-        self._refusing = refusing
-        headers = scope["headers"]
-        self.given: dict[bytes, bytes] = dict(headers)
-        self.has_body = b"transfer-encoding" in self.given or self.given.get(b"content-length", b"0") != b"0"
-        given = self.given.get(REQUEST_ID)
-        if given is not None:
-            headers = [(n, v) for n, v in headers if n != REQUEST_ID]
-        self.id = _request_id(given)
-        method = "GET" if self.method == "HEAD" else self.method
-        self.scope = {**scope, "method": method, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
-
-    def watched(self, receive: Receive) -> Receive:
-        """Return the receive channel that notices when the client goes away before it has been answered."""
-
-        async def noticing() -> Message:
-            message = await receive()
-            if message["type"] == "http.disconnect" and self.status == 0:
-                self.is_abandoned = True
-            return message
-
-        return noticing
-
-    async def send(self, message: Message) -> None:
-        """Pass a message on to the server; the first one gets the request id."""
-        if self.is_complete or self.is_abandoned:
-            return
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = list(message.get("headers", ()))
-            named = dict(headers)
-            if self.status == MethodNotAllowed.status:
-                headers = [(n, _with_head(v) if n == b"allow" else v) for n, v in headers]
-            # An event stream lives long and does little: it must not hold a place that work could use.
-            if self.place is not None and named.get(b"content-type", b"").startswith(_EVENT_STREAM):
-                self.place.release()
-            if REQUEST_ID not in named:
-                headers.append((REQUEST_ID, self.id.encode()))
-            if b"x-content-type-options" not in named:
-                headers.append(_NOSNIFF)
-            message = {**message, "headers": headers}
-        await self._deliver(message)
-        if self.method == "HEAD":
-            self.is_complete = True
-            await self._send({"type": "http.response.body", "body": b""})
-
-    async def _deliver(self, message: Message) -> None:
-        steps = self._send(message).__await__()
-        try:
-            first = next(steps)
-        except StopIteration:
-            return
-        # The client reads more slowly than the answer is made: waiting for it is no work, and needs no place.
-        if self.place is not None:
-            self.place.release()
-        await resumed(first, steps)
-
-    async def refuse(self, problem: ServiceError) -> None:
-        """Answer with a refusal, unless an answer has begun."""
-        if self.status == 0:
-            await self._refusing(problem, self.scope)(self.scope, _no_body, self.send)
-
-
-_VERSIONS: Final = frozenset({"1.0", "1.1"})
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-
-
-_counter: Final = functools.cache(REQUESTS.labels)
-
-
-def _check_head(scope: Scope) -> None:
-    """Refuse a head that is too large, or that another server on the way could read differently (RFC 9112).
-
-    A sender of HTTP/1.0 need not know the Host header; every other request has exactly one. `chunked` is the only
-    transfer coding: no application here undoes another one.
+    Raises:
+        HeadersTooLarge: there are too many headers, or too long ones.
+        BadRequest: the headers are ambiguous.
     """
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     if len(headers) > MAX_HEADERS or sum(map(len, itertools.chain.from_iterable(headers))) > MAX_HEADER_BYTES:
         raise HeadersTooLarge
 
     version = scope["http_version"]
-    hosts = sum(name == b"host" for name, _ in headers)
+    host_count = sum(name == b"host" for name, _ in headers)
     codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
-    if version not in _VERSIONS or hosts > 1 or (hosts == 0 and version != "1.0") or codings not in ([], [b"chunked"]):
+
+    has_valid_host = host_count == 1 or (host_count == 0 and version == "1.0")
+    has_valid_coding = codings in ([], [b"chunked"])
+    if version not in _HTTP_VERSIONS or not has_valid_host or not has_valid_coding:
         raise BadRequest(headers={"Connection": "close"})
 
 
-def _with_head(allow: bytes) -> bytes:
-    """Return an `Allow` header in which HEAD stands wherever GET does."""
-    methods = {method.strip() for method in allow.split(b",")}
-    return b", ".join(sorted(methods | {b"HEAD"} if b"GET" in methods else methods))
+def _method_label(method: str) -> str:
+    """Return the method for the metrics, in which clients must not be able to create labels."""
+    return method if method in _METHODS else "OTHER"
 
 
-def _is_health(scope: Scope) -> bool:
+def _is_health_check(scope: Scope) -> bool:
     path: str = scope["path"]
     return path.startswith("/health/")
 
 
-def _identifying(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Return the headers that a refusal gets here rather than from an application."""
-    given = next((value for name, value in scope["headers"] if name == REQUEST_ID), None)
-    return [(REQUEST_ID, _request_id(given).encode()), _NOSNIFF]
-
-
-def _request_id(given: bytes | None) -> str:
-    """Return the request id that the client gave, or a new one."""
-    return given.decode() if given and _REQUEST_ID_FORM.fullmatch(given) else os.urandom(16).hex()
-
-
-async def _no_body() -> dict[str, Any]:
-    return {"type": "http.disconnect"}
+def _refusal_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """Return the headers that `Exchange` adds to other responses."""
+    client_id = next((value for name, value in scope["headers"] if name == REQUEST_ID), None)
+    return [(REQUEST_ID, choose_request_id(client_id).encode()), NOSNIFF]

@@ -1,4 +1,4 @@
-"""Receipt of request bodies: within a size, at a minimum rate, and (but for uploads) whole before work begins."""
+"""Request bodies: limits on their size and pace, and buffering of all but uploads before the application is called."""
 
 import asyncio
 import time
@@ -14,18 +14,18 @@ from touchstone.core.client_address import address_block
 from touchstone.core.errors import BadRequest, Overloaded, ReceiveTimeout, TooLarge
 from touchstone.core.settings import Settings
 
-# The rate is looked at over this long: shorter, and an ordinary pause of a network would cut a client off.
+# The rate is measured over this time; a shorter one would cut clients off after an ordinary pause of the network.
 RATE_SECONDS: Final = 4.0
-# Bodies up to this size are never refused for want of memory; all connections together can hold few of them.
+# Bodies up to this size are never refused for lack of memory, because all connections together can hold few of them.
 SMALL_BYTES: Final = 64 * 1024
 _CLOSE: Final = {"Connection": "close"}
 T = TypeVar("T")
 
 
 class LimitedBody:
-    """A receive channel with a size limit, a minimum rate and, if given, a deadline for the whole body.
+    """An ASGI `receive` function with a size limit, a minimum rate and, optionally, a deadline for the whole body.
 
-    Only the time that is spent waiting for the client counts: a reader may take the parts as slowly as it likes.
+    Only the time spent waiting for the client counts, so the application may read as slowly as it likes.
     """
 
     def __init__(
@@ -40,11 +40,18 @@ class LimitedBody:
         self._window_seconds = RATE_SECONDS
         self._window_bytes = 0
 
-    def check_length(self, declared: bytes | None) -> None:
-        """Refuse a declared length over the limit before a byte is read."""
-        if declared is not None and not declared.isdigit():
+    def check_declared_length(self, content_length: bytes | None) -> None:
+        """Check the `Content-Length` header before anything is read.
+
+        Raises:
+            BadRequest: it is not a number.
+            TooLarge: it is over the limit.
+        """
+        if content_length is None:
+            return
+        if not content_length.isdigit():
             raise BadRequest
-        if declared is not None and int(declared[:20]) > self.max_bytes:
+        if int(content_length[:20]) > self.max_bytes:
             raise TooLarge(limit=self.max_bytes)
 
     async def __call__(self) -> Message:
@@ -57,7 +64,7 @@ class LimitedBody:
         if self.is_complete:
             return await self.receive()
 
-        message = await self._next()
+        message = await self._receive_in_time()
         if message["type"] == "http.request":
             size = len(message.get("body", b""))
             self._window_bytes += size
@@ -67,89 +74,94 @@ class LimitedBody:
                 raise TooLarge(limit=self.max_bytes)
         return message
 
-    async def _next(self) -> Message:
+    async def _receive_in_time(self) -> Message:
         while True:
-            started = time.monotonic()
+            started_at = time.monotonic()
             try:
-                return await within(min(self._window_seconds, self._remaining_seconds), self.receive())
+                return await wait_within(min(self._window_seconds, self._remaining_seconds), self.receive())
             except TimeoutError:
                 pass
             finally:
-                waited = time.monotonic() - started
-                self._window_seconds -= waited
-                self._remaining_seconds -= waited
+                waited_seconds = time.monotonic() - started_at
+                self._window_seconds -= waited_seconds
+                self._remaining_seconds -= waited_seconds
             self._check_rate()
 
     def _check_rate(self) -> None:
+        """Start a new measurement window, or raise ReceiveTimeout if the last one had too few bytes."""
         if self._remaining_seconds <= 0 or self._window_bytes < self.minimum_rate * RATE_SECONDS:
             raise ReceiveTimeout(headers=_CLOSE)
-        self._window_seconds, self._window_bytes = RATE_SECONDS, 0
+        self._window_seconds = RATE_SECONDS
+        self._window_bytes = 0
 
 
 class BodyMemory:
-    """The memory for bodies that are received before anybody works on them."""
+    """The memory for bodies that are buffered before the application is called."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
 
     @contextmanager
-    def received(self, body: LimitedBody) -> Iterator["WholeBody"]:
-        """Give out the memory for one body, and take it back at the end."""
-        whole = WholeBody(body, self)
+    def buffer(self, body: LimitedBody) -> Iterator["BufferedBody"]:
+        """Provide a buffer for one body, and release its memory at the end."""
+        buffered = BufferedBody(body, self)
         try:
-            yield whole
+            yield buffered
         finally:
-            self.used -= whole.counted_bytes
+            self.used -= buffered.allocated_bytes
 
 
-class WholeBody:
-    """A body that is received completely, then handed on as one message."""
+class BufferedBody:
+    """An ASGI `receive` function that returns a body, once received completely, in a single message."""
 
     def __init__(self, body: LimitedBody, memory: BodyMemory) -> None:
-        self.counted_bytes = 0
+        self.allocated_bytes = 0
         self._body = body
         self._memory = memory
-        self._parts: list[bytes] = []
-        self._last: Message | None = None
+        self._chunks: list[bytes] = []
+        self._message: Message | None = None
 
     async def receive_all(self) -> None:
-        """Receive the body, or as much of it as the client sends before it goes away.
+        """Receive the body, or as much of it as the client sends before it disconnects.
 
         Raises:
-            Overloaded: there is no memory for so many bodies at once.
+            Overloaded: there is not enough memory for so many bodies at once.
             ReceiveTimeout, TooLarge: see `LimitedBody`.
         """
         while not self._body.is_complete:
             message = await self._body()
             if message["type"] != "http.request":
-                self._last = message
+                self._message = message
                 return
-            part = message.get("body", b"")
-            self._parts.append(part)
-            self._count(len(part))
-        self._last = {"type": "http.request", "body": b"".join(self._parts), "more_body": False}
-        self._parts.clear()
+
+            chunk = message.get("body", b"")
+            self._chunks.append(chunk)
+            self._allocate(len(chunk))
+
+        self._message = {"type": "http.request", "body": b"".join(self._chunks), "more_body": False}
+        self._chunks.clear()
 
     async def __call__(self) -> Message:
-        """Return the whole body, later what comes after it."""
-        message, self._last = self._last, None
+        """Return the whole body, and the messages after it in later calls."""
+        message, self._message = self._message, None
         return message or await self._body.receive()
 
-    def _count(self, size: int) -> None:
-        if self._memory.used + size > self._memory.limit and self._body.received_bytes > SMALL_BYTES:
+    def _allocate(self, size: int) -> None:
+        is_exhausted = self._memory.used + size > self._memory.limit
+        if is_exhausted and self._body.received_bytes > SMALL_BYTES:
             raise Overloaded(retry_after=1)
         self._memory.used += size
-        self.counted_bytes += size
+        self.allocated_bytes += size
 
 
 class UploadSlots:
-    """The uploads that are received at once; one client address has at most half of them, so that others get theirs."""
+    """Slots for concurrent uploads, of which one client address gets at most half."""
 
     def __init__(self, settings: Settings) -> None:
         self.limit = settings.max_uploads
-        is_limited = settings.connections_per_address > 0
-        self.limit_per_address = -(-self.limit // 2) if is_limited else self.limit
+        has_address_limits = settings.connections_per_address > 0
+        self.limit_per_address = -(-self.limit // 2) if has_address_limits else self.limit
         self._used: Counter[str] = Counter()
 
     @contextmanager
@@ -157,11 +169,12 @@ class UploadSlots:
         """Hold a slot for one upload.
 
         Raises:
-            Overloaded: all slots are taken, or as many as this client address may have.
+            Overloaded: all slots are taken, or all those that this client address may have.
         """
         client = address_block(scope["client"][0]) if scope.get("client") else ""
         if self._used.total() >= self.limit or self._used[client] >= self.limit_per_address:
             raise Overloaded(retry_after=5)
+
         self._used[client] += 1
         try:
             yield
@@ -171,26 +184,27 @@ class UploadSlots:
                 del self._used[client]
 
 
-async def within(seconds: float, awaited: Awaitable[T]) -> T:
-    """Return what is awaited, or raise TimeoutError.
+async def wait_within(seconds: float, awaitable: Awaitable[T]) -> T:
+    """Return the result of an awaitable, or raise TimeoutError.
 
-    What is there at once gets no timer: one costs as much as a hot answer.
+    A result that is available at once needs no timer, which would cost as much as a hot response.
     """
-    steps = awaited.__await__()
+    steps = awaitable.__await__()
     try:
-        first = next(steps)
-    except StopIteration as done:
-        there: T = done.value
-        return there
+        first_step = next(steps)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
     async with asyncio.timeout(seconds):
-        return await resumed(first, steps)
+        return await resume(first_step, steps)
 
 
 @types.coroutine
-def resumed(first: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
-    """Wait for what a coroutine already waits for, then for the rest of it."""
+def resume(first_step: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+    """Run the rest of a coroutine whose first step, on which it waits, has been taken already."""
     try:
-        yield first
+        yield first_step
         return (yield from steps)
     finally:
         steps.close()
