@@ -26,7 +26,7 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import current, head, is_older, prepare, upgrade
 from touchstone.database.sqlite import is_damaged, sqlite_path
 from touchstone.http import server
-from touchstone.http.admission import InSamePlace
+from touchstone.http.admission import SamePlaceMiddleware
 from touchstone.http.error_responses import error_response
 from touchstone.http.installation import InstallationMiddleware, PartIdentity, check_same_installation, installation_id
 from touchstone.http.middleware import EdgeMiddleware, client_address
@@ -262,7 +262,7 @@ async def _open_backend(name: str, settings: Settings, database: Database, stack
 
 async def _enter_public_site(settings: Settings, gateway_part: Gateway, stack: AsyncExitStack) -> ASGIApp:
     # The pages call the API within the admission of their own request, because a second one could wait for the first.
-    pages = await _enter(stack, WebApp.open(settings, InSamePlace(gateway_part.app)))
+    pages = await _enter(stack, WebApp.open(settings, SamePlaceMiddleware(gateway_part.app)))
     site = PublicSite(pages, gateway_part)
     return EdgeMiddleware(
         site,

@@ -46,8 +46,18 @@ MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 5
 FRENCH_LETTERS = re.compile(r"[éèêàçùôîûœÉÀ]")
 
-# Packages and modules whose names and docstrings still wait to be rewritten.
-NOT_YET_REWRITTEN: tuple[str, ...] = ("*",)
+# Packages to which the rules about names and docstrings do not apply yet.
+NOT_YET_REWRITTEN: tuple[str, ...] = (
+    "cli/",
+    "client/",
+    "datafiles/",
+    "demo/",
+    "jobs/",
+    "learning/",
+    "ranking/",
+    "services/explanation/",
+    "services/selection/",
+)
 VAGUE_NAMES = frozenset({"found", "made", "told", "wanted", "one"})
 # First words of docstrings that describe a function's result instead of saying what it does.
 NOT_IMPERATIVE = frozenset(
@@ -74,11 +84,7 @@ def maintained_modules() -> list[Module]:
 
 def rewritten_modules() -> list[Module]:
     """Return the modules to which the rules about names and docstrings apply already."""
-    return [
-        (path, tree)
-        for path, tree in maintained_modules()
-        if not any(path.match(pattern) or str(path).startswith(pattern) for pattern in NOT_YET_REWRITTEN)
-    ]
+    return [(path, tree) for path, tree in maintained_modules() if not str(path).startswith(NOT_YET_REWRITTEN)]
 
 
 def package_of(path: Path) -> str:

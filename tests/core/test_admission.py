@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from touchstone.core.errors import Overloaded
-from touchstone.http.admission import Admission, InSamePlace, Place
+from touchstone.http.admission import Admission, Place, SamePlaceMiddleware
 from touchstone.http.request_costs import DEFAULT_SECONDS, RequestCosts, kind_of
 
 LONG = 2**-6  # sums of it are exact
@@ -199,7 +199,7 @@ async def test_a_request_that_is_cancelled_gives_back_what_it_holds() -> None:
     assert working.cancelled()
     assert callers.started == ["a1", "c1"]
     await callers.finish("c1")
-    assert (waiting_room.working, waiting_room.waiting) == (0, 0)
+    assert (waiting_room.running, waiting_room.waiting) == (0, 0)
 
 
 async def test_a_request_whose_turn_comes_as_it_is_cancelled_passes_it_on() -> None:
@@ -264,7 +264,7 @@ async def test_only_the_time_on_the_event_loop_is_counted() -> None:
         await asyncio.sleep(0.2)
         before = place.used
         assert before < 0.2
-        await asyncio.create_task(InSamePlace(inner)({}, receive, send))
+        await asyncio.create_task(SamePlaceMiddleware(inner)({}, receive, send))
         assert place.used > before
 
     await place.run(outer())
@@ -295,7 +295,7 @@ async def test_idle_callers_are_forgotten() -> None:
         first.release()
         first = await requests.pop(0)
     assert waiting_room.waiting == 1
-    assert len(waiting_room._long._finish) <= 1001
+    assert len(waiting_room._long._finish_tags) <= 1001
 
 
 def test_costs_are_learned_by_route_and_size() -> None:

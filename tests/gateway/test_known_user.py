@@ -2,13 +2,13 @@
 
 from tests.gateway.harness import GatewayHarness
 from touchstone.compose import PublicSite
-from touchstone.http.admission import InSamePlace
+from touchstone.http.admission import SamePlaceMiddleware
 from touchstone.web.app import WebApp
 
 
 async def test_a_user_is_known_once_a_request_was_answered(harness: GatewayHarness) -> None:
     """By the token of a call or by the cookie of a page; before, and for everybody else, the address counts."""
-    pages = await WebApp.open(harness.settings, InSamePlace(harness.app))
+    pages = await WebApp.open(harness.settings, SamePlaceMiddleware(harness.app))
     site = PublicSite(pages, harness.gateway)
     async with await harness.user() as client:
         token = client.headers["Authorization"].encode()

@@ -1,9 +1,9 @@
-"""Admission control: which requests are worked on now, which wait for their turn, and which are refused at once.
+"""Admission control: which requests are handled now, which wait for their turn, and which are refused at once.
 
-All work shares one event loop, so working on many requests at once would only make each of them slow. Requests are
-therefore admitted by what they cost, in seconds of the loop: long ones one at a time, and short ones beside them. Those
-that wait are started in the order of start-time fair queueing (Goyal, Vin and Cheng, 1996): each caller's requests
-follow one another at the pace of their cost, so that a caller with many requests delays mostly itself.
+All requests share one event loop, so handling many at once would only make each of them slow. They are therefore
+admitted by their expected cost, in seconds of the loop: long ones one at a time, and short ones beside them. Waiting
+requests start in the order of start-time fair queueing (Goyal, Vin and Cheng, 1996): each caller's requests follow one
+another at the pace of their cost, so that a caller with many requests delays mostly itself.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from touchstone.core.errors import Overloaded
 
 SHORT_SECONDS: Final = 0.002  # a request that costs more is long
 SHORT_SECONDS_AT_ONCE: Final = 0.005
-TURN_SECONDS: Final = 0.05  # who has worked for so long lets others start beside it
+TURN_SECONDS: Final = 0.05  # a request that has run for so long lets others start beside it
 GRACE_SECONDS: Final = 0.005
-# Of the time that a request may wait, what the work ahead of it may take: costs are estimates, and whoever waits in
-# vain learns late that it is refused.
+# The share of the waiting time that the work ahead of a request may take. It is small because costs are estimates, and
+# a request that waits in vain is refused late.
 PLANNED_SHARE: Final = 0.05
-ALWAYS_WAITING: Final = 4  # so many may wait in a lane, however long they take
+ALWAYS_WAITING: Final = 4  # this many requests may wait in a lane, however long they take
 MAX_CALLERS: Final = 1000
-# A client that neither reads nor asks again would keep its connection for as long as an idle one.
+# A client that neither reads nor sends another request would keep its connection for as long as an idle one.
 _CLOSE: Final = {"Connection": "close"}
 T = TypeVar("T")
 
@@ -35,18 +35,18 @@ T = TypeVar("T")
 class Admission:
     """The queue in front of an application.
 
-    At most `limit` requests are worked on at once, and as many may wait in each lane. A request with more work ahead of
-    it than fits into a twentieth of `wait_seconds` is refused at once; where somebody else has more work waiting, that
-    caller's newest request is refused in its stead. So is a request that has waited for `wait_seconds` in vain.
+    At most `limit` requests run at once, and as many may wait in each lane. A request with more work ahead of it than
+    fits into a twentieth of `wait_seconds` is refused at once, unless another caller has more work waiting: then that
+    caller's newest request is refused instead. A request that has waited for `wait_seconds` is refused as well.
     """
 
     def __init__(self, *, limit: int, wait_seconds: float) -> None:
         self.limit = limit
         self.wait_seconds = wait_seconds
         self._planned_seconds = PLANNED_SHARE * wait_seconds
-        self.working = 0
-        # One caller whose requests wait for a job or read slowly must not hold every place: the first half goes to
-        # whoever comes, and of the rest each caller gets a part.
+        self.running = 0
+        # A caller whose requests wait for a job or are read slowly must not hold every place: the first half is open to
+        # everybody, and of the rest each caller gets a share.
         self._unshared = limit // 2
         self._share = max(1, limit // 4)
         self._shares: Counter[Hashable] = Counter()
@@ -56,37 +56,37 @@ class Admission:
 
     @property
     def waiting(self) -> int:
-        """The number of requests that wait for their turn."""
+        """Number of requests that wait for their turn."""
         return len(self._short.waiting) + len(self._long.waiting)
 
     def has_room(self, cost: float) -> bool:
-        """Return whether a request could be worked on at once."""
+        """Return whether a request of this cost could start at once."""
         lane = self._lane(cost)
         return not lane.waiting and self._has_room(lane, cost)
 
     def enter_at_once(self, cost: float) -> "Place | None":
-        """Return the place of a request for which there is room now."""
-        if self.working >= self._unshared or not self.has_room(cost):
+        """Return a place for a request if there is room now, or None if it has to wait."""
+        if self.running >= self._unshared or not self.has_room(cost):
             return None
         place = Place(self, self._lane(cost), None, min(cost, TURN_SECONDS))
         self._start(place)
         return place
 
     def refuses(self, caller: Hashable, cost: float) -> bool:
-        """Return whether a request of this caller would be refused at once."""
+        """Return whether a request of this caller would be refused instead of waiting."""
         lane = self._lane(cost)
         if self._has_room(lane, cost) or not self._is_full(lane):
             return False
         backlogs = lane.backlogs()
         if caller not in backlogs:
-            return len(backlogs) == len(lane.waiting)  # everybody else has only one request waiting as well
+            return len(backlogs) == len(lane.waiting)  # nobody has more than one request waiting
         return backlogs[caller] + cost >= max(backlogs.values())
 
     async def enter(self, caller: Hashable, cost: float) -> "Place":
-        """Return the place of a request that costs about `cost` seconds, once it is its turn.
+        """Return a place for a request that costs about `cost` seconds, once it is its turn.
 
         Raises:
-            Overloaded: it would have to wait too long, or has.
+            Overloaded: the request would have to wait too long, or has waited too long.
         """
         place = self.enter_at_once(cost)
         if place is None:
@@ -110,7 +110,7 @@ class Admission:
             is_admitted = await place.turn
         except BaseException:
             lane.discard(place)
-            place.release()  # its turn may have come in the same moment
+            place.release()  # it may have been admitted at the same moment
             raise
         finally:
             deadline.cancel()
@@ -118,7 +118,7 @@ class Admission:
             raise Overloaded(retry_after=1, headers=_CLOSE)
 
     def start_waiting(self) -> None:
-        """Start every waiting request that there is room for."""
+        """Start every waiting request for which there is room."""
         for lane in self._lanes:
             while lane.waiting:
                 place = lane.next(self._shares, self._share)
@@ -131,16 +131,16 @@ class Admission:
                     self._start(place)
 
     def end(self, place: "Place") -> None:
-        """Take back the place of a request that is done."""
-        self.working -= 1
+        """Release the place of a request that has finished."""
+        self.running -= 1
         if place.is_shared:
             self._shares[place.caller] -= 1
             if not self._shares[place.caller]:
                 del self._shares[place.caller]
 
     def _start(self, place: "Place") -> None:
-        self.working += 1
-        place.is_working = place.holds_lane = True
+        self.running += 1
+        place.is_running = place.holds_lane = True
         place.lane.count += 1
         place.lane.seconds += place.cost
 
@@ -148,16 +148,18 @@ class Admission:
         return self._short if cost <= SHORT_SECONDS else self._long
 
     def _has_room(self, lane: "_Lane", cost: float) -> bool:
-        return self.working < self.limit and (lane.count == 0 or lane.seconds + cost <= lane.seconds_at_once)
+        return self.running < self.limit and (lane.count == 0 or lane.seconds + cost <= lane.seconds_at_once)
 
     def _is_full(self, lane: "_Lane") -> bool:
-        waiting = len(lane.waiting)
-        too_long = lane.seconds + lane.seconds_waiting() > self._planned_seconds
-        return waiting >= self.limit or (waiting >= ALWAYS_WAITING and too_long)
+        waiting_count = len(lane.waiting)
+        if waiting_count >= self.limit:
+            return True
+        seconds_ahead = lane.seconds + lane.seconds_waiting()
+        return waiting_count >= ALWAYS_WAITING and seconds_ahead > self._planned_seconds
 
 
 class _Lane:
-    """Requests of about the same cost: what is worked on, and who waits, in the order of their arrival."""
+    """Requests of similar cost: how many are running, and which wait, in the order of their arrival."""
 
     def __init__(self, seconds_at_once: float) -> None:
         self.seconds_at_once = seconds_at_once
@@ -165,68 +167,72 @@ class _Lane:
         self.seconds = 0.0
         self.waiting: list[Place] = []
         self._virtual_time = 0.0
-        self._finish: dict[Hashable, float] = {}  # by caller: when its last request ends, in virtual time
+        self._finish_tags: dict[Hashable, float] = {}  # by caller: when its last request ends, in virtual time
 
     def seconds_waiting(self) -> float:
-        """Return how much work waits."""
+        """Return the expected cost of all waiting requests."""
         return sum(place.cost for place in self.waiting)
 
     def backlogs(self) -> dict[Hashable, float]:
-        """Return how much work of each caller waits."""
+        """Return the expected cost of the waiting requests of each caller."""
         backlogs: dict[Hashable, float] = defaultdict(float)
         for place in self.waiting:
             backlogs[place.caller] += place.cost
         return backlogs
 
     def append(self, place: "Place") -> None:
-        """Let a request wait."""
-        if not self.waiting or len(self._finish) >= MAX_CALLERS:
-            self._finish.clear()
+        """Add a request to the queue."""
+        if not self.waiting or len(self._finish_tags) >= MAX_CALLERS:
+            self._finish_tags.clear()
             self._virtual_time = 0.0
-        place.start_tag = max(self._virtual_time, self._finish.get(place.caller, 0.0))
-        self._finish[place.caller] = place.start_tag + place.cost
+        place.start_tag = max(self._virtual_time, self._finish_tags.get(place.caller, 0.0))
+        self._finish_tags[place.caller] = place.start_tag + place.cost
         self.waiting.append(place)
 
     def next(self, shares: Mapping[Hashable, int], share: int) -> "Place | None":
-        """Return the request whose turn is next: the smallest start tag, among equals the first that came.
+        """Return the waiting request with the smallest start tag, and among equals the one that came first.
 
-        Callers that hold their share of the places already are passed over.
+        Callers that hold their share of the places already are skipped.
         """
         candidates = (place for place in self.waiting if shares.get(place.caller, 0) < share)
         return min(candidates, key=lambda place: place.start_tag, default=None)
 
     def take(self, place: "Place") -> None:
-        """Take out the request whose turn it is."""
+        """Remove the request whose turn it is from the queue."""
         self.waiting.remove(place)
         self._virtual_time = place.start_tag
 
     def discard(self, place: "Place") -> None:
-        """Take out a request that waits no longer, as if it had never come."""
+        """Remove a request from the queue as if it had never come."""
         if place in self.waiting:
             self.waiting.remove(place)
-            if place.caller in self._finish:
-                self._finish[place.caller] -= place.cost
+            if place.caller in self._finish_tags:
+                self._finish_tags[place.caller] -= place.cost
 
     def drop_from_longest_backlog(self) -> None:
-        """Refuse the newest request of the caller with the most work waiting; who has several goes first."""
+        """Refuse the newest request of the caller with the most work waiting, preferably one with several requests."""
         backlogs = self.backlogs()
         counts = Counter(place.caller for place in self.waiting)
         caller = max(backlogs, key=lambda caller: (counts[caller] > 1, backlogs[caller]))
-        self.refuse(next(place for place in reversed(self.waiting) if place.caller == caller))
+        newest = next(place for place in reversed(self.waiting) if place.caller == caller)
+        self.refuse(newest)
 
     def refuse(self, place: "Place") -> None:
-        """Refuse a request that waits."""
+        """Refuse a waiting request."""
         self.discard(place)
         place.answer(False)
 
     def leave(self, place: "Place") -> None:
-        """Make room for others."""
+        """Stop counting a request as running, so that others may start."""
         self.count -= 1
         self.seconds = self.seconds - place.cost if self.count else 0.0
 
 
 class Place:
-    """One request's place: what it is expected to cost, what it has cost the loop so far, and whether it works."""
+    """The place of one request: its expected cost, the time for which it has held the loop, and its state.
+
+    `cost` and `used` are in seconds of the event loop.
+    """
 
     __slots__ = (
         "_timer",
@@ -234,8 +240,8 @@ class Place:
         "caller",
         "cost",
         "holds_lane",
+        "is_running",
         "is_shared",
-        "is_working",
         "lane",
         "start_tag",
         "turn",
@@ -250,65 +256,67 @@ class Place:
         self.used = 0.0
         self.start_tag = 0.0
         self.turn: asyncio.Future[bool] | None = None
-        self.is_working = False
+        self.is_running = False
         self.is_shared = False
         self.holds_lane = False
         self._timer: asyncio.TimerHandle | None = None
 
     @types.coroutine
     def run(self, work: Awaitable[T]) -> Generator[Any, Any, T]:
-        """Await the work of the request, counting the time that it holds the event loop.
+        """Await the work of the request and measure the time for which it holds the event loop.
 
-        While it waits for something else (a database, a job, its client) for longer than a moment, others may start.
+        Other requests may start while it waits for something else (a database, a job, its client) for more than a
+        moment.
         """
-        _CURRENT.set(self)
+        _CURRENT_PLACE.set(self)
         steps = work.__await__()
-        problem: BaseException | None = None
+        error: BaseException | None = None
         while True:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
 
-            began = time.perf_counter()
+            started_at = time.perf_counter()
             try:
-                awaited = steps.send(None) if problem is None else steps.throw(problem)
-            except StopIteration as end:
-                result: T = end.value
+                awaited = steps.send(None) if error is None else steps.throw(error)
+            except StopIteration as stop:
+                result: T = stop.value
                 return result
             finally:
-                self.used += time.perf_counter() - began
+                self.used += time.perf_counter() - started_at
 
             if self.used > TURN_SECONDS:
                 self.make_room()
             elif awaited is not None and self.holds_lane:
                 self._timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self.make_room)
-            problem = None
+
+            error = None
             try:
                 yield awaited
-            except BaseException as thrown:  # noqa: BLE001 - whatever it is, it is thrown into the work
-                problem = thrown
+            except BaseException as thrown:  # noqa: BLE001 - every exception is passed on to the work
+                error = thrown
 
     def answer(self, is_admitted: bool) -> bool:
-        """Tell the request whether it is admitted; return whether it still waits for that."""
+        """Tell a waiting request whether it is admitted, and return False if it no longer waits."""
         if self.turn is None or self.turn.done():
             return False
         self.turn.set_result(is_admitted)
         return True
 
     def make_room(self) -> None:
-        """Let others start, while this request keeps its place among the `limit`."""
+        """Let other requests start while this one keeps its place among the `limit`."""
         if self.holds_lane:
             self.holds_lane = False
             self.lane.leave(self)
             self.admission.start_waiting()
 
     def release(self) -> None:
-        """Give the place back; only the first call does something."""
+        """Give the place back; repeated calls do nothing."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self.is_working:
-            self.is_working = False
+        if self.is_running:
+            self.is_running = False
             self.admission.end(self)
             if self.holds_lane:
                 self.holds_lane = False
@@ -316,17 +324,22 @@ class Place:
             self.admission.start_waiting()
 
 
-_CURRENT: Final[ContextVar[Place]] = ContextVar("place")
+_CURRENT_PLACE: Final[ContextVar[Place]] = ContextVar("place")
 
 
-class InSamePlace:
-    """An application that another one calls in a task of its own, on behalf of a request that has its place already."""
+class SamePlaceMiddleware:
+    """Runs an application within the place of the request on whose behalf another application calls it.
+
+    The pages call the API in this way. The caller may use a task of its own.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Work in the place of the request that this call belongs to."""
-        place = _CURRENT.get(None)
-        work = self.app(scope, receive, send)
-        await (work if place is None else place.run(work))
+        """Call the application in the place of the current request, if there is one."""
+        place = _CURRENT_PLACE.get(None)
+        if place is None:
+            await self.app(scope, receive, send)
+        else:
+            await place.run(self.app(scope, receive, send))

@@ -201,7 +201,7 @@ class EdgeMiddleware:
 
         self._refused_since_log += 1
         if started_at - self._overload_logged_at >= OVERLOAD_LOG_SECONDS:
-            log.warning("overloaded", refused=self._refused_since_log, working=self._admission.working)
+            log.warning("overloaded", refused=self._refused_since_log, working=self._admission.running)
             self._refused_since_log = 0
             self._overload_logged_at = started_at
 
