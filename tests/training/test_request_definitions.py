@@ -1,0 +1,117 @@
+"""The client, the command line and the start form agree with the one definition of each request."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+import pytest
+from msgspec import Struct
+
+from touchstone import web
+from touchstone.cli.job_commands import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
+from touchstone.client.fields import ExplainOptions, TrainOptions
+from touchstone.jobs.request_schemas import schema_model
+from touchstone.learning.requests import ExplanationRequest, TrainingRequest
+
+START_FORM = Path(web.__file__).parent / "templates" / "train.html"
+DEFINITIONS = (TrainingRequest, ExplanationRequest)
+
+
+def bare_type(annotation: Any) -> Any:
+    """Return a type without its bounds, and without the None of an optional field."""
+    if get_origin(annotation) is Annotated:
+        return bare_type(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        return bare_type(members[0]) if len(members) == 1 else annotation
+    return annotation
+
+
+def is_struct(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Struct)
+
+
+def field_types(definition: type[Struct]) -> dict[tuple[str, ...], Any]:
+    """Return the types of all fields by their path, with the fields of nested objects in place of the objects."""
+    types: dict[tuple[str, ...], Any] = {}
+    for field in msgspec.structs.fields(definition):
+        annotation = bare_type(field.type)
+        if is_struct(annotation):
+            types |= {(field.name, *path): inner for path, inner in field_types(annotation).items()}
+        else:
+            types[field.name,] = annotation
+    return types
+
+
+@pytest.mark.parametrize(
+    ("options", "definition", "arguments"),
+    [(TrainOptions, TrainingRequest, {"dataset_id", "target"}), (ExplainOptions, ExplanationRequest, set())],
+)
+def test_client_takes_the_defined_fields(options: type, definition: type[Struct], arguments: set[str]) -> None:
+    """The client's keyword arguments are the fields of the definition, with the same choices and nested names."""
+    hints = get_type_hints(options)
+    fields = {field.name: bare_type(field.type) for field in msgspec.structs.fields(definition)}
+    assert set(hints) | arguments == set(fields)
+
+    for name, hint in hints.items():
+        annotation = fields[name]
+        origin, parameters = get_origin(hint), get_args(hint)
+        if origin is Literal:
+            assert set(parameters) == {member.value for member in annotation}, name
+        elif origin is Mapping and get_origin(parameters[0]) is Literal:
+            assert set(get_args(parameters[0])) == {field.name for field in msgspec.structs.fields(annotation)}, name
+        elif origin is Sequence:
+            assert get_origin(annotation) is tuple, name
+        elif hint in (int, str):
+            accepted = get_args(annotation) or annotation.__mro__
+            assert hint in accepted, name
+
+
+@pytest.mark.parametrize(
+    ("group", "paths", "definition"),
+    [(TRAINING, TRAIN_PATHS, TrainingRequest), (EXPLAINING, EXPLAIN_PATHS, ExplanationRequest)],
+)
+def test_command_line_options_fill_defined_fields(
+    group: Any, paths: Mapping[str, tuple[str, ...]], definition: type[Struct]
+) -> None:
+    """Each option of `train` and `explain` goes to a field of the definition that takes its type."""
+    types = field_types(definition)
+    for flag in group.flags:
+        annotation = types[paths.get(flag.name, (flag.name,))]
+        assert flag.many == (get_origin(annotation) is tuple), flag.name
+        accepted = bare_type(get_args(annotation)[0]) if flag.many else annotation
+        if isinstance(accepted, type) and issubclass(accepted, StrEnum):
+            accepted = str
+        is_json_text = get_origin(accepted) is dict and flag.kind is str
+        assert is_json_text or flag.kind in (get_args(accepted) or (accepted,)), flag.name
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_http_schema_has_the_defined_bounds_and_defaults(definition: type[Struct]) -> None:
+    """The HTTP schema has the fields of the definition with their bounds and defaults."""
+    schema = schema_model(definition).model_json_schema()
+    nested_schemas = [schema, *schema.get("$defs", {}).values()]
+    structs = [definition, *(bare_type(field.type) for field in msgspec.structs.fields(definition))]
+    for struct in filter(is_struct, structs):
+        derived = next(candidate for candidate in nested_schemas if candidate["title"] == struct.__name__)
+        assert set(derived["properties"]) == set(struct.__struct_fields__)
+        for field in msgspec.structs.fields(struct):
+            member = derived["properties"][field.name]
+            assert (field.name in derived.get("required", ())) == field.required, field.name
+            if isinstance(field.default, int | float | str | StrEnum):
+                assert member["default"] == field.default, field.name
+            if get_origin(field.type) is Annotated:
+                (meta,) = field.type.__metadata__
+                bounds = {"minimum": meta.ge, "maximum": meta.le}
+                assert {name: member.get(name) for name in bounds} == bounds, field.name
+
+
+def test_start_form_shows_the_defined_defaults() -> None:
+    """The numbers that the start form fills in are the defaults of the definition."""
+    template = START_FORM.read_text()
+    request = TrainingRequest(dataset_id=1, target="y")
+    assert f"form.get('max_trials', '{request.budget.max_trials}')" in template
+    assert f"form.get('seed', '{request.seed}')" in template
