@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.responses import Response
@@ -31,8 +31,10 @@ from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.index.snapshot_file import load_index, save_index
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.services.selection.datasets.ranked_response import Ranking, sent
-from touchstone.services.selection.datasets.records import row_of
+from touchstone.services.selection.datasets.encoded_records import to_catalog_row
+from touchstone.services.selection.datasets.ranking_response import RankingResult, encode_response
+from touchstone.services.selection.datasets.scoring_request import RankingOptions
+from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetRecord
 
 BLOCK = 10_000
 MEMORY_GOAL, TIME_GOAL = 0.1, 1.0
@@ -43,15 +45,22 @@ def records(count: int) -> Iterator[CatalogRow]:
     numbers = itertools.count(1)
     for seed in range(-(-count // BLOCK)):
         for row in rows(min(BLOCK, count - seed * BLOCK), seed):
-            yield row_of(row | {"id": next(numbers)})
+            yield to_catalog_row(record_of(row, next(numbers)))
 
 
-async def streamed(ranking: Ranking) -> Response:
+def record_of(row: dict[str, Any], number: int) -> DatasetRecord:
+    """Return the record of a database row under another number."""
+    facts = {name: value for name, value in row.items() if name in DatasetRecord.__struct_fields__}
+    attributes = {name: row[name] for name in ATTRIBUTE_NAMES}
+    return DatasetRecord(**facts | {"id": number, "attributes": attributes, "content_bytes": 0})
+
+
+async def streamed(ranking: RankingResult) -> Response:
     """The product's own answer."""
-    return await sent(ranking, b"[", b"]", {})
+    return await encode_response(ranking, b"[", b"]", {})
 
 
-async def one_shot(ranking: Ranking) -> Response:
+async def one_shot(ranking: RankingResult) -> Response:
     """All items at once; a header tells what of the time is the encoder's alone."""
     items = ranking.items(ranking.ranked.positions, ranking.ranked.scores, 1)
     start = time.perf_counter()
@@ -72,7 +81,7 @@ class Ranked:
         """Rank, then answer."""
         weights = PROFILES[DEFAULT_PROFILE].weights
         found = self.view.rank((), weights, skip=0, limit=int(scope["path"].strip("/")))
-        response = await self.way(Ranking(self.view, found, weights, skip=0, explain=False))
+        response = await self.way(RankingResult(self.view, found, weights, RankingOptions(0, None, explain=False)))
         await response(scope, receive, send)
 
 

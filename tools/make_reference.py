@@ -86,7 +86,7 @@ def filters() -> str:
         (
             f"`{row.parameter.name}`",
             ", ".join(f"`{alias}`" for alias in row.parameter.aliases),
-            row.parameter.form.value,
+            row.parameter.type.value,
             row.parameter.description,
         )
         for row in FILTERS

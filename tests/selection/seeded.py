@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
 
 from tests.ranking.catalogs import row
 from touchstone.core.attributes import ATTRIBUTES, WORDS
 from touchstone.database.engine import Database
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.services.selection import store
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.store import DatasetDraft
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -20,23 +20,33 @@ def random_rows(seed: int, count: int) -> list[CatalogRow]:
     return [row(random, id_) for id_ in range(1, count + 1)]
 
 
-def stored(one: CatalogRow) -> dict[str, Any]:
-    """The database row of an evaluator's row."""
-    values: dict[str, Any] = {a.name: getattr(one, a.name) for a in ATTRIBUTES}
-    values |= {name: None if values[name] is None else list(values[name]) for name in WORDS}
-    values |= {name: getattr(one, name) for name in ("id", "dataset_id", "owner", "visibility")}
-    values |= {name: getattr(one, name) or "" for name in ("description", "file_path", "file_type")}
-    values |= {name: EPOCH + timedelta(microseconds=getattr(one, name)) for name in ("created_at", "updated_at")}
-    return values | {"metadata": None, "measured_attributes": None, "changed_at_version": 1}
+def draft_of(row: CatalogRow) -> DatasetDraft:
+    """Return the record to write for a row of the evaluator."""
+    attributes = {attribute.name: getattr(row, attribute.name) for attribute in ATTRIBUTES}
+    attributes |= {name: None if attributes[name] is None else list(attributes[name]) for name in WORDS}
+    return DatasetDraft(
+        id=row.id,
+        dataset_id=row.dataset_id,
+        owner=row.owner,
+        visibility=row.visibility,
+        description=row.description or "",
+        file_path=row.file_path or "",
+        file_type=row.file_type or "",
+        attributes=attributes,
+        metadata=None,
+        measured_attributes=None,
+        created_at=EPOCH + timedelta(microseconds=row.created_at),
+        updated_at=EPOCH + timedelta(microseconds=row.updated_at),
+    )
 
 
-def twin(one: CatalogRow) -> CatalogRow:
-    """The record as it is once stored: these texts are never null in the database."""
-    values = {name: getattr(one, name) for name in CatalogRow.__struct_fields__}
+def twin(row: CatalogRow) -> CatalogRow:
+    """Return the record as it is once stored: these texts are never null in the database."""
+    values = {name: getattr(row, name) for name in CatalogRow.__struct_fields__}
     return CatalogRow(**values | {name: values[name] or "" for name in ("description", "file_path", "file_type")})
 
 
 async def seed(database: Database, rows: Sequence[CatalogRow]) -> None:
-    """Put records in, as another process would have done."""
+    """Insert records as another process would have done."""
     async with database.writing() as writer:
-        await store.insert_datasets(writer, [stored(one) for one in rows])
+        await store.insert_datasets(writer, [draft_of(row) for row in rows], version=1)

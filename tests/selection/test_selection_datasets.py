@@ -9,7 +9,7 @@ import pytest
 from tests.selection.conftest import FOUR, client_of, created
 from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.datasets.sort_and_page import LIST_PARAMETERS
+from touchstone.services.selection.datasets.listing import LIST_PARAMETERS
 
 
 async def test_a_created_record_has_both_shapes(ada: httpx2.AsyncClient) -> None:

@@ -10,37 +10,38 @@ import pytest
 from tests.ranking import by_hand
 from tests.selection.conftest import ADA, created
 from tests.selection.seeded import random_rows, twin
-from touchstone.services.selection.filters import FILTERS, query_of
-from touchstone.services.selection.parameters import Form, Parameter, Value
+from touchstone.services.selection.catalog_query import build_query
+from touchstone.services.selection.filters import FILTERS
+from touchstone.services.selection.parameters import Parameter, ParameterType, ParameterValue
 
 ROWS = random_rows(11, 300)
-EXAMPLES: dict[Form, tuple[Any, ...]] = {
-    Form.FLAG: (True, False),
-    Form.TEXT: ("ris", "Î", "%", "_", "straße"),
-    Form.WORDS: (("health",), ("Santé", "vision"), ("a,b", "finance"), ("csv",), ("nowhere",)),
-    Form.INTEGER: (-5, 0, 9, 100, 2000, 2**53 - 1),
-    Form.NUMBER: (0, 12.5, 33.3, 50, 70, 100),
-    Form.CHOICE: ("public", "private"),
+EXAMPLES: dict[ParameterType, tuple[Any, ...]] = {
+    ParameterType.FLAG: (True, False),
+    ParameterType.TEXT: ("ris", "Î", "%", "_", "straße"),
+    ParameterType.WORDS: (("health",), ("Santé", "vision"), ("a,b", "finance"), ("csv",), ("nowhere",)),
+    ParameterType.INTEGER: (-5, 0, 9, 100, 2000, 2**53 - 1),
+    ParameterType.NUMBER: (0, 12.5, 33.3, 50, 70, 100),
+    ParameterType.CHOICE: ("public", "private"),
 }
 
 
 def written(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]]:
     """A value as it is written in a query string."""
-    if parameter.form is Form.WORDS:
+    if parameter.type is ParameterType.WORDS:
         # Repeated, a value may hold a comma; alone it is split there.
         return [(name, word) for word in value] + [(name, "")]
     return [(name, str(value).lower() if isinstance(value, bool) else str(value))]
 
 
-def expected(parameter: Parameter, value: Value) -> list[int]:
+def expected(parameter: Parameter, value: ParameterValue) -> list[int]:
     """What the row-by-row twin finds."""
-    return [row.id for row in by_hand.matching(map(twin, ROWS), query_of({parameter.name: value}, ADA))]
+    return [row.id for row in by_hand.matching(map(twin, ROWS), build_query({parameter.name: value}, ADA))]
 
 
 async def test_every_filter_finds_what_the_twin_finds(seeded: httpx2.AsyncClient) -> None:
     """Each filter, by each of its names, answers the same in a list, in the facets' count and in a score."""
     for parameter in (one.parameter for one in FILTERS):
-        for value in EXAMPLES[parameter.form]:
+        for value in EXAMPLES[parameter.type]:
             ids = expected(parameter, value)
             for name in parameter.names:
                 query = urlencode(written(parameter, name, value))
@@ -59,12 +60,12 @@ async def test_filters_are_joined_by_and(seeded: httpx2.AsyncClient) -> None:
     random = Random(5)
     for _ in range(60):
         chosen = random.sample(FILTERS, 3)
-        values = {one.parameter.name: random.choice(EXAMPLES[one.parameter.form]) for one in chosen}
+        values = {one.parameter.name: random.choice(EXAMPLES[one.parameter.type]) for one in chosen}
         pairs = [
             pair for one in chosen for pair in written(one.parameter, one.parameter.name, values[one.parameter.name])
         ]
         found = await seeded.get(f"/datasets/?limit=1000&{urlencode(pairs)}")
-        ids = [row.id for row in by_hand.matching(map(twin, ROWS), query_of(values, ADA))]
+        ids = [row.id for row in by_hand.matching(map(twin, ROWS), build_query(values, ADA))]
         assert [one["id"] for one in found.json()] == ids, values
 
 

@@ -8,17 +8,19 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
+from msgspec.structs import replace
 
 from tests.ranking.catalogs import position_of
 from tests.selection.conftest import ADA, client_of, created
-from tests.selection.seeded import random_rows, seed, stored
+from tests.selection.seeded import draft_of, random_rows, seed
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.versions import CATALOG, bump
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import Contains
-from touchstone.services.selection import store
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.store import DatasetDraft
 from touchstone.services.selection.live_catalog import LiveCatalog
 
 
@@ -56,11 +58,10 @@ async def test_writes_reach_the_other_process(settings: Settings, ada: httpx2.As
 async def test_own_writes_never_hide_those_of_others(database: Database) -> None:
     """Applying one's own newer version does not skip an older one of somebody else's."""
     ours, theirs = LiveCatalog(database), LiveCatalog(database)
-    await store.prepare_versions(database)
     for turn in range(3):
         for catalog in (theirs, ours):
-            async with catalog.changing() as change:
-                await change.insert({**_record(), "dataset_name": f"{turn}"})
+            async with catalog.writing() as change:
+                await change.insert(_draft(f"{turn}"))
         assert theirs.view.size < 2 * (turn + 1)
         for catalog in (ours, theirs):
             await catalog.refresh()
@@ -75,21 +76,20 @@ async def test_a_write_is_committed_before_its_answer(settings: Settings, ada: h
         async with database.reading() as rows:
             found = await store.visible_dataset(rows, made["id"], ADA)
         assert found is not None
-        assert found["dataset_name"] == f"n{index}"
+        assert found.attributes["dataset_name"] == f"n{index}"
     await database.close()
 
 
 async def test_a_failed_write_leaves_no_trace(database: Database) -> None:
     """A transaction that fails changes neither the columns nor the version."""
     catalog = LiveCatalog(database)
-    await store.prepare_versions(database)
     try:
-        async with catalog.changing() as change:
-            await change.insert(_record())
+        async with catalog.writing() as change:
+            await change.insert(_draft())
             raise RuntimeError("stopped half-way")
     except RuntimeError:
         pass
-    async with catalog.changing() as change:
+    async with catalog.writing() as change:
         assert change.version == 1
     assert catalog.view.size == 0
 
@@ -108,32 +108,30 @@ async def test_a_row_read_before_a_write_is_not_kept(database: Database) -> None
     """An encoded record that was fetched while it changed is answered once, and then read again."""
     await seed(database, random_rows(1, 3))
     catalog = LiveCatalog(database)
-    await store.prepare_versions(database)
     await catalog.load()
 
     async def rename(name: str) -> None:
-        async with catalog.changing() as change:
-            await change.update(1, {"dataset_name": name, "visibility": "public"})
+        async with catalog.writing() as change:
+            await change.update(1, _draft(name))
 
     for turn in range(10):
         catalog.cache.drop((1,))
-        await asyncio.gather(catalog.entries([1], None), rename(f"n{turn}"))
-        assert f'"n{turn}"'.encode() in (await catalog.entries([1], None))[0].body
+        await asyncio.gather(catalog.encoded_records([1], None), rename(f"n{turn}"))
+        assert f'"n{turn}"'.encode() in (await catalog.encoded_records([1], None))[0].body
 
 
 async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -> None:
     """When an index pays it is made behind the scenes, and writes made meanwhile are in it."""
-    await store.prepare_versions(database)
     catalog = LiveCatalog(database, Layout(index_from=500, compiled=False))
-    async with catalog.changing() as change:
+    async with catalog.writing() as change:
         for index in range(400):
-            await change.insert({**_record(), "dataset_name": f"first {index}"})
+            await change.insert(_draft(f"first {index}"))
     await catalog.load()
     assert not catalog.view.is_indexed
     following = asyncio.ensure_future(catalog.follow())
     for index in range(200):
-        async with catalog.changing() as change:
-            await change.insert({**_record(), "dataset_name": f"n{index}"})
+        async with catalog.writing() as change:
+            await change.insert(_draft(f"n{index}"))
     while not catalog.view.is_indexed:
         await asyncio.sleep(0.02)
     assert catalog.view.size == 600
@@ -143,18 +141,17 @@ async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -
 
 async def test_a_catalog_starts_from_a_snapshot_and_what_changed_since(database: Database, tmp_path: Path) -> None:
     """What was written, changed and deleted after the snapshot is there; a damaged or foreign file is not taken up."""
-    await store.prepare_versions(database)
     layout, file = Layout(index_from=50, compiled=False), tmp_path / "catalog.index"
     first = LiveCatalog(database, layout, file)
-    async with first.changing() as change:
+    async with first.writing() as change:
         for index in range(60):
-            await change.insert({**_record(), "dataset_name": f"first {index}"})
+            await change.insert(_draft(f"first {index}"))
     await first.load()
     assert file.exists()
-    async with first.changing() as change:
-        await change.insert({**_record(), "dataset_name": "later"})
+    async with first.writing() as change:
+        await change.insert(_draft("later"))
         await change.delete(1)
-        await change.update(2, {"dataset_name": "renamed", "visibility": "public"})
+        await change.update(2, _draft("renamed"))
     taken_up = LiveCatalog(database, layout, file)
     await taken_up.load()
     assert taken_up.view.unindexed_size == 2
@@ -172,7 +169,7 @@ async def test_only_a_catalog_never_written_gets_the_demo(settings: Settings, da
     """The demo records are loaded once; a catalog that has been emptied stays empty."""
     shown = settings.model_copy(update={"demo": True})
     async with another(shown) as (selection, client):
-        count = selection.parts.catalog.view.size
+        count = selection.services.catalog.view.size
         assert count >= 1500
         found = (
             await client.get("/datasets?limit=1000&file_type=csv,parquet&instances_min=1&sort_by=file_path")
@@ -183,15 +180,16 @@ async def test_only_a_catalog_never_written_gets_the_demo(settings: Settings, da
             assert one["metadata"]["measured"]["rows"] == one["instances_number"]
             assert (await client.get(f"/datasets/{one['id']}/source")).json()["record"] == one
     async with another(shown) as (selection, _):
-        assert selection.parts.catalog.view.size == count
+        assert selection.services.catalog.view.size == count
     async with database.writing() as rows:
         version = await bump(rows, CATALOG)
         for id_ in range(1, count + 1):
             await store.delete_dataset(rows, id_, version)
     async with another(shown) as (selection, _):
-        assert selection.parts.catalog.view.size == 0
+        assert selection.services.catalog.view.size == 0
 
 
-def _record() -> dict[str, Any]:
-    values = stored(random_rows(5, 1)[0]) | {"dataset_id": uuid4()}
-    return {key: value for key, value in values.items() if key not in ("id", "changed_at_version")}
+def _draft(name: str = "") -> DatasetDraft:
+    draft = draft_of(random_rows(5, 1)[0])
+    attributes = {**draft.attributes, "dataset_name": name or draft.attributes["dataset_name"]}
+    return replace(draft, id=None, dataset_id=uuid4(), visibility="public", attributes=attributes)

@@ -70,7 +70,7 @@ async def test_records_answer_the_same_wherever_they_are_read(seeded: httpx2.Asy
 
 async def test_a_record_is_answered_whole_after_many_others(ada: httpx2.AsyncClient, selection: Selection) -> None:
     """Records that no longer fit the cache of encoded answers are read again, in their order."""
-    cache = selection.parts.catalog.cache
+    cache = selection.services.catalog.cache
     cache.limit = 5000
     made = [await created(ada, description="x" * 1000) for _ in range(12)]
     random = Random(1)

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.services.selection.datasets.sort_and_page import LIST_PARAMETERS
+from touchstone.services.selection.datasets.listing import LIST_PARAMETERS
 
 # Signs that stood for sentences.
 SIGNS = re.compile(r"[×≤≥≠∞…{}\[\]^$]|None")

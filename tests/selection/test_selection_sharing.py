@@ -10,20 +10,19 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from multiprocessing.connection import Connection
 from random import Random
-from typing import Any
 
 import pytest
 
 from tests.ranking.by_hand import ordered, rank
 from tests.ranking.catalogs import position_of, query, row, sort_key, weights
-from tests.selection.seeded import stored, twin
+from tests.selection.seeded import draft_of, twin
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
 from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.services.selection.datasets.store import DatasetDraft
 from touchstone.services.selection.live_catalog import LiveCatalog
-from touchstone.services.selection.store import prepare_versions
 
 CASES = int(os.environ.get("SHARING_CASES", "60"))
 INDEXED = Layout(index_from=40, leaf_words=1, plans=PlanThresholds(gather_up_to=10))
@@ -78,16 +77,16 @@ class Process:
         await self.stop()
         return await self.start()
 
-    async def write(self, upserts: list[dict[str, Any]], deleted: list[int]) -> bool:
+    async def write(self, upserts: list[DatasetDraft], deleted: list[int]) -> bool:
         known = self.catalog.view
-        async with self.catalog.changing() as change:
-            for values in upserts:
-                is_new = position_of(known, values["id"]) is None
-                await (change.insert(values) if is_new else change.update(values["id"], values))
+        async with self.catalog.writing() as change:
+            for draft in upserts:
+                is_new = position_of(known, draft.id) is None
+                await (change.insert(draft) if is_new else change.update(draft.id, draft))
             for id_ in deleted:
                 await change.delete(id_)
         view = self.catalog.view
-        is_there = [position_of(view, values["id"]) is not None for values in upserts]
+        is_there = [position_of(view, draft.id) is not None for draft in upserts]
         return all(is_there) and all(position_of(view, id_) is None for id_ in deleted)
 
     async def ask(self, seed: int) -> Answers:
@@ -142,7 +141,6 @@ class Writer:
 
 @pytest.fixture
 async def two(settings: Settings, database: Database) -> AsyncIterator[tuple[Connection, Connection]]:
-    await prepare_versions(database)
     url = settings.effective_database_url
     with another_process(url) as first, another_process(url) as second:
         yield first, second
@@ -155,7 +153,7 @@ async def test_both_processes_answer_as_the_twin_after_any_writes(two: tuple[Con
     for _ in range(CASES):
         drawn = [writer.draw(random, rows) for writer in writers]
         for pipe, (upserts, gone) in zip(two, drawn, strict=True):
-            pipe.send(("write", [stored(one) for one in upserts], gone))
+            pipe.send(("write", [draft_of(one) for one in upserts], gone))
         assert [pipe.recv() for pipe in two] == [True, True]
         for upserts, gone in drawn:
             rows |= {one.id: one for one in upserts}

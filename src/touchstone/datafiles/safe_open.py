@@ -16,7 +16,7 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-class DataFileUnreadable(Exception):
+class UnreadablePath(Exception):
     """The path names nothing that may be read: missing, forbidden and outside are one answer."""
 
     def __init__(self) -> None:
@@ -28,14 +28,14 @@ def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, P
 
     A relative path is looked for in each root in order; an absolute one is read only below a root. A relative path
     whose first component is a key of `prefixes` (`demo`, `uploads`) belongs to that folder alone. Roots may
-    themselves be links; below them no link is followed. Raises `DataFileUnreadable`, whatever the reason.
+    themselves be links; below them no link is followed. Raises `UnreadablePath`, whatever the reason.
     """
     for root, components in _candidates(path, roots, prefixes or {}):
         try:
             return _open_below(root, components)
         except (OSError, ValueError):  # ValueError: a name the file system can't spell, such as a lone surrogate
             continue
-    raise DataFileUnreadable
+    raise UnreadablePath
 
 
 def _candidates(

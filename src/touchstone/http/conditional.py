@@ -1,7 +1,7 @@
 """Conditional requests (RFC 9110, section 13): `If-Match` before a write, `If-None-Match` before a read."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from starlette.requests import Request
@@ -13,12 +13,12 @@ _VERSION_TAG: Final = re.compile(r'"([0-9]{1,9})"')
 def parse_if_match(request: Request) -> frozenset[str] | None:
     """Return the entity tags in `If-Match`, or None if the write does not depend on a version.
 
-    A weak tag is included but never equals a strong one, and malformed tags are dropped: both lead to status 412.
+    A weak tag is included but never equals a strong one, and a malformed header contains no tags: both lead to 412.
     """
     values = request.headers.getlist("if-match")
     if not values or values == ["*"]:
         return None
-    return frozenset(tag for value in values for tag in _ENTITY_TAG.findall(value))
+    return _parse_entity_tags(values)
 
 
 def parse_version_tags(tags: Collection[str] | None) -> frozenset[int] | None:
@@ -34,5 +34,13 @@ def is_not_modified(request: Request, etag: str) -> bool:
     values = request.headers.getlist("if-none-match")
     if values == ["*"]:
         return True
-    known_tags = {tag.removeprefix("W/") for value in values for tag in _ENTITY_TAG.findall(value)}
-    return etag in known_tags
+    known_tags = {tag.removeprefix("W/") for tag in _parse_entity_tags(values)}
+    return etag.removeprefix("W/") in known_tags
+
+
+def _parse_entity_tags(values: Sequence[str]) -> frozenset[str]:
+    """Return the entity tags in the values of a header, or none if there is anything but tags and commas."""
+    header = ",".join(values)
+    if _ENTITY_TAG.sub("", header).strip(", \t"):
+        return frozenset()
+    return frozenset(_ENTITY_TAG.findall(header))

@@ -49,7 +49,7 @@ class InputFiles:
         """
         try:
             return safe_open.open_data_file(path, self._roots, prefixes=self._prefixes)
-        except safe_open.DataFileUnreadable as error:
+        except safe_open.UnreadablePath as error:
             raise DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table")) from error
 
     def _open_model(self, path: str) -> BinaryIO:

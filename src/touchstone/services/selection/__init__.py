@@ -1,1 +1,1 @@
-"""The backend of the catalog, the scores and the projects."""
+"""The selection backend: the catalog of dataset records, scores and recommendations, projects, and uploads."""

@@ -1,4 +1,4 @@
-"""The selection backend: opened once per process, an ASGI application until it is closed."""
+"""The selection backend as an ASGI application, with the services that it opens once per process."""
 
 import asyncio
 import contextlib
@@ -11,60 +11,64 @@ from touchstone.http.app import create_app
 from touchstone.http.backend_auth import BackendAuthMiddleware
 from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
-from touchstone.services.selection import store
-from touchstone.services.selection.datasets.answer_cache import RememberedAnswers
-from touchstone.services.selection.datasets.editor import Recording
-from touchstone.services.selection.datasets.routes import datasets, files
+from touchstone.services.selection.context import SelectionServices
+from touchstone.services.selection.datasets import routes as dataset_routes
+from touchstone.services.selection.datasets.answer_cache import AnswerCache
+from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.demo_loader import load_demo
+from touchstone.services.selection.files import routes as file_routes
 from touchstone.services.selection.files.data_files import DataFiles
-from touchstone.services.selection.files.measurement import Measuring
-from touchstone.services.selection.files.uploads import Uploading
+from touchstone.services.selection.files.measurement import FileMeasurer
+from touchstone.services.selection.files.uploads import Uploads
 from touchstone.services.selection.live_catalog import LiveCatalog
-from touchstone.services.selection.openapi import describe_bodies
-from touchstone.services.selection.projects.editor import Projects
-from touchstone.services.selection.projects.routes import projects
-from touchstone.services.selection.request_context import Parts
+from touchstone.services.selection.openapi import add_body_schemas
+from touchstone.services.selection.projects import routes as project_routes
+from touchstone.services.selection.projects.editor import ProjectEditor
 
 NAME: Final = "selection"
-SLASHED: Final = frozenset({"/datasets"})
+# The one path whose registered form ends with a slash.
+SLASHED_PATHS: Final = frozenset({"/datasets"})
 
 
 class Selection:
-    """The catalog, scores and projects, and the task that follows the writes of other processes."""
+    """The selection backend: its application, and the task that follows the writes of other processes."""
 
-    def __init__(self, parts: Parts, database: Database, tokens: InternalTokens | None) -> None:
-        self.parts = parts
+    def __init__(self, services: SelectionServices, database: Database, tokens: InternalTokens | None) -> None:
+        self.services = services
         self.resources = (Resource("database", database.ping),)
-        routers = (datasets, files, projects)
+
+        routers = (dataset_routes.router, file_routes.router, project_routes.router)
         application = create_app(NAME, *routers, resources=self.resources)
-        application.state.parts = parts
-        describe_bodies(application)
-        known = TrailingSlashMiddleware(AllowedMethodsMiddleware(application, *routers), SLASHED)
-        self.app = BackendAuthMiddleware(FastPathMiddleware(known, application, *routers), tokens)
-        self._following = asyncio.ensure_future(parts.catalog.follow())
+        application.state.services = services
+        add_body_schemas(application)
+
+        checked = TrailingSlashMiddleware(AllowedMethodsMiddleware(application, *routers), SLASHED_PATHS)
+        self.app = BackendAuthMiddleware(FastPathMiddleware(checked, application, *routers), tokens)
+        self._following = asyncio.ensure_future(services.catalog.follow())
 
     @classmethod
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
-        """Load the catalog (and into an empty one the demo catalog, if settings say so) and begin to follow it."""
-        await store.prepare_versions(database)
+        """Load the catalog and start following it; if settings say so, load the demo records into a new catalog."""
         if settings.demo:
             await load_demo(database)
-        catalog = LiveCatalog(database, snapshot=settings.index_file)
+        catalog = LiveCatalog(database, snapshot_path=settings.index_file)
         await catalog.load()
+
         data_files = DataFiles(settings, database)
-        parts = Parts(
+        measurer = FileMeasurer(settings, data_files)
+        services = SelectionServices(
             catalog=catalog,
-            recording=Recording(catalog, Measuring(settings, data_files), quota_bytes=settings.record_quota_bytes),
-            projects=Projects(database, catalog, quota_bytes=settings.project_quota_bytes),
+            datasets=DatasetEditor(catalog, measurer, quota_bytes=settings.record_quota_bytes),
+            projects=ProjectEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
             data_files=data_files,
-            uploading=Uploading(settings, database),
-            answers=RememberedAnswers(),
+            uploads=Uploads(settings, database),
+            answers=AnswerCache(),
         )
-        return cls(parts, database, tokens)
+        return cls(services, database, tokens)
 
     async def close(self) -> None:
-        """Stop following. The database belongs to who opened it."""
+        """Stop following the catalog; whoever opened the database closes it."""
         self._following.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._following
-        await self.parts.catalog.close()
+        await self.services.catalog.close()

@@ -1,46 +1,53 @@
-"""Loading the demo catalog into a database whose catalog has never been written."""
+"""Loading of the demo records into a catalog that has never been written."""
 
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from touchstone.core.attributes import ATTRIBUTES
+from touchstone import demo
 from touchstone.database import versions
 from touchstone.database.engine import Database
-from touchstone.demo import records
-from touchstone.services.selection import store
-from touchstone.services.selection.files.measurement import FILLED, told
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft
+from touchstone.services.selection.files.measurement import MEASURED_ATTRIBUTES, Measurement
 
-_OWN_FIELDS: Final = ("description", "file_path", "file_type", "metadata")
-_MEASURED: Final = "measured in the file"
+# How the evidence of an attribute says that nobody declared it.
+_MEASURED_EVIDENCE: Final = "measured in the file"
 
 
 async def load_demo(database: Database) -> int:
-    """Put the demo records in, all or none; how many. 0 when the catalog has had anything in it before."""
+    """Insert all demo records and return their number, or 0 if the catalog has ever contained a record."""
     async with database.reading() as reader:
         if await versions.current(reader, versions.CATALOG):
             return 0
+
     async with database.writing() as rows:
-        # The counter is locked from here on: of several processes that start at once, one loads.
-        if await versions.bump(rows, versions.CATALOG) != 1:
+        # Incrementing the version locks it: of several processes that start at once, only one loads the records.
+        version = await versions.bump(rows, versions.CATALOG)
+        if version != 1:
             return 0
-        many = list(_values())
-        await store.insert_datasets(rows, many)
-    return len(many)
+
+        now = datetime.now(UTC)
+        drafts = [_to_draft(record, now) for record in demo.records()]
+        await store.insert_datasets(rows, drafts, version)
+    return len(drafts)
 
 
-def _values() -> Iterator[dict[str, Any]]:
-    now = datetime.now(UTC)
-    stored = {"owner": None, "visibility": "public", "created_at": now, "updated_at": now, "changed_at_version": 1}
-    for record in records():
-        values = {name: record[name] for name in (*_OWN_FIELDS, *(a.name for a in ATTRIBUTES))}
-        measured = _measured(record)
-        identity = {"dataset_id": UUID(record["dataset_id"]), "measured_attributes": measured or None}
-        yield {**values, **identity, **stored, "metadata": told(record["metadata"], measured)}
+def _to_draft(record: dict[str, Any], now: datetime) -> DatasetDraft:
+    metadata = record["metadata"]
+    evidence = metadata.get("evidence", {})
+    measured = [name for name in MEASURED_ATTRIBUTES if _MEASURED_EVIDENCE in str(evidence.get(name, ""))]
 
-
-def _measured(record: Mapping[str, Any]) -> list[str]:
-    """The attributes that nobody declared: their evidence is the measured file."""
-    evidence = record["metadata"].get("evidence", {})
-    return [name for name in FILLED if _MEASURED in str(evidence.get(name, ""))]
+    return DatasetDraft(
+        dataset_id=UUID(record["dataset_id"]),
+        owner=None,
+        visibility="public",
+        description=record["description"],
+        file_path=record["file_path"],
+        file_type=record["file_type"],
+        attributes={name: record[name] for name in ATTRIBUTE_NAMES},
+        metadata={**metadata, **Measurement.from_metadata(metadata).to_metadata(measured)},
+        measured_attributes=measured or None,
+        created_at=now,
+        updated_at=now,
+    )

@@ -1,286 +1,396 @@
-"""The catalog as it is answered from: columns in memory that follow the rows of the database.
+"""The catalog in memory, kept up to date with the rows of the database.
 
-Rows are the truth. Every write moves the catalog's version in its own transaction; this process applies its own
-writes before it answers, and looks for those of others several times a second.
+Rows are the truth. Every write increments the version of the catalog in its own transaction. This process applies its
+own writes to its columns before it answers, and polls several times a second for the writes of other processes.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import structlog
 
 from touchstone.core.errors import ServiceError
-from touchstone.core.metrics import RECORDS
+from touchstone.core.metrics import RANKINGS, RECORDS
 from touchstone.database import versions
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.index.snapshot_file import SnapshotError, load_index, save_index
-from touchstone.services.selection import store
-from touchstone.services.selection.datasets.records import Entry, RecordCache, encoded, encoded_without_metadata, row_of
-from touchstone.services.selection.store import Found
+from touchstone.ranking.query.facets import Facets
+from touchstone.ranking.query.predicates import Query
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.encoded_records import (
+    EncodedRecord,
+    RecordCache,
+    encode_records,
+    encode_records_without_metadata,
+    to_catalog_row,
+)
+from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
 
 LOAD_CHUNK: Final = 5000
 POLL_SECONDS: Final = 0.3
-PAGE_BYTES: Final = 4 * 1024 * 1024  # of the records in one answer; further ones come without their `metadata`
-THREAD_ROWS: Final = 50_000  # from here on one evaluation takes long enough to be worth a thread
+# The records of one answer take at most so many bytes; further ones come without their `metadata`.
+PAGE_BYTES: Final = 4 * 1024 * 1024
+# From this many records on, evaluating a query takes long enough to be worth a thread.
+THREAD_ROWS: Final = 50_000
+# A window that ends before this place is found through an index sooner than a thread starts.
+SHORT_WINDOW: Final = 1000
 
 log = structlog.get_logger("touchstone.catalog")
 T = TypeVar("T")
 
 
-class PageRoom:
-    """The bytes that the records of one answer may still take: the memory and the traffic of a page have a limit."""
+class SortOrder(NamedTuple):
+    """The key by which a list is sorted, and its direction."""
+
+    key: str
+    is_descending: bool = False
+
+
+class DatasetIds(NamedTuple):
+    """The ids of a window of a sorted list, and the number of all records that match."""
+
+    ids: list[int]
+    total_count: int
+
+
+class ByteBudget:
+    """The bytes that the records of one answer may still take."""
 
     def __init__(self, limit: int = PAGE_BYTES) -> None:
-        self._left = limit
+        self._remaining = limit
 
-    def takes(self, size: int) -> bool:
-        """Take the room of one record, if there is that much left; whether there was."""
-        fits = size <= self._left
-        self._left -= size if fits else 0
-        return fits
+    def take(self, size: int) -> bool:
+        """Reserve `size` bytes and return True, or return False if fewer remain."""
+        if size > self._remaining:
+            return False
+
+        self._remaining -= size
+        return True
 
 
-class Change:
-    """One transaction on the catalog, and what it did."""
+class CatalogWriter:
+    """A transaction on the catalog that records its changes, so that they can be applied to the columns."""
 
     def __init__(self, rows: Writer, version: int) -> None:
         self.rows = rows
         self.version = version
-        self.upserts: list[Found] = []
-        self.deleted: list[int] = []
+        self.upserts: list[DatasetRecord] = []
+        self.deleted_ids: list[int] = []
 
-    async def insert(self, values: Found) -> Found:
-        """Put in a record."""
-        found = await store.insert_dataset(self.rows, {**values, "changed_at_version": self.version})
-        self.upserts.append(found)
-        return found
+    async def insert(self, draft: DatasetDraft) -> DatasetRecord:
+        """Insert a record and return it as stored."""
+        record = await store.insert_dataset(self.rows, draft, self.version)
+        self.upserts.append(record)
+        return record
 
-    async def update(self, dataset_id: int, values: Found) -> Found:
-        """Change a record."""
-        found = await store.update_dataset(self.rows, dataset_id, {**values, "changed_at_version": self.version})
-        self.upserts.append(found)
-        return found
+    async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
+        """Replace the content of a record and return it as stored."""
+        record = await store.update_dataset(self.rows, dataset_id, draft, self.version)
+        self.upserts.append(record)
+        return record
 
     async def delete(self, dataset_id: int) -> None:
         """Delete a record."""
         await store.delete_dataset(self.rows, dataset_id, self.version)
-        self.deleted.append(dataset_id)
+        self.deleted_ids.append(dataset_id)
 
 
 class LiveCatalog:
-    """The columns of one process, kept up with the database."""
+    """The columns of one process, which follow the database.
+
+    `snapshot_path` names the file in which the index is saved for the next start.
+    """
 
     def __init__(
         self,
         database: Database,
-        layout: Layout = Layout(),  # noqa: B008 (a value, never changed)
-        snapshot: Path | None = None,
+        layout: Layout = Layout(),  # noqa: B008 - an immutable value
+        snapshot_path: Path | None = None,
     ) -> None:
+        self.cache = RecordCache()
         self._database = database
         self._layout = layout
-        self._snapshot = snapshot  # the file that an index is kept in, to start from the next time
+        self._snapshot_path = snapshot_path
         self._columns = Catalog(layout)
-        self.cache = RecordCache()
-        self._seen = 0  # every version up to this one has been applied
-        self._ahead: set[int] = set()  # own versions applied while an older one of somebody else's has not been
-        self._reclustering: asyncio.Task[None] | None = None
-        self._turn = asyncio.Lock()  # what is applied is applied in the order of its versions
+        # All versions up to this one have been applied.
+        self._applied_version = 0
+        # Versions of our own that were applied while an older one, of another process, was still missing.
+        self._applied_ahead: set[int] = set()
+        # Changes are applied one after the other, in the order of their versions.
+        self._apply_lock = asyncio.Lock()
         self._generation = 0
+        self._rebuild_task: asyncio.Task[None] | None = None
 
     @property
     def view(self) -> View:
-        """The state of the catalog that reads are answered from."""
+        """The current state of the columns; a view never changes."""
         return self._columns.view
 
+    # Starting and following
+
     async def load(self) -> None:
-        """Start from the snapshot of an index and the rows changed since, or else take in every row, in chunks."""
-        async with self._turn, self._database.reading() as rows:
-            if not await self._resume(rows):
-                await self._load_all(rows)
-                await self._keep_snapshot(self._seen)
+        """Load the snapshot and the rows that changed since, or else all rows."""
+        async with self._apply_lock, self._database.reading() as rows:
+            if not await self._load_snapshot(rows):
+                await self._load_all_rows(rows)
+                await self._save_snapshot(self._applied_version)
+
         RECORDS.set(self.view.size)
 
-    async def _load_all(self, rows: Reader) -> None:
-        loaded: list[CatalogRow] = []
-        # Read first: a row that changes while the rest is loading is applied again, never missed.
-        self._seen = await versions.current(rows, versions.CATALOG)
-        async for chunk in store.every_dataset(rows, LOAD_CHUNK):
-            loaded += [row_of(found) for found in chunk]
-        self._columns = await asyncio.to_thread(Catalog.build, loaded, self._layout)
-
-    async def _resume(self, rows: Reader) -> bool:
-        """Whether the snapshot could be taken up: not when it is damaged or does not fit this database."""
-        opened = await asyncio.to_thread(self._opened)
-        current = await versions.current(rows, versions.CATALOG)
-        if opened is None or opened[1] > current:
-            return False
-        columns, version = opened
-        changed, deleted = await store.datasets_since(rows, version), await store.deletions_since(rows, version)
-        columns.apply(upserts=[row_of(found) for found in changed], deleted=deleted)
-        if columns.view.size != await store.count_datasets(rows):
-            return False
-        self._columns, self._seen = columns, current
-        return True
-
-    def _opened(self) -> tuple[Catalog, int] | None:
-        if self._snapshot is None or not self._snapshot.exists():
-            return None
-        try:
-            index, version = load_index(self._snapshot)
-        except SnapshotError as problem:
-            log.warning("catalog snapshot refused", problem=str(problem))
-            return None
-        return Catalog.from_index(index, self._layout), version
-
-    async def _keep_snapshot(self, version: int) -> None:
-        index = self._columns.index
-        if self._snapshot is None or index is None:
-            return
-        try:
-            await asyncio.to_thread(save_index, self._snapshot, index, version)
-        except OSError as problem:
-            log.warning("catalog snapshot not written", problem=type(problem).__name__)
-
-    @asynccontextmanager
-    async def changing(self, *, essential: bool = False) -> AsyncIterator[Change]:
-        """A transaction on the catalog: committed and applied to the columns when the block ends.
-
-        `essential`: as of `Database.writing`.
-        """
-        async with self._turn:
-            async with self._database.writing(essential=essential) as rows:
-                change = Change(rows, await versions.bump(rows, versions.CATALOG))
-                yield change
-            self._apply(change.upserts, change.deleted)
-            self.cache.put(encoded(change.upserts))
-            self._ahead.add(change.version)
-            self._advance(self._seen)
-
     async def refresh(self) -> None:
-        """Apply what other processes have written since."""
-        if await self._version() <= self._seen:
-            return
-        async with self._turn, self._database.reading() as rows:
+        """Apply the writes of other processes since the last refresh."""
+        async with self._database.reading() as rows:
             version = await versions.current(rows, versions.CATALOG)
-            changed = await store.datasets_since(rows, self._seen)
-            deleted = await store.deletions_since(rows, self._seen)
-            self._apply(changed, deleted)
-            self._advance(version)
+        if version <= self._applied_version:
+            return
+
+        async with self._apply_lock, self._database.reading() as rows:
+            version = await versions.current(rows, versions.CATALOG)
+            changed = await store.datasets_changed_since(rows, self._applied_version)
+            deleted_ids = await store.datasets_deleted_since(rows, self._applied_version)
+            self._apply(changed, deleted_ids)
+            self._advance_to(version)
 
     async def follow(self) -> None:
-        """Refresh several times a second, for ever; what goes wrong is logged and tried again."""
+        """Refresh several times a second until cancelled; errors are logged and the refresh is tried again."""
         while True:
             await asyncio.sleep(POLL_SECONDS)
             try:
                 await self.refresh()
-                self._keep_clustered()
+                self._rebuild_if_due()
             except ServiceError:
-                continue  # the database has logged it
-            except Exception as problem:  # noqa: BLE001 - a catalog that stopped following would be wrong for ever
-                log.warning("catalog not refreshed", problem=type(problem).__name__)
+                continue  # The database has logged it.
+            except Exception as error:  # noqa: BLE001 - a catalog that stopped following would stay outdated
+                log.warning("catalog not refreshed", problem=type(error).__name__)
 
     async def close(self) -> None:
-        """Give up an index that is being made."""
-        if self._reclustering is not None:
-            self._reclustering.cancel()
-            await asyncio.wait([self._reclustering])
+        """Abandon an index that is being built."""
+        if self._rebuild_task is not None:
+            self._rebuild_task.cancel()
+            await asyncio.wait([self._rebuild_task])
 
-    def _keep_clustered(self) -> None:
-        """Begin a new index when one pays; the old one answers until the new one takes its place."""
-        if self._reclustering is not None and self._reclustering.done():
-            finished, self._reclustering = self._reclustering, None
-            finished.result()
-        if self._columns.is_rebuild_due and self._reclustering is None:
-            self._reclustering = asyncio.ensure_future(self._recluster())
+    # Writing
 
-    async def _recluster(self) -> None:
-        work = self._columns.begin_rebuild(self._seen)
-        await asyncio.to_thread(work.run)
-        self._columns.adopt_rebuild(work)
-        log.info("catalog indexed", records=self.view.size)
-        await self._keep_snapshot(work.version)
+    @asynccontextmanager
+    async def writing(self, *, essential: bool = False) -> AsyncIterator[CatalogWriter]:
+        """Open a transaction that is committed and applied to the columns when the block ends.
 
-    async def ask(self, question: Callable[[View], T], *, is_short: bool = False) -> T:
-        """The answer of the current view, in a thread when it may take long.
-
-        `is_short`: a window of a few records, which an index answers sooner than a thread begins.
+        `essential` has the meaning that it has for `Database.writing`.
         """
+        async with self._apply_lock:
+            async with self._database.writing(essential=essential) as rows:
+                writer = CatalogWriter(rows, await versions.bump(rows, versions.CATALOG))
+                yield writer
+
+            self._apply(writer.upserts, writer.deleted_ids)
+            self.cache.put(encode_records(writer.upserts))
+            self._applied_ahead.add(writer.version)
+            self._advance_to(self._applied_version)
+
+    # Queries over the columns
+
+    async def rank(
+        self, query: Query, weights: Mapping[str, float], *, skip: int, limit: int | None
+    ) -> tuple[View, RankedWindow]:
+        """Rank the records that match and return the window with the view that its positions refer to."""
         view = self.view
-        at_once = view.size < THREAD_ROWS or (is_short and view.is_indexed)
-        return question(view) if at_once else await asyncio.to_thread(question, view)
+        is_short = limit is not None and skip + limit <= SHORT_WINDOW
 
-    async def entries(self, ids: Sequence[int], viewer: UUID | None) -> list[Entry]:
-        """The encoded records with these ids that still exist and that the viewer may see, in their order.
+        ranked = await self._evaluate(
+            view, lambda: view.rank(query, weights, skip=min(skip, view.size), limit=limit), is_short=is_short
+        )
+        RANKINGS.labels(ranked.plan).inc()
 
-        A cached record that the viewer may not see is treated as if it were not cached: whether an id is missing or
-        private to somebody else, the answer takes one query that returns no row.
+        return view, ranked
+
+    async def list_ids(self, query: Query, order: SortOrder, *, skip: int = 0, limit: int | None = None) -> DatasetIds:
+        """Return the ids of a window of the records that match, in order, and the number of all matches."""
+        view = self.view
+
+        def ordered_ids() -> DatasetIds:
+            window = view.sort(query, order.key, descending=order.is_descending, skip=min(skip, view.size), limit=limit)
+            return DatasetIds(view.ids(window.positions).tolist(), window.total_count)
+
+        return await self._evaluate(view, ordered_ids, is_short=limit is not None and skip + limit <= SHORT_WINDOW)
+
+    async def facets(self, query: Query) -> Facets:
+        """Return the values, flags and ranges of the records that match."""
+        view = self.view
+        return await self._evaluate(view, lambda: view.facets(query), is_short=False)
+
+    async def _evaluate(self, view: View, evaluate: Callable[[], T], *, is_short: bool) -> T:
+        """Call `evaluate` at once if it takes little time, else in a thread."""
+        if view.size < THREAD_ROWS or (is_short and view.is_indexed):
+            return evaluate()
+
+        return await asyncio.to_thread(evaluate)
+
+    # Records
+
+    async def encoded_records(self, ids: Sequence[int], viewer: UUID | None) -> list[EncodedRecord]:
+        """Return those of the records that exist and that the viewer may see, in the order of their ids given.
+
+        A cached record that the viewer may not see is looked up again as if it were not cached: for a missing record
+        and for somebody else's private one, the answer takes the same query, which returns no row.
         """
-        found = {id_: entry for id_ in ids if (entry := self.cache.get(id_)) and entry.visible_to(viewer)}
-        if len(found) < len(ids):
-            found |= await self._fetched([id_ for id_ in ids if id_ not in found], viewer)
-        return [entry for id_ in ids if (entry := found.get(id_))]
+        records: dict[int, EncodedRecord] = {}
+        for dataset_id in ids:
+            record = self.cache.get(dataset_id)
+            if record is not None and record.is_visible_to(viewer):
+                records[dataset_id] = record
 
-    async def bodies(self, ids: Sequence[int], viewer: UUID | None, room: PageRoom) -> list[bytes]:
-        """Return the JSON of the records with these ids that the viewer may see, in their order.
+        if len(records) < len(ids):
+            missing_ids = [dataset_id for dataset_id in ids if dataset_id not in records]
+            records |= await self._fetch_records(missing_ids, viewer)
 
-        Where the page has no more room for a record, its `metadata` is left out, and not even read.
+        return [records[dataset_id] for dataset_id in ids if dataset_id in records]
+
+    async def record_bodies(self, ids: Sequence[int], viewer: UUID | None, budget: ByteBudget) -> list[bytes]:
+        """Return the JSON of those of the records that the viewer may see, in the order of the ids given.
+
+        The `metadata` of a record that exceeds the budget is left out, and not even read.
         """
-        sizes = await self._sizes(ids)
-        whole = [id_ for id_ in ids if room.takes(sizes.get(id_, 0))]
-        found = {entry.id: entry.body for entry in await self.entries(whole, viewer)}
-        if len(whole) < len(ids):
-            kept = set(whole)
+        sizes = await self._content_sizes(ids)
+        whole_ids = [dataset_id for dataset_id in ids if budget.take(sizes.get(dataset_id, 0))]
+        bodies = {record.id: record.body for record in await self.encoded_records(whole_ids, viewer)}
+
+        if len(whole_ids) < len(ids):
+            reduced_ids = set(ids).difference(whole_ids)
             async with self._database.reading() as rows:
-                rest = await store.visible_without_metadata(rows, [id_ for id_ in ids if id_ not in kept], viewer)
-            found |= encoded_without_metadata(rest)
-        return [found[id_] for id_ in ids if id_ in found]
+                records = await store.visible_datasets_without_metadata(rows, list(reduced_ids), viewer)
+            bodies |= encode_records_without_metadata(records)
 
-    async def row(self, dataset_id: int, viewer: UUID | None) -> Found | None:
-        """One record as it is stored, or None if the viewer may see no such record."""
+        return [bodies[dataset_id] for dataset_id in ids if dataset_id in bodies]
+
+    async def stored_record(self, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
+        """Return a record from the database, or None if the viewer may see no such record."""
         async with self._database.reading() as rows:
             return await store.visible_dataset(rows, dataset_id, viewer)
 
-    async def id_of(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
-        """The integer id of the record with a UUID, or None if the viewer may see no such record."""
+    async def id_of_uuid(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
+        """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
         async with self._database.reading() as rows:
             return await store.visible_dataset_id(rows, dataset_id, viewer)
 
-    async def _sizes(self, ids: Sequence[int]) -> dict[int, int]:
-        """Return how many bytes the content of each of these records takes."""
-        sizes = {id_: entry.content_bytes for id_ in ids if (entry := self.cache.get(id_))}
+    async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
+        """Return the content sizes in bytes, from the cache where possible."""
+        sizes: dict[int, int] = {}
+        for dataset_id in ids:
+            record = self.cache.get(dataset_id)
+            if record is not None:
+                sizes[dataset_id] = record.content_bytes
+
         if len(sizes) < len(ids):
             async with self._database.reading() as rows:
-                sizes |= await store.dataset_sizes(rows, [id_ for id_ in ids if id_ not in sizes])
+                sizes |= await store.content_sizes(rows, [id_ for id_ in ids if id_ not in sizes])
+
         return sizes
 
-    async def _fetched(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, Entry]:
+    async def _fetch_records(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, EncodedRecord]:
+        """Read records from the database, encode and cache them."""
         generation = self._generation
         async with self._database.reading() as rows:
-            fetched = encoded(await store.visible_datasets(rows, ids, viewer))
-        # A row read before a write that has been applied by now is old already: it must not stay.
+            records = encode_records(await store.visible_datasets(rows, ids, viewer))
+
+        # A write that was applied in the meantime may have changed these rows, so they must not be cached.
         if generation == self._generation:
-            self.cache.put(fetched)
-        return fetched
+            self.cache.put(records)
 
-    async def _version(self) -> int:
-        async with self._database.reading() as rows:
-            return await versions.current(rows, versions.CATALOG)
+        return records
 
-    def _apply(self, upserts: Sequence[Found], deleted: Sequence[int]) -> None:
+    # Applying changes
+
+    def _apply(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int]) -> None:
+        """Apply changes to the columns and drop the records concerned from the cache."""
         self._generation += 1
-        self.cache.drop([*(found["id"] for found in upserts), *deleted])
-        self._columns.apply(upserts=[row_of(found) for found in upserts], deleted=deleted)
+        self.cache.drop([*(record.id for record in upserts), *deleted_ids])
+        self._columns.apply(upserts=[to_catalog_row(record) for record in upserts], deleted=deleted_ids)
         RECORDS.set(self.view.size)
 
-    def _advance(self, version: int) -> None:
-        while version + 1 in self._ahead:
+    def _advance_to(self, version: int) -> None:
+        """Mark a version as applied, together with those of our own that follow it without a gap."""
+        while version + 1 in self._applied_ahead:
             version += 1
-        self._seen = version
-        self._ahead = {ahead for ahead in self._ahead if ahead > version}
+
+        self._applied_version = version
+        self._applied_ahead = {ahead for ahead in self._applied_ahead if ahead > version}
+
+    # The index and its snapshot
+
+    async def _load_all_rows(self, rows: Reader) -> None:
+        # The version is read first: a row that changes during loading is then applied again instead of missed.
+        self._applied_version = await versions.current(rows, versions.CATALOG)
+
+        catalog_rows: list[CatalogRow] = []
+        async for chunk in store.stream_datasets(rows, LOAD_CHUNK):
+            catalog_rows += [to_catalog_row(record) for record in chunk]
+
+        self._columns = await asyncio.to_thread(Catalog.build, catalog_rows, self._layout)
+
+    async def _load_snapshot(self, rows: Reader) -> bool:
+        """Load the snapshot and return True; return False if there is none, or it does not fit this database."""
+        snapshot = await asyncio.to_thread(self._read_snapshot)
+        current_version = await versions.current(rows, versions.CATALOG)
+        if snapshot is None:
+            return False
+
+        columns, snapshot_version = snapshot
+        if snapshot_version > current_version:
+            return False
+
+        changed = await store.datasets_changed_since(rows, snapshot_version)
+        deleted_ids = await store.datasets_deleted_since(rows, snapshot_version)
+        columns.apply(upserts=[to_catalog_row(record) for record in changed], deleted=deleted_ids)
+        if columns.view.size != await store.count_datasets(rows):
+            return False
+
+        self._columns, self._applied_version = columns, current_version
+        return True
+
+    def _read_snapshot(self) -> tuple[Catalog, int] | None:
+        """Return the catalog in the snapshot and its version, or None if there is none that can be read."""
+        if self._snapshot_path is None or not self._snapshot_path.exists():
+            return None
+
+        try:
+            index, version = load_index(self._snapshot_path)
+        except SnapshotError as error:
+            log.warning("catalog snapshot refused", problem=str(error))
+            return None
+
+        return Catalog.from_index(index, self._layout), version
+
+    async def _save_snapshot(self, version: int) -> None:
+        index = self._columns.index
+        if self._snapshot_path is None or index is None:
+            return
+
+        try:
+            await asyncio.to_thread(save_index, self._snapshot_path, index, version)
+        except OSError as error:
+            log.warning("catalog snapshot not written", problem=type(error).__name__)
+
+    def _rebuild_if_due(self) -> None:
+        """Start building a new index if it pays; the old one answers until the new one replaces it."""
+        if self._rebuild_task is not None and self._rebuild_task.done():
+            finished, self._rebuild_task = self._rebuild_task, None
+            finished.result()  # raises what the task has raised
+
+        if self._columns.is_rebuild_due and self._rebuild_task is None:
+            self._rebuild_task = asyncio.ensure_future(self._rebuild())
+
+    async def _rebuild(self) -> None:
+        rebuild = self._columns.begin_rebuild(self._applied_version)
+        await asyncio.to_thread(rebuild.run)
+        self._columns.adopt_rebuild(rebuild)
+        log.info("catalog indexed", records=self.view.size)
+
+        await self._save_snapshot(rebuild.version)

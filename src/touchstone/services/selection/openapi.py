@@ -1,7 +1,10 @@
-"""How the routes here describe themselves: their parameters and bodies are read by hand, and documented by these."""
+"""Descriptions of operations for the OpenAPI document.
 
-from collections.abc import Callable, Sequence
-from typing import Any
+Handlers of this backend parse their parameters and bodies themselves, so FastAPI cannot derive the descriptions.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
 
 from fastapi import FastAPI
 from pydantic import BaseModel
@@ -9,105 +12,117 @@ from pydantic.json_schema import models_json_schema
 
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import PROFILES
+from touchstone.services.selection.datasets.schemas import TAGS, DatasetChange, DatasetCreate, SearchCriteria
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.parameters import Parameters
-from touchstone.services.selection.schemas import (
-    TAGS,
+from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
+
+TOTAL_COUNT: Final = {
+    "X-Total-Count": {"description": "How many match in all.", "schema": {"type": "integer", "minimum": 0}}
+}
+ETAG: Final = {"ETag": {"description": "Version of what is answered.", "schema": {"type": "string"}}}
+LOCATION: Final = {"Location": {"description": "Address of what was made.", "schema": {"type": "string"}}}
+NOT_MODIFIED: Final = {"description": "The reader has this version already."}
+BODIES: Final[tuple[type[BaseModel], ...]] = (
+    DatasetCreate,
     DatasetChange,
-    DatasetWanted,
+    ProjectCreate,
     ProjectChange,
-    ProjectWanted,
     SearchCriteria,
 )
 
-TOTAL_COUNT = {"X-Total-Count": {"description": "How many match in all.", "schema": {"type": "integer", "minimum": 0}}}
-ETAG = {"ETag": {"description": "Version of what is answered.", "schema": {"type": "string"}}}
-LOCATION = {"Location": {"description": "Address of what was made.", "schema": {"type": "string"}}}
-UNCHANGED = {"description": "The reader has this version already."}
-BODIES: tuple[type[BaseModel], ...] = (DatasetWanted, DatasetChange, ProjectWanted, ProjectChange, SearchCriteria)
 
-
-def described(
-    parameters: Parameters | None = None, *, body: str | None = None, conditional: str | None = None
+def describe_operation(
+    parameters: Parameters | None = None, *, body: str | None = None, conditional_header: str | None = None
 ) -> dict[str, Any]:
-    """The parts of an operation's description: query parameters, the schema of its body, a precondition header."""
-    found: dict[str, Any] = {"parameters": parameters.openapi() if parameters else []}
-    if conditional:
-        header = {"name": conditional, "in": "header", "required": False, "schema": {"type": "string"}}
-        found["parameters"].append(header)
+    """Return the description of an operation: its query parameters, the schema of its body, a conditional header."""
+    described_parameters = parameters.openapi() if parameters else []
+    if conditional_header:
+        described_parameters.append(
+            {"name": conditional_header, "in": "header", "required": False, "schema": {"type": "string"}}
+        )
+
+    operation: dict[str, Any] = {"parameters": described_parameters}
     if body:
-        schema = {"$ref": f"#/components/schemas/{body}"}
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-    return found
+        content = {"application/json": {"schema": _reference(body)}}
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
 
 
-def describe_bodies(app: FastAPI) -> None:
-    """Add the schemas of the bodies to the application's OpenAPI document."""
-    made: Callable[[], dict[str, Any]] = app.openapi
+def add_body_schemas(app: FastAPI) -> None:
+    """Make the application add the schemas of the bodies to its OpenAPI document."""
+    build_document: Callable[[], dict[str, Any]] = app.openapi
 
     def openapi() -> dict[str, Any]:
-        document = made()
-        document.setdefault("components", {}).setdefault("schemas", {}).update(_schemas())
+        document = build_document()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas.update(_body_schemas())
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _schemas() -> dict[str, Any]:
-    template = "#/components/schemas/{model}"
-    _, found = models_json_schema([(model, "validation") for model in BODIES], ref_template=template)
-    schemas: dict[str, Any] = found["$defs"]
+def _body_schemas() -> dict[str, Any]:
+    """Return the schemas of all request bodies, completed with what pydantic does not know."""
+    _, definitions = models_json_schema(
+        [(model, "validation") for model in BODIES], ref_template="#/components/schemas/{model}"
+    )
+    schemas: dict[str, Any] = definitions["$defs"]
     for schema in schemas.values():
         for member in schema.get("properties", {}).values():
-            # None stands for "left out" in our models; a client that sent it would clear the field.
+            # In our models None stands for "left out", but a client that sent null would clear the field.
             if member.get("default", ...) is None:
                 del member["default"]
+
     for name in ("DatasetCreate", "DatasetChange"):
-        # Accepted where it equals `name`, which a schema cannot say.
+        # It is accepted where it equals `name`, which a schema cannot express.
         del schemas[name]["properties"]["dataset_name"]
-    for name in ("ProjectWanted", "ProjectChange"):
-        schemas[name]["properties"] |= {"criteria": _nullable(_ref("Filters")), "weights": _nullable(_weights())}
-    schemas["SearchCriteria"]["properties"]["ethical_tags"] = _nullable(
-        _array({"type": "string", "enum": sorted(TAGS)})
-    )
-    return schemas | {"Filters": FILTER_PARAMETERS.json_schema(), "Weight": _weight(), "ScoringRequest": _scoring()}
+
+    for name in ("ProjectCreate", "ProjectChange"):
+        schemas[name]["properties"]["criteria"] = _nullable(_reference("Filters"))
+        schemas[name]["properties"]["weights"] = _nullable(_weight_list_schema())
+
+    tags = {"type": "array", "items": {"type": "string", "enum": sorted(TAGS)}}
+    schemas["SearchCriteria"]["properties"]["ethical_tags"] = _nullable(tags)
+
+    return {
+        **schemas,
+        "Filters": FILTER_PARAMETERS.json_schema(),
+        "Weight": _weight_schema(),
+        "ScoringRequest": _scoring_request_schema(),
+    }
 
 
-def _scoring() -> dict[str, Any]:
-    members = {
-        "filters": _ref("Filters"),
-        "criteria": _ref("Filters") | {"description": "Another name of `filters`."},
-        "weights": _nullable(_weights()) | {"description": "Empty or left out: the balanced profile."},
+def _scoring_request_schema() -> dict[str, Any]:
+    properties = {
+        "filters": _reference("Filters"),
+        "criteria": _reference("Filters") | {"description": "Another name of `filters`."},
+        "weights": _nullable(_weight_list_schema()) | {"description": "Empty or left out: the balanced profile."},
         "profile": _nullable({"type": "string", "enum": list(PROFILES)}) | {"description": "Instead of `weights`."},
     }
-    return {"type": "object", "properties": members, "additionalProperties": False}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _weight() -> dict[str, Any]:
-    members = {
+def _weight_schema() -> dict[str, Any]:
+    properties = {
         "criterion_name": {"type": "string", "enum": list(CRITERION_NAMES)},
         "weight": {"type": "number", "minimum": 0, "description": "Not all may be zero."},
     }
     return {
         "type": "object",
-        "properties": members,
-        "required": list(members),
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
 
 
-def _weights() -> dict[str, Any]:
-    return _array(_ref("Weight")) | {"description": "Each criterion at most once."}
+def _weight_list_schema() -> dict[str, Any]:
+    return {"type": "array", "items": _reference("Weight"), "description": "Each criterion at most once."}
 
 
-def _array(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def _ref(name: str) -> dict[str, Any]:
+def _reference(name: str) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    forms: Sequence[dict[str, Any]] = (schema, {"type": "null"})
-    return {"anyOf": list(forms)}
+    return {"anyOf": [schema, {"type": "null"}]}

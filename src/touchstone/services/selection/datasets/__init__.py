@@ -1,1 +1,1 @@
-"""The `services.selection.datasets` package."""
+"""Dataset records: their rows, requests about them, and their answers."""

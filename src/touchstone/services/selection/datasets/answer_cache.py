@@ -1,4 +1,4 @@
-"""Answers that were given a moment ago: the same question to the same state of the catalog is not computed again."""
+"""A cache of recent answers, valid for as long as the catalog does not change."""
 
 from typing import Final
 from uuid import UUID
@@ -8,33 +8,43 @@ from starlette.responses import Response
 from touchstone.ranking.catalog.view import View
 
 CAPACITY_BYTES: Final = 16 * 1024 * 1024
-LARGEST_BYTES: Final = 128 * 1024
+MAX_ANSWER_BYTES: Final = 128 * 1024
 
-Question = tuple[UUID | None, bytes, bytes]
+# The viewer, on whom it depends which records are visible; the query string; and the body.
+AnswerKey = tuple[UUID | None, bytes, bytes]
 
 
-class RememberedAnswers:
-    """Short answers by who asked (what one may see differs), the query string and the body.
+class AnswerCache:
+    """Short answers to requests over one view of the catalog.
 
-    They belong to one view of the catalog: any write makes another view, and everything is forgotten.
+    Every write creates a new view, and the first answer over a new view empties the cache.
     """
 
     def __init__(self) -> None:
         self._view: View | None = None
-        self._answers: dict[Question, Response] = {}
+        self._answers: dict[AnswerKey, Response] = {}
         self._size = 0
 
-    def get(self, view: View, question: Question) -> Response | None:
-        """The answer to the same question over the same view, if it is remembered."""
-        return self._answers.get(question) if view is self._view else None
+    def get(self, view: View, key: AnswerKey) -> Response | None:
+        """Return the cached answer to the same request over the same view, if there is one."""
+        if view is not self._view:
+            return None
 
-    def put(self, view: View, question: Question, response: Response) -> Response:
-        """Remember an answer, unless it is long or is streamed, and give it back."""
+        return self._answers.get(key)
+
+    def put(self, view: View, key: AnswerKey, response: Response) -> Response:
+        """Cache an answer unless it is long or streamed, and return it in either case."""
         body = getattr(response, "body", None)
-        if isinstance(body, bytes) and len(body) <= LARGEST_BYTES:
-            size = len(body) + len(question[1]) + len(question[2])
-            if view is not self._view or self._size + size > CAPACITY_BYTES:
-                self._view, self._answers, self._size = view, {}, 0
-            self._answers[question] = response
-            self._size += size
+        if not isinstance(body, bytes) or len(body) > MAX_ANSWER_BYTES:
+            return response
+
+        _, query_string, request_body = key
+        size = len(body) + len(query_string) + len(request_body)
+        if view is not self._view or self._size + size > CAPACITY_BYTES:
+            self._view = view
+            self._answers = {}
+            self._size = 0
+
+        self._answers[key] = response
+        self._size += size
         return response

@@ -1,14 +1,14 @@
-"""Putting records into the catalog, changing them and taking them out: who may, and what the service adds."""
+"""Creating, changing and deleting dataset records: permissions, quotas, and what the service adds by itself."""
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-from touchstone.core.attributes import ATTRIBUTES
+from msgspec.structs import replace
+
 from touchstone.core.errors import (
-    ConflictingValues,
     DatasetNotFound,
     FieldError,
     Forbidden,
@@ -18,152 +18,198 @@ from touchstone.core.errors import (
 )
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Reader
-from touchstone.services.selection import store
-from touchstone.services.selection.datasets.records import Entry, encoded
-from touchstone.services.selection.files.measurement import Measuring, filled, told
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
+from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
+from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
+from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
+from touchstone.services.selection.json_fields import SERVICE_KEYS
 from touchstone.services.selection.live_catalog import LiveCatalog
-from touchstone.services.selection.schemas import SERVICE_KEYS
-from touchstone.services.selection.store import Found
 
-_OWN_FIELDS: Final = ("description", "file_path", "file_type", "metadata", "visibility")
-_ATTRIBUTES: Final = tuple(a.name for a in ATTRIBUTES)
+D = TypeVar("D", bound=DatasetDraft)
 
 
-class Recording:
-    """Writes to the catalog."""
+class DatasetEditor:
+    """Creates, changes and deletes records of the catalog."""
 
-    def __init__(self, catalog: LiveCatalog, measuring: Measuring, *, quota_bytes: int) -> None:
+    def __init__(self, catalog: LiveCatalog, measurer: FileMeasurer, *, quota_bytes: int) -> None:
         self._catalog = catalog
-        self._measuring = measuring
-        self._quota = quota_bytes
+        self._measurer = measurer
+        self._quota_bytes = quota_bytes
 
-    async def create(self, wanted: Mapping[str, Any], caller: Caller | None) -> Entry:
-        """Put in a record for the caller.
+    async def create(self, body: DatasetCreateBody, caller: Caller | None) -> EncodedRecord:
+        """Create a record that belongs to the caller.
 
         Raises:
-            ConflictingValues, InvalidValue: two names that differ; a private record of nobody.
+            ConflictingValues: the two keys of the name have different values.
+            InvalidValue: an anonymous caller asks for a private record.
             RecordQuotaExceeded: the caller's records would take more bytes than allowed.
         """
         owner = caller.id if caller else None
-        declared = _named(wanted)
-        _check_visibility(declared, owner)
-        measurement = await self._measuring.measured(declared["file_path"], declared["file_type"], owner)
-        now = datetime.now(UTC)
-        start = {"visibility": "public", "metadata": None, **dict.fromkeys(_ATTRIBUTES), **declared}
-        values = _completed(start, measurement)
-        identity = {"dataset_id": uuid4(), "owner": owner, "created_at": now, "updated_at": now}
-        async with self._catalog.changing() as change:
-            made = await change.insert({**values, **identity})
-            await self._check_quota(change.rows, owner)
-        return (await self._catalog.entries([made["id"]], owner))[0]
+        draft = _new_draft(body, owner)
+        _check_visibility(draft)
+
+        measurement = await self._measurer.measure(draft.file_path, draft.file_type, owner)
+        draft = _with_measurement(draft, measurement)
+
+        async with self._catalog.writing() as writer:
+            record = await writer.insert(draft)
+            await self._check_quota(writer.rows, owner)
+
+        return (await self._catalog.encoded_records([record.id], owner))[0]
 
     async def change(
-        self, dataset_id: int, wanted: Mapping[str, Any], caller: Caller | None, *, etags: Collection[str] | None
-    ) -> Entry:
-        """Change a record of the caller's.
+        self, dataset_id: int, body: DatasetChangeBody, caller: Caller | None, *, if_match: Collection[str] | None
+    ) -> EncodedRecord:
+        """Change a record, on behalf of its owner or an administrator.
 
         Raises:
-            DatasetNotFound, Forbidden, PreconditionFailed: not there, somebody else's, another version.
-            ConflictingValues: two names that differ.
+            DatasetNotFound, Forbidden: the caller may not see or not change the record.
+            PreconditionFailed: the record is not at one of the versions in `if_match`.
+            ConflictingValues: the two keys of the name have different values.
+            InvalidValue: a record without an owner would become private.
             RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
         """
-        declared = _named(wanted)
         viewer = caller.id if caller else None
-        before = _accessible(await self._catalog.row(dataset_id, viewer), caller, etags)
-        _check_visibility(declared, before["owner"])
-        measurement = await self._measurement(before, declared)
-        async with self._catalog.changing() as change:
-            current = _accessible(await store.visible_dataset(change.rows, dataset_id, viewer), caller, etags)
-            values = _changed(current, declared, measurement)
-            changed = await change.update(dataset_id, {**values, "updated_at": datetime.now(UTC)})
-            if changed["bytes"] > current["bytes"]:
-                await self._check_quota(change.rows, current["owner"])
-        return (await self._catalog.entries([dataset_id], before["owner"]))[0]
+        before = await self._catalog.stored_record(dataset_id, viewer)
+        before = _require_changeable(before, caller, if_match)
+        draft = _with_changes(_declared_part(before), body)
+        _check_visibility(draft)
 
-    async def remove(self, dataset_id: int, caller: Caller | None, *, etags: Collection[str] | None) -> None:
-        """Take out a record of the caller's.
+        # Measuring can take a minute, so it happens before the catalog is locked.
+        measurement: Measurement | None = None
+        if (draft.file_path, draft.file_type) != (before.file_path, before.file_type):
+            measurement = await self._measurer.measure(draft.file_path, draft.file_type, before.owner)
+
+        async with self._catalog.writing() as writer:
+            current = await store.visible_dataset(writer.rows, dataset_id, viewer)
+            current = _require_changeable(current, caller, if_match)
+            changed = await writer.update(dataset_id, _changed_draft(current, body, measurement))
+            if changed.content_bytes > current.content_bytes:
+                await self._check_quota(writer.rows, current.owner)
+
+        return (await self._catalog.encoded_records([dataset_id], before.owner))[0]
+
+    async def delete(self, dataset_id: int, caller: Caller | None, *, if_match: Collection[str] | None) -> None:
+        """Delete a record, on behalf of its owner or an administrator.
 
         Raises:
-            DatasetNotFound, Forbidden, PreconditionFailed: not there, somebody else's, another version.
+            DatasetNotFound, Forbidden: the caller may not see or not change the record.
+            PreconditionFailed: the record is not at one of the versions in `if_match`.
         """
         viewer = caller.id if caller else None
-        async with self._catalog.changing(essential=True) as change:
-            _accessible(await store.visible_dataset(change.rows, dataset_id, viewer), caller, etags)
-            await change.delete(dataset_id)
+        async with self._catalog.writing(essential=True) as writer:
+            record = await store.visible_dataset(writer.rows, dataset_id, viewer)
+            _require_changeable(record, caller, if_match)
+            await writer.delete(dataset_id)
 
     async def _check_quota(self, rows: Reader, owner: UUID | None) -> None:
-        # Inside the transaction, which holds the lock of the catalog: two writes together never pass the quota.
-        if owner is not None and await store.used_record_bytes(rows, owner) > self._quota:
-            raise RecordQuotaExceeded(limit=self._quota)
+        """Raise RecordQuotaExceeded if the owner's records take more bytes than allowed.
 
-    async def _measurement(self, before: Found, declared: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What `metadata` says about another file, measured anew; None when the file stays the same."""
-        file_path, file_type = (declared.get(name, before[name]) for name in ("file_path", "file_type"))
-        if (file_path, file_type) == (before["file_path"], before["file_type"]):
-            return None
-        return await self._measuring.measured(file_path, file_type, before["owner"])
+        It is called inside the transaction, which locks the catalog: two concurrent writes cannot both pass.
+        """
+        if owner is not None and await store.total_content_bytes(rows, owner) > self._quota_bytes:
+            raise RecordQuotaExceeded(limit=self._quota_bytes)
 
 
-def check_author(owner: UUID | None, caller: Caller | None) -> None:
-    """Raises Forbidden: a record of this owner may be seen by the caller, but not changed."""
+def check_may_change(owner: UUID | None, caller: Caller | None) -> None:
+    """Raise Forbidden unless the caller owns the record or is an administrator."""
     if caller is None or not (caller.is_admin or owner == caller.id):
         raise Forbidden
 
 
-def _accessible(found: Found | None, caller: Caller | None, etags: Collection[str] | None) -> Found:
-    """The record that the caller sees, if the caller may change it and has seen this version of it."""
-    if found is None:
+def _require_changeable(
+    record: DatasetRecord | None, caller: Caller | None, if_match: Collection[str] | None
+) -> DatasetRecord:
+    """Return the record if the caller may change it and it is at one of the versions in `if_match` (None: any).
+
+    Raises:
+        DatasetNotFound, Forbidden, PreconditionFailed: it is missing, the caller may not change it, or it is at
+            another version.
+    """
+    if record is None:
         raise DatasetNotFound
-    check_author(found["owner"], caller)
-    if etags is not None and encoded([found])[found["id"]].etag not in etags:
-        raise PreconditionFailed
-    return found
+    check_may_change(record.owner, caller)
+
+    if if_match is not None:
+        encoded = encode_records([record])[record.id]
+        if encoded.etag not in if_match:
+            raise PreconditionFailed
+    return record
 
 
-def _check_visibility(declared: Mapping[str, Any], owner: UUID | None) -> None:
-    # A private record without an owner would be seen by nobody, ever.
-    if declared.get("visibility") == "private" and owner is None:
+def _check_visibility(draft: DatasetDraft) -> None:
+    """Raise InvalidValue for a private record without an owner, which nobody could ever see."""
+    if draft.visibility == "private" and draft.owner is None:
         raise InvalidValue(FieldError(("body", "visibility"), "no_owner"))
 
 
-def _named(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What the caller declares, with the two names of the name put together."""
-    names = {wanted[key] for key in ("name", "dataset_name") if key in wanted}
-    if len(names) > 1:
-        raise ConflictingValues(at=("body", "dataset_name"), other="name")
-    rest = {key: value for key, value in wanted.items() if key not in ("name", "dataset_name")}
-    return {**rest, "dataset_name": names.pop()} if names else rest
+def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
+    """Return the draft of a new record, before anything is measured."""
+    now = datetime.now(UTC)
+    return DatasetDraft(
+        dataset_id=uuid4(),
+        owner=owner,
+        visibility=body.visibility,
+        description=body.description,
+        file_path=body.file_path,
+        file_type=body.file_type,
+        attributes={**dict.fromkeys(ATTRIBUTE_NAMES), **body.provided_attributes()},
+        metadata=body.metadata,
+        measured_attributes=None,
+        created_at=now,
+        updated_at=now,
+    )
 
 
-def _declared(found: Found) -> dict[str, Any]:
-    """What was declared of a stored record: without what a measurement has filled in."""
-    values = {name: found[name] for name in (*_OWN_FIELDS, *_ATTRIBUTES)}
-    values |= dict.fromkeys(found["measured_attributes"] or ())
-    own, service = _apart(found["metadata"] or {})
-    return values | {"metadata": own or (None if service else found["metadata"])}
+def _declared_part(record: DatasetRecord) -> DatasetRecord:
+    """Return a record with only what callers have declared, without anything that was measured."""
+    undeclared = dict.fromkeys(record.measured_attributes or ())
+    metadata = record.metadata
+    if metadata:
+        # Metadata that consists of nothing but a measurement was never declared.
+        metadata = _without_service_keys(metadata) or None
+
+    return replace(record, attributes={**record.attributes, **undeclared}, metadata=metadata, measured_attributes=None)
 
 
-def _apart(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What callers have written in `metadata`, and what the service has."""
-    own = {key: value for key, value in metadata.items() if key not in SERVICE_KEYS}
-    return own, {key: value for key, value in metadata.items() if key in SERVICE_KEYS}
+def _with_changes(draft: D, body: DatasetChangeBody) -> D:
+    """Return a draft with the fields that a change provides."""
+    provided = body.provided_fields()
+    fields = ("visibility", "description", "file_path", "file_type", "metadata")
+    changes = {name: provided[name] for name in fields if name in provided}
+    return replace(draft, **changes, attributes={**draft.attributes, **body.provided_attributes()})
 
 
-def _changed(current: Found, declared: Mapping[str, Any], measurement: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The values to store for a change; what an unchanged file has filled in stays as it is."""
-    wanted = {**_declared(current), **declared}
+def _with_measurement(draft: D, measurement: Measurement, retained: Mapping[str, Any] = MappingProxyType({})) -> D:
+    """Return a draft completed with a measurement; `retained` attributes were filled in by an earlier one."""
+    declared_metadata = draft.metadata or {}
+    filled = {**retained, **measurement.fill_attributes(draft.attributes, target=declared_metadata.get("target"))}
+    measured_metadata = measurement.to_metadata(filled)
+
+    metadata: dict[str, Any] | None = {**_without_service_keys(declared_metadata), **measured_metadata}
+    if draft.metadata is None and not measured_metadata:
+        metadata = None
+
+    return replace(
+        draft,
+        attributes={**draft.attributes, **filled},
+        metadata=metadata,
+        measured_attributes=sorted(filled) or None,
+    )
+
+
+def _changed_draft(current: DatasetRecord, body: DatasetChangeBody, measurement: Measurement | None) -> DatasetRecord:
+    """Return the record with a change applied; without a new measurement, the attributes it has filled in stay."""
+    draft = replace(_with_changes(_declared_part(current), body), updated_at=datetime.now(UTC))
     if measurement is not None:
-        return _completed(wanted, measurement)
-    kept = {name: current[name] for name in current["measured_attributes"] or () if name not in declared}
-    return _completed(wanted, _apart(current["metadata"] or {})[1], kept)
+        return _with_measurement(draft, measurement)
+
+    provided = body.provided_attributes()
+    measured_names = [name for name in current.measured_attributes or () if name not in provided]
+    retained = {name: current.attributes[name] for name in measured_names}
+    return _with_measurement(draft, Measurement.from_metadata(current.metadata or {}), retained)
 
 
-def _completed(
-    declared: Mapping[str, Any], measurement: Mapping[str, Any], kept: Mapping[str, Any] = MappingProxyType({})
-) -> dict[str, Any]:
-    """The values to store: what is declared, and what the measurement knows beside it."""
-    given = declared["metadata"]
-    fill = {**kept, **filled(declared, measurement)}
-    found = told(measurement, fill)
-    metadata = None if given is None and not found else {**_apart(given or {})[0], **found}
-    return {**declared, **fill, "metadata": metadata, "measured_attributes": sorted(fill) or None}
+def _without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if key not in SERVICE_KEYS}

@@ -1,75 +1,60 @@
-"""Lists of records: which ids, in which order, and their encoded bodies put together."""
+"""Lists of dataset records: their sort order, and their encoding as a bare array, a page or a stream."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 import msgspec
 
-from touchstone.ranking.catalog.view import View
-from touchstone.ranking.query.predicates import Contains, FlagEquals, Query, Range, Visible
-from touchstone.services.selection.datasets.sort_and_page import Window, order_of
-from touchstone.services.selection.filters import query_of
-from touchstone.services.selection.live_catalog import LiveCatalog, PageRoom
-from touchstone.services.selection.parameters import Values
+from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.live_catalog import ByteBudget, LiveCatalog, SortOrder
+from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
+from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType, ParameterValues
 
-CHUNK: Final = 500
-SHORT: Final = 1000  # a window that ends here is found without looking at the rest
+STREAM_CHUNK: Final = 500
 
-
-class Listed(NamedTuple):
-    """The ids of a window in their order, and how many records match in all."""
-
-    ids: list[int]
-    total_count: int
-
-
-async def listed(catalog: LiveCatalog, values: Values, window: Window, viewer: UUID | None) -> Listed:
-    """The window of the list that a caller asks for."""
-    query, (key, descending) = query_of(values, viewer), order_of(values)
-
-    def question(view: View) -> Listed:
-        skip = min(window.skip, view.size)
-        found = view.sort(query, key, descending=descending, skip=skip, limit=window.limit)
-        return Listed(view.ids(found.positions).tolist(), found.total_count)
-
-    return await catalog.ask(question, is_short=window.skip + window.limit <= SHORT)
+_SORT_BY: Final = Parameter(
+    name="sort_by",
+    type=ParameterType.CHOICE,
+    description="Sort key; records without the value come last, ties by id.",
+    choices=tuple(SORT_KEYS),
+    default="id",
+)
+_SORT_ORDER: Final = Parameter(
+    name="sort_order",
+    type=ParameterType.CHOICE,
+    description="Direction.",
+    choices=("asc", "desc"),
+    default="asc",
+)
+LIST_PARAMETERS: Final = Parameters(*FILTER_PARAMETERS.rows, *PAGE_PARAMETERS.rows, _SORT_BY, _SORT_ORDER)
 
 
-def search_query(viewer: UUID | None, *, name_contains: str | None, min_rows: int | None, tags: Sequence[str]) -> Query:
-    """What a search (interface, section 2.3) asks of a record."""
-    query: list[Any] = [Visible(viewer), *(FlagEquals(tag, True) for tag in tags)]
-    if name_contains:
-        query.append(Contains("dataset_name", name_contains))
-    if min_rows is not None:
-        query.append(Range("instances_number", min_rows, None))
-    return tuple(query)
+def parse_sort_order(values: ParameterValues) -> SortOrder:
+    """Return the sort order that the values of the sort parameters ask for."""
+    key = values.get(_SORT_BY.name, _SORT_BY.default)
+    return SortOrder(str(key), is_descending=values.get(_SORT_ORDER.name) == "desc")
 
 
-async def searched(catalog: LiveCatalog, query: Query) -> list[int]:
-    """The ids of every record that matches, ascending."""
+def encode_list(bodies: Sequence[bytes], page_info: PageInfo | None) -> bytes:
+    """Return the JSON of a list: a bare array, or an object in the page form."""
+    records = b",".join(bodies)
+    if page_info is None:
+        return b"[" + records + b"]"
 
-    def question(view: View) -> list[int]:
-        found = view.sort(query, "id", descending=False, skip=0, limit=None)
-        return [int(id_) for id_ in view.ids(found.positions).tolist()]
-
-    return await catalog.ask(question)
-
-
-async def page_body(catalog: LiveCatalog, found: Listed, window: Window, viewer: UUID | None) -> bytes:
-    """The answer of a list: a bare array, or an object in the page form."""
-    bodies = b",".join(await catalog.bodies(found.ids, viewer, PageRoom()))
-    if window.page is None:
-        return b"[" + bodies + b"]"
-    return b'{"datasets":[' + bodies + b"]," + msgspec.json.encode(window.numbers(found.total_count))[1:]
+    return b'{"datasets":[' + records + b"]," + msgspec.json.encode(page_info)[1:]
 
 
-async def stream(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID | None) -> AsyncIterator[bytes]:
-    """A long bare array, some records at a time."""
-    comma, room = b"[", PageRoom()
-    for start in range(0, len(ids), CHUNK):
-        bodies = await catalog.bodies(ids[start : start + CHUNK], viewer, room)
+async def stream_records(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID | None) -> AsyncIterator[bytes]:
+    """Yield the JSON of a long bare array, `STREAM_CHUNK` records at a time."""
+    budget = ByteBudget()
+    separator = b"["
+    for start in range(0, len(ids), STREAM_CHUNK):
+        bodies = await catalog.record_bodies(ids[start : start + STREAM_CHUNK], viewer, budget)
         if bodies:
-            yield comma + b",".join(bodies)
-            comma = b","
-    yield b"[]" if comma == b"[" else b"]"
+            yield separator + b",".join(bodies)
+            separator = b","
+
+    is_empty = separator == b"["
+    yield b"[]" if is_empty else b"]"

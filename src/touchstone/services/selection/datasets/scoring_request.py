@@ -1,140 +1,158 @@
-"""Scoring: which weights a caller asks for, and the ranked answer, encoded piece by piece."""
+"""Parsing of scoring requests: filters, weights or a named profile, and the window of the ranking.
 
-import math
+The body is parsed by hand and not with pydantic: validation would take longer than the ranking itself, and an error in
+a weight has to name the criterion as well as the place.
+"""
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
-
 from touchstone.core.attributes import INT53_MAX
-from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidWeights
+from touchstone.core.errors import ConflictingValues, FieldError, Invalid
 from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
-from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.weighted_score import active_weights
-from touchstone.services.selection.filters import filters_of, joined
-from touchstone.services.selection.parameters import Form, Parameter, Parameters, Values
+from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.parameters import (
+    MAX_REPORTED_NAME,
+    Parameter,
+    Parameters,
+    ParameterType,
+    ParameterValues,
+    is_same_value,
+)
+from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
 SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile")
-WEIGHT_KEYS: Final = ("criterion_name", "weight")
+
 _SKIP: Final = Parameter(
-    name="skip", form=Form.INTEGER, description="How many to leave out first.", minimum=0, maximum=INT53_MAX, default=0
+    name="skip",
+    type=ParameterType.INTEGER,
+    description="How many to leave out first.",
+    minimum=0,
+    maximum=INT53_MAX,
+    default=0,
 )
 _LIMIT: Final = Parameter(
-    name="limit", form=Form.INTEGER, description="How many at most; all unless given.", minimum=1, maximum=INT53_MAX
+    name="limit",
+    type=ParameterType.INTEGER,
+    description="How many at most; all unless given.",
+    minimum=1,
+    maximum=INT53_MAX,
 )
-SCORE_PARAMETERS: Final = Parameters(
-    _SKIP,
-    _LIMIT,
-    Parameter(name="envelope", form=Form.FLAG, description="Answer an object with counts and weights.", default=False),
-    Parameter(name="explain", form=Form.FLAG, description="Add each criterion's value and points.", default=False),
+_ENVELOPE: Final = Parameter(
+    name="envelope",
+    type=ParameterType.FLAG,
+    description="Answer an object with counts and weights.",
+    default=False,
 )
-RECOMMENDATION_PARAMETERS: Final = Parameters(
-    _SKIP,
-    Parameter(
-        name="limit", form=Form.INTEGER, description="How many at most.", minimum=1, maximum=INT53_MAX, default=20
-    ),
+_EXPLAIN: Final = Parameter(
+    name="explain",
+    type=ParameterType.FLAG,
+    description="Add each criterion's value and points.",
+    default=False,
 )
-
-
-class Weight(msgspec.Struct, frozen=True):
-    """How much one criterion counts."""
-
-    criterion_name: str
-    weight: float
+_RECOMMENDATION_LIMIT: Final = Parameter(
+    name="limit",
+    type=ParameterType.INTEGER,
+    description="How many at most.",
+    minimum=1,
+    maximum=INT53_MAX,
+    default=20,
+)
+SCORE_PARAMETERS: Final = Parameters(_SKIP, _LIMIT, _ENVELOPE, _EXPLAIN)
+RECOMMENDATION_PARAMETERS: Final = Parameters(_SKIP, _RECOMMENDATION_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
-class Scoring:
-    """A scoring request that can be carried out."""
+class RankingOptions:
+    """Which part of a ranking a caller asks for, and in which form; `limit` None stands for all records."""
 
-    filters: Values
+    skip: int
+    limit: int | None
+    explain: bool
+    is_enveloped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringRequest:
+    """The records to rank and the weights of the criteria; `profile` names the weights if they have a name."""
+
+    filters: ParameterValues
     weights: Mapping[str, float]
     profile: str | None
 
-    def effective_weights(self) -> list[Weight]:
-        """The weights as shares that add up to 1, in the order of the criteria."""
-        kept, total = active_weights(self.weights)
-        return [Weight(name, weight / total) for name, weight in kept]
+    def effective_weights(self) -> list[CriterionWeight]:
+        """Return the weights as shares that add up to 1, in the order of the criteria."""
+        weighted_criteria, total = active_weights(self.weights)
+        return [CriterionWeight(name, weight / total) for name, weight in weighted_criteria]
 
 
-def scoring_of(body: object) -> Scoring:
-    """What a scoring request (interface, section 2.5) asks for.
+def parse_score_options(query_string: bytes) -> RankingOptions:
+    """Return the options in the query string of a scoring request.
 
     Raises:
-        Invalid and its kinds: what of it does not fit.
+        UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
+    """
+    values = SCORE_PARAMETERS.parse_query(query_string)
+    return RankingOptions(
+        skip=_SKIP.integer_in(values),
+        limit=_LIMIT.integer_in(values) if _LIMIT.name in values else None,
+        explain=values.get(_EXPLAIN.name) is True,
+        is_enveloped=values.get(_ENVELOPE.name) is True,
+    )
+
+
+def parse_recommendation_options(query_string: bytes) -> RankingOptions:
+    """Return the options in the query string of a request for recommendations, which are always explained.
+
+    Raises:
+        UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
+    """
+    values = RECOMMENDATION_PARAMETERS.parse_query(query_string)
+    return RankingOptions(_SKIP.integer_in(values), _RECOMMENDATION_LIMIT.integer_in(values), explain=True)
+
+
+def parse_scoring_request(body: object) -> ScoringRequest:
+    """Return the scoring request in a JSON body (interface, section 2.5).
+
+    Raises:
+        Invalid: the body does not fit; subclasses say in which way.
     """
     if not isinstance(body, dict):
         raise Invalid(FieldError(("body",), "dict_type"))
     for key in body:
         if key not in SCORE_KEYS:
-            raise unknown_name_error(key, SCORE_KEYS, "body", key[:80])
-    one, other = (filters_of(body.get(name, {}), at=("body", name)) for name in ("filters", "criteria"))
-    weights, profile = _weighting(body)
-    return Scoring(joined(one, other, names=("filters", "criteria")), weights, profile)
+            raise unknown_name_error(key, SCORE_KEYS, "body", key[:MAX_REPORTED_NAME])
 
+    filters = _parse_filters(body)
+    weights = parse_weights(body.get("weights"))
+    profile = body.get("profile")
+    if profile is None and weights:
+        return ScoringRequest(filters, weights, profile=None)
 
-def _weighting(body: Mapping[str, Any]) -> tuple[Mapping[str, float], str | None]:
-    """The weights, and the name of the profile that they come from."""
-    name, weights = body.get("profile"), weights_of(body.get("weights"))
-    if name is None and weights:
-        return weights, None
-    name = DEFAULT_PROFILE if name is None else name
-    if not isinstance(name, str) or name not in PROFILES:
-        raise unknown_value_error(str(name), PROFILES, "body", "profile")
-    profile = PROFILES[name].weights
-    if weights and dict(weights) != dict(profile):
+    if profile is None:
+        profile = DEFAULT_PROFILE
+    if not isinstance(profile, str) or profile not in PROFILES:
+        raise unknown_value_error(str(profile), PROFILES, "body", "profile")
+
+    profile_weights = PROFILES[profile].weights
+    if weights and weights != dict(profile_weights):
         raise ConflictingValues(at=("body", "weights"), other="profile")
-    return profile, name
+    return ScoringRequest(filters, profile_weights, profile)
 
 
-def weights_of(given: object) -> dict[str, float]:
-    """The weights in a list of Weight objects; empty for null and for an empty list.
+def _parse_filters(body: Mapping[str, Any]) -> ParameterValues:
+    """Return the filters of a scoring request, which may come under `filters`, `criteria` or both.
 
     Raises:
-        InvalidWeights, UnknownName, Invalid: one does not fit, or all are zero.
+        ConflictingValues: a filter has different values under the two keys.
     """
-    if given is None:
-        return {}
-    if not isinstance(given, list):
-        raise Invalid(FieldError(("body", "weights"), "list_type"))
-    found: dict[str, float] = {}
-    for index, one in enumerate(given):
-        name, weight = _weight(one, index)
-        if name in found:
-            raise _refused("criterion_repeated", name, index)
-        found[name] = weight
-    if found and not any(found.values()):
-        raise _refused("weights_all_zero", ", ".join(found), 0)
-    return found
+    filters = FILTER_PARAMETERS.parse_json(body.get("filters", {}), "body", "filters")
+    criteria = FILTER_PARAMETERS.parse_json(body.get("criteria", {}), "body", "criteria")
 
-
-def _weight(given: object, index: int) -> tuple[str, float]:
-    if not isinstance(given, dict) or not {"criterion_name", "weight"} <= set(given):
-        raise Invalid(FieldError(("body", "weights", index), "weight_expected"))
-    for key in given:
-        if key not in WEIGHT_KEYS:
-            raise unknown_name_error(key, WEIGHT_KEYS, "body", "weights", index, key[:80])
-    name = given["criterion_name"]
-    if not isinstance(name, str) or name not in CRITERION_NAMES:
-        raise unknown_value_error(str(name), CRITERION_NAMES, "body", "weights", index, "criterion_name")
-    return name, _finite(given["weight"], name, index)
-
-
-def _finite(given: object, name: str, index: int) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise _refused("weight_not_a_number", name, index)
-    try:
-        weight = float(given)
-    except OverflowError:
-        weight = math.inf
-    if not math.isfinite(weight):
-        raise _refused("weight_not_finite", name, index)
-    if weight < 0:
-        raise _refused("weight_negative", name, index)
-    return weight
-
-
-def _refused(reason: str, name: str, index: int) -> InvalidWeights:
-    return InvalidWeights(at=("body", "weights", index), reason=reason, name=name)
+    for name, value in criteria.items():
+        if not is_same_value(filters.get(name, value), value):
+            raise ConflictingValues(at=("body", "criteria", name), name=f"criteria.{name}", other=f"filters.{name}")
+    return {**filters, **criteria}

@@ -1,1 +1,1 @@
-"""The `services.selection.files` package."""
+"""Data files: uploads, access to files that records name, and their measurement."""

@@ -1,4 +1,4 @@
-"""Which data files a record may lead to: the data folders are for everyone, an upload only for who brought it."""
+"""Access to data files: those in the data folders are for everyone, uploads only for their owner."""
 
 import asyncio
 from pathlib import Path, PurePosixPath
@@ -10,10 +10,9 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.datafiles import safe_open
 from touchstone.demo import tables_folder
-from touchstone.services.selection import store
+from touchstone.services.selection.files import store
 
 DEMO: Final = "demo"
-UPLOADS: Final = "uploads"
 
 
 class DataFiles:
@@ -22,41 +21,49 @@ class DataFiles:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._database = database
         self._roots = settings.data_roots
-        self._own_folder = settings.data_dir.resolve()
-        self._prefixes = {DEMO: tables_folder(), UPLOADS: settings.uploads_dir}
+        self._private_folder = settings.data_dir.resolve()
+        self._prefixes = {DEMO: tables_folder(), store.UPLOADS: settings.uploads_dir}
 
     async def open(self, file_path: str, owner: UUID | None) -> BinaryIO:
-        """The file that a record of `owner` names, opened for reading; the caller closes it.
+        """Open the file that a record of `owner` names; the caller closes it.
 
         Raises:
-            DataFileUnreadable: missing, forbidden or outside, which are one answer.
+            DataFileUnreadable: the file is missing, forbidden or outside the data folders.
         """
-        if not await self._allowed(file_path, owner):
+        if not await self._is_allowed(file_path, owner):
             raise DataFileUnreadable
+
         try:
             return await asyncio.to_thread(safe_open.open_data_file, file_path, self._roots, prefixes=self._prefixes)
-        except safe_open.DataFileUnreadable as problem:
-            raise DataFileUnreadable from problem
+        except safe_open.UnreadablePath as error:
+            raise DataFileUnreadable from error
 
-    async def _allowed(self, file_path: str, owner: UUID | None) -> bool:
-        parts = [part for part in file_path.split("/") if part not in ("", ".")]
-        if not file_path.startswith("/") and parts[:1] == [UPLOADS]:
-            async with self._database.reading() as rows:
-                uploader = await store.file_owner(rows, "/".join(parts))
-            return uploader is not None and uploader == owner
-        return not self._is_own(file_path)
+    async def _is_allowed(self, file_path: str, owner: UUID | None) -> bool:
+        """Return whether a record of `owner` may name this path."""
+        components = [part for part in file_path.split("/") if part not in ("", ".")]
+        is_upload = not file_path.startswith("/") and components[:1] == [store.UPLOADS]
+        if not is_upload:
+            return not self._is_in_private_folder(file_path)
 
-    def _is_own(self, file_path: str) -> bool:
-        """Whether the path leads into the service's own folder (database, key, uploads) by way of a data root."""
-        pure = PurePosixPath(file_path)
-        reached = [Path(pure)] if pure.is_absolute() else [root / pure for root in self._roots]
-        return any(self._own_folder in (path.absolute(), *path.absolute().parents) for path in reached) or any(
-            self._own_folder in (found, *found.parents) for found in map(_resolved, reached)
-        )
+        async with self._database.reading() as rows:
+            uploader = await store.file_owner(rows, "/".join(components))
+        return uploader is not None and uploader == owner
+
+    def _is_in_private_folder(self, file_path: str) -> bool:
+        """Return whether the path leads, through a data folder, to the service's database, keys or uploads."""
+        path = PurePosixPath(file_path)
+        candidates = [Path(path)] if path.is_absolute() else [root / path for root in self._roots]
+
+        for candidate in candidates:
+            for location in (candidate.absolute(), _resolve(candidate)):
+                if self._private_folder in (location, *location.parents):
+                    return True
+        return False
 
 
-def _resolved(path: Path) -> Path:
+def _resolve(path: Path) -> Path:
     try:
         return path.resolve()
-    except (OSError, ValueError, RuntimeError):  # names that no file system can spell, loops of links
+    except (OSError, ValueError, RuntimeError):
+        # A name that no file system can spell, or a loop of links.
         return path.absolute()

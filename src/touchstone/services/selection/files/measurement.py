@@ -1,7 +1,11 @@
-"""Measuring a record's data file, and what of it becomes an attribute. Measuring never makes a creation fail."""
+"""Measurement of the data file of a record, and the attributes that it can fill in.
+
+A measurement never makes the creation of a record fail: if the file cannot be measured, the record says why.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,66 +16,90 @@ from touchstone.core.settings import Settings
 from touchstone.datafiles.profiler import Limits, ProfilingError, profile
 from touchstone.services.selection.files.data_files import DataFiles
 
-AT_ONCE: Final = 2
-MAX_COLUMNS: Final = 1000  # of the columns' descriptions that are kept; the number of columns is always the true one
-# Attribute <- measurement: what is filled in where nobody has declared it.
-FILLED: Final[Mapping[str, str]] = {
+CONCURRENT_MEASUREMENTS: Final = 2
+# Descriptions of further columns are dropped; the number of columns is always the true one.
+MAX_COLUMN_PROFILES: Final = 1000
+# The attributes that a measurement can fill in, and the member of the profile that each is taken from.
+MEASURED_ATTRIBUTES: Final[Mapping[str, str]] = {
     "instances_number": "rows",
     "features_number": "columns",
     "missing_values_percentage": "missing_values_percentage",
 }
 
 
-class Measuring:
-    """Measures data files, a few at once."""
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What the service has found in a data file: its profile as JSON, or the reason why there is none.
+
+    Both are None if there is no such file.
+    """
+
+    profile: Mapping[str, Any] | None = None
+    failure: str | None = None
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> "Measurement":
+        """Return the measurement that is stored in the `metadata` of a record."""
+        return cls(metadata.get("measured"), metadata.get("unmeasured"))
+
+    def to_metadata(self, filled_attributes: Iterable[str]) -> dict[str, Any]:
+        """Return the members of `metadata` for it, with the attributes that it has filled in."""
+        if self.profile is not None:
+            return {"measured": {**self.profile, "filled": sorted(filled_attributes)}}
+        if self.failure is not None:
+            return {"unmeasured": self.failure}
+
+        return {}
+
+    def fill_attributes(self, declared: Mapping[str, Any], target: object) -> dict[str, Any]:
+        """Return values for those attributes that are not declared and that the profile knows.
+
+        A feature is a column to learn from, so the column that the record declares as its target does not count.
+        """
+        if self.profile is None:
+            return {}
+
+        known = dict(self.profile)
+        column_names = [column["name"] for column in known.get("column_profiles") or ()]
+        if target in column_names:
+            known["columns"] -= 1
+
+        return {
+            attribute: known[member]
+            for attribute, member in MEASURED_ATTRIBUTES.items()
+            if declared.get(attribute) is None and known.get(member) is not None
+        }
+
+
+class FileMeasurer:
+    """Measures data files, at most `CONCURRENT_MEASUREMENTS` at a time."""
 
     def __init__(self, settings: Settings, data_files: DataFiles) -> None:
-        self._files = data_files
-        self._seconds = settings.profile_seconds
+        self._data_files = data_files
+        self._timeout_seconds = settings.profile_seconds
         self._limits = Limits(
             memory_bytes=settings.profile_memory_bytes,
             cpu_seconds=max(1, round(settings.profile_seconds)),
             wall_seconds=settings.profile_seconds,
         )
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(CONCURRENT_MEASUREMENTS)
 
-    async def measured(self, file_path: str, file_type: str, owner: UUID | None) -> dict[str, Any]:
-        """What `metadata` says about the file: `measured`, or `unmeasured` (why not), or nothing for no such file."""
+    async def measure(self, file_path: str, file_type: str, owner: UUID | None) -> Measurement:
+        """Measure the data file of a record that belongs to `owner`."""
         try:
-            file = await self._files.open(file_path, owner)
+            file = await self._data_files.open(file_path, owner)
         except DataFileUnreadable:
-            return {}
+            return Measurement()
+
         with file:
             try:
-                async with asyncio.timeout(self._seconds), self._slots:
-                    found = await profile(file, file_type.strip().lower(), limits=self._limits)
-            except ProfilingError as problem:
-                return {"unmeasured": str(problem.reason)}
+                async with asyncio.timeout(self._timeout_seconds), self._slots:
+                    file_profile = await profile(file, file_type.strip().lower(), limits=self._limits)
+            except ProfilingError as error:
+                return Measurement(failure=str(error.reason))
             except (TimeoutError, OSError):
-                return {"unmeasured": "too_slow"}
-        measured: dict[str, Any] = msgspec.to_builtins(found)
-        measured["column_profiles"] = measured["column_profiles"][:MAX_COLUMNS]
-        return {"measured": measured}
+                return Measurement(failure="too_slow")
 
-
-def told(metadata: Mapping[str, Any], attributes: Iterable[str]) -> dict[str, Any]:
-    """What `metadata` says about the file, with the attributes that it has filled in: nobody has declared those."""
-    if "measured" not in metadata:
-        return dict(metadata)
-    return {**metadata, "measured": {**metadata["measured"], "filled": sorted(attributes)}}
-
-
-def filled(declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The undeclared attributes that a measurement knows, with its values.
-
-    A feature is a column to learn from: a column that the record declares as its target is not counted among them.
-    """
-    measured = dict(metadata.get("measured") or {})
-    target = (declared.get("metadata") or {}).get("target")
-    if any(column["name"] == target for column in measured.get("column_profiles") or ()):
-        measured["columns"] -= 1
-    return {
-        attribute: measured[source]
-        for attribute, source in FILLED.items()
-        if declared.get(attribute) is None and measured.get(source) is not None
-    }
+        members: dict[str, Any] = msgspec.to_builtins(file_profile)
+        members["column_profiles"] = members["column_profiles"][:MAX_COLUMN_PROFILES]
+        return Measurement(profile=members)

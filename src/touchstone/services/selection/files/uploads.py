@@ -1,15 +1,15 @@
-"""Uploaded tables: received into a temporary file, made durable, counted against their owner's quota."""
+"""Uploads of tables: received into a temporary file, made durable, and counted towards their owner's quota."""
 
 import asyncio
 import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid4
 
 from starlette.datastructures import UploadFile
@@ -29,207 +29,232 @@ from touchstone.core.identity import parse_uuid
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.failures import service_error_for
-from touchstone.database.versions import bump
 from touchstone.datafiles.profiler import FILE_TYPES
-from touchstone.services.selection import store
-from touchstone.services.selection.parameters import Form, Parameter, Parameters
+from touchstone.services.selection.files import store
+from touchstone.services.selection.files.store import FileRecord
+from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType
 
-FORM_BYTES: Final = 64 * 1024  # what a multipart body may have around its file
-_BUFFER: Final = 1024 * 1024
-_UNSAFE: Final = re.compile(r"[^\w.-]+")
-_NAME_BYTES: Final = 150  # with the id before it, a name that every file system takes
-UPLOAD_PARAMETERS: Final = Parameters(
-    Parameter(name="name", form=Form.TEXT, description="Name of the file, when the body is the file itself.")
+# What a multipart body may contain around its file.
+FORM_OVERHEAD_BYTES: Final = 64 * 1024
+_BUFFER_BYTES: Final = 1024 * 1024
+_UNSAFE_CHARACTERS: Final = re.compile(r"[^\w.-]+")
+# Together with the id before it, a name that every file system accepts.
+_MAX_NAME_BYTES: Final = 150
+_NAME: Final = Parameter(
+    name="name", type=ParameterType.TEXT, description="Name of the file, when the body is the file itself."
 )
+UPLOAD_PARAMETERS: Final = Parameters(_NAME)
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """How many bytes may still come, and the refusal of more."""
+class SizeLimit:
+    """How many bytes an upload may have, and the error for a larger one."""
 
-    limit: int
-    refusal: ServiceError
+    max_bytes: int
+    error: ServiceError
 
 
-class Uploading:
-    """Stores uploads."""
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A file that has been received completely."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+class Uploads:
+    """The uploaded tables of all users."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
+        self.quota_bytes = settings.upload_quota_bytes
         self._database = database
         self._folder = settings.uploads_dir
-        self._most = settings.upload_max_bytes
-        self._quota = settings.upload_quota_bytes
+        self._max_bytes = settings.upload_max_bytes
 
-    async def keep(self, request: Request, owner: UUID) -> Mapping[str, Any]:
-        """Store the file in a request's body: what the caller is told about it.
+    async def receive(self, request: Request, owner: UUID) -> FileRecord:
+        """Store the file in the body of a request.
 
         Raises:
-            BadRequest, InvalidValue: not a form with one file, or a name that tells no known type.
-            TooLarge, QuotaExceeded: more than one file, or one user, may take.
+            BadRequest: the body is not a form with exactly one file.
+            InvalidValue: the name of the file does not end like a table's.
+            TooLarge, QuotaExceeded: the file is too large, or the owner's uploads together would be.
             StorageFull: the disk is full.
         """
-        declared = request.headers.get("content-length", "")
-        self._database.check_room(int(declared) if declared.isdigit() else 0)
-        aside = self._folder / f".{uuid4().hex}.part"
+        declared_length = request.headers.get("content-length", "")
+        self._database.check_room(int(declared_length) if declared_length.isdigit() else 0)
+
+        file_id = uuid4()
+        temporary = self._folder / f".{uuid4().hex}.part"
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            name, size, digest = await _received(request, aside, await self._room(owner))
-            file_id = uuid4()
-            kept = self._folder / f"{file_id}-{name}"
-            await asyncio.to_thread(_settle, aside, kept)
-        except OSError as problem:
-            raise service_error_for(problem) or problem from problem
+            received = await _receive_file(request, temporary, await self._size_limit(owner))
+            path = self._folder / f"{file_id}-{received.name}"
+            await asyncio.to_thread(_move_durably, temporary, path)
+        except OSError as error:
+            raise service_error_for(error) or error from error
         finally:
-            aside.unlink(missing_ok=True)
-        values: dict[str, Any] = {
-            "id": file_id,
-            "file_path": f"{store.UPLOADS}/{kept.name}",
-            "bytes": size,
-            "sha256": digest,
-        }
-        values["created_at"] = datetime.now(UTC)
-        await self._note({**values, "owner": owner}, kept)
-        return _shown(values)
+            temporary.unlink(missing_ok=True)
 
-    async def listed(self, owner: UUID) -> Mapping[str, Any]:
-        """An owner's uploads, newest first, how many bytes they take, and how many they may take."""
+        file = FileRecord(
+            id=file_id,
+            owner=owner,
+            file_path=f"{store.UPLOADS}/{path.name}",
+            bytes=received.size,
+            sha256=received.sha256,
+            created_at=datetime.now(UTC),
+        )
+        await self._insert_or_unlink(file, path)
+        return file
+
+    async def list_files(self, owner: UUID) -> list[FileRecord]:
+        """Return an owner's uploads, newest first."""
         async with self._database.reading() as rows:
-            found = await store.files_of(rows, owner)
-        used = sum(file["bytes"] for file in found)
-        return {"files": [_shown(file) for file in found], "used_bytes": used, "quota_bytes": self._quota}
+            return await store.load_files(rows, owner)
 
-    async def remove(self, file_id: str, owner: UUID) -> None:
-        """Delete an upload; records that name it stay, without a file that can be opened.
+    async def delete(self, file_id: str, owner: UUID) -> None:
+        """Delete an upload; records that name it remain, but their file can no longer be opened.
 
         Raises:
-            UploadNotFound: the owner has none with this id.
+            UploadNotFound: the owner has no upload with this id.
         """
-        known = parse_uuid(file_id)
+        uuid = parse_uuid(file_id)
+        if uuid is None:
+            raise UploadNotFound
+
         async with self._database.writing(essential=True) as rows:
-            found = await store.delete_file(rows, known, owner) if known else None
-            if found is None:
+            file = await store.delete_file(rows, uuid, owner)
+            if file is None:
                 raise UploadNotFound
-            # Before the commit: whatever happens in between, the owner still sees the row and can delete again.
-            (self._folder / _kept_name(found)).unlink(missing_ok=True)
+            # The file goes before the commit: if the service stops in between, the owner still sees the row and can
+            # delete it again.
+            (self._folder / file.stored_name).unlink(missing_ok=True)
 
-    async def _room(self, owner: UUID) -> Room:
+    async def _size_limit(self, owner: UUID) -> SizeLimit:
+        """Return how large the owner's next upload may be."""
         async with self._database.reading() as rows:
-            left = self._quota - await store.used_bytes(rows, owner)
-        if left < self._most:
-            return Room(max(0, left), QuotaExceeded(limit=self._quota))
-        return Room(self._most, TooLarge(limit=self._most))
+            remaining = self.quota_bytes - await store.total_file_bytes(rows, owner)
 
-    async def _note(self, values: Mapping[str, Any], kept: Path) -> None:
+        if remaining < self._max_bytes:
+            return SizeLimit(max(0, remaining), QuotaExceeded(limit=self.quota_bytes))
+        return SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
+
+    async def _insert_or_unlink(self, file: FileRecord, path: Path) -> None:
+        """Insert the row of a stored file, or delete the file if that fails.
+
+        Raises:
+            QuotaExceeded: another upload has used up the quota in the meantime.
+        """
         try:
             async with self._database.writing() as rows:
-                # Uploads take turns here, in every process: two together must not pass the quota.
-                await bump(rows, store.UPLOADS)
-                if await store.used_bytes(rows, values["owner"]) + values["bytes"] > self._quota:
-                    raise QuotaExceeded(limit=self._quota)
-                await store.insert_file(rows, values)
+                await store.lock_uploads(rows)
+                if await store.total_file_bytes(rows, file.owner) + file.bytes > self.quota_bytes:
+                    raise QuotaExceeded(limit=self.quota_bytes)
+                await store.insert_file(rows, file)
         except BaseException:
-            os.unlink(kept)  # noqa: PTH108 - at once, even when cancelled
+            os.unlink(path)  # noqa: PTH108 - without a thread, so that it also works when the task is cancelled
             raise
 
 
-def _kept_name(file: Mapping[str, Any]) -> str:
-    """The name of the stored file: its id and the safe end of the caller's name."""
-    name: str = file["file_path"].removeprefix(f"{store.UPLOADS}/")
-    return name
-
-
-def _shown(file: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A stored upload as its owner sees it."""
-    name = _kept_name(file).removeprefix(f"{file['id']}-")
-    values = {key: value for key, value in file.items() if key != "owner"}
-    return {**values, "name": name, "file_type": file_type_of(name)}
-
-
 def file_type_of(name: str) -> str:
-    """The type of a table, told by the ending of its name.
+    """Return the type of a table according to the ending of its name.
 
     Raises:
-        InvalidValue: it is none that can be read.
+        InvalidValue: tables with this ending cannot be read.
     """
     _, dot, ending = name.lower().rpartition(".")
     if not dot or ending not in FILE_TYPES:
-        endings = ", ".join(f".{known}" for known in FILE_TYPES)
+        endings = ", ".join(f".{file_type}" for file_type in FILE_TYPES)
         raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": endings}))
+
     return ending
 
 
-async def _received(request: Request, aside: Path, room: Room) -> tuple[str, int, str]:
-    """The file's name, its size in bytes and its digest; its content is in `aside`."""
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        upload = await _form_file(request, room)
-        try:
-            name = _safe(upload.filename or "")
-            file_type_of(name)
-            return name, *await _written(_chunks(upload), aside, room)
-        finally:
-            await upload.close()
-    values = UPLOAD_PARAMETERS.from_query(request.scope["query_string"])
-    name = _safe(str(values.get("name", "")))
-    file_type_of(name)
-    return name, *await _written(request.stream(), aside, room)
+async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> ReceivedFile:
+    """Write the file in the body of a request, which is a form or the file itself, to `path`."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        values = UPLOAD_PARAMETERS.parse_query(request.scope["query_string"])
+        return await _write_file(str(values.get(_NAME.name, "")), request.stream(), path, limit)
 
-
-async def _form_file(request: Request, room: Room) -> UploadFile:
-    """The one file of a multipart form; it is received to a temporary file by the parser."""
-    whole = Room(room.limit + FORM_BYTES, room.refusal)
+    upload = await _receive_form_file(request, limit)
     try:
-        form = await MultiPartParser(request.headers, _bounded(request.stream(), whole), max_files=1).parse()
-    except MultiPartException as problem:
-        raise BadRequest from problem
+        return await _write_file(upload.filename or "", _read_chunks(upload), path, limit)
+    finally:
+        await upload.close()
+
+
+async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
+    """Return the only file of a multipart form; the parser keeps its content in a temporary file.
+
+    Raises:
+        BadRequest: the body is not a form, or it does not contain exactly one file.
+    """
+    form_limit = SizeLimit(limit.max_bytes + FORM_OVERHEAD_BYTES, limit.error)
+    body = _enforce_limit(request.stream(), form_limit)
+    try:
+        form = await MultiPartParser(request.headers, body, max_files=1).parse()
+    except MultiPartException as error:
+        raise BadRequest from error
+
     files = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
     if len(files) != 1:
         raise BadRequest
     return files[0]
 
 
-async def _chunks(upload: UploadFile) -> AsyncIterator[bytes]:
-    while chunk := await upload.read(_BUFFER):
+async def _read_chunks(upload: UploadFile) -> AsyncIterator[bytes]:
+    while chunk := await upload.read(_BUFFER_BYTES):
         yield chunk
 
 
-async def _bounded(chunks: AsyncIterator[bytes], room: Room) -> AsyncGenerator[bytes, None]:
-    taken = 0
+async def _enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> AsyncGenerator[bytes, None]:
+    """Yield the chunks, and raise the error of the limit once there are too many bytes."""
+    size = 0
     async for chunk in chunks:
-        taken += len(chunk)
-        if taken > room.limit:
-            raise room.refusal
+        size += len(chunk)
+        if size > limit.max_bytes:
+            raise limit.error
         yield chunk
 
 
-async def _written(chunks: AsyncIterator[bytes], aside: Path, room: Room) -> tuple[int, str]:
-    """Write the chunks to a new file; size and SHA-256."""
-    digest, size, waiting = hashlib.sha256(), 0, bytearray()
-    file = await asyncio.to_thread(aside.open, "xb")
+async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit: SizeLimit) -> ReceivedFile:
+    """Write the chunks to a new file, after checking that the name belongs to a table."""
+    safe_name = _sanitize_name(name)
+    file_type_of(safe_name)
+
+    digest = hashlib.sha256()
+    size = 0
+    buffer = bytearray()
+    file = await asyncio.to_thread(path.open, "xb")
     with file:
-        async for chunk in _bounded(chunks, room):
+        async for chunk in _enforce_limit(chunks, limit):
             digest.update(chunk)
             size += len(chunk)
-            waiting += chunk
-            if len(waiting) >= _BUFFER:
-                await asyncio.to_thread(file.write, bytes(waiting))
-                waiting.clear()
-        file.write(waiting)
-    return size, digest.hexdigest()
+            buffer += chunk
+            if len(buffer) >= _BUFFER_BYTES:
+                await asyncio.to_thread(file.write, bytes(buffer))
+                buffer.clear()
+        file.write(buffer)
+
+    return ReceivedFile(safe_name, size, digest.hexdigest())
 
 
-def _settle(aside: Path, kept: Path) -> None:
-    """Give the file its name once it is on the disk: after a crash there is all of it or none."""
-    with aside.open("rb") as file:
+def _move_durably(source: Path, destination: Path) -> None:
+    """Rename a file once its content is on the disk: after a crash, either all of it is there or nothing."""
+    with source.open("rb") as file:
         os.fsync(file.fileno())
-    aside.rename(kept)
-    folder = os.open(kept.parent, os.O_RDONLY)
+    source.rename(destination)
+
+    # The new name is part of the folder, which has to reach the disk as well.
+    folder = os.open(destination.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
 
 
-def _safe(name: str) -> str:
-    """The caller's file name without folders, in letters, digits and what is plain everywhere."""
-    last = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
-    return _UNSAFE.sub("_", last).lstrip(".").encode()[-_NAME_BYTES:].decode(errors="ignore")
+def _sanitize_name(name: str) -> str:
+    """Return a file name without folders, reduced to letters, digits and characters that are safe everywhere."""
+    last_component = name.replace("\\", "/").rpartition("/")[2]
+    safe = _UNSAFE_CHARACTERS.sub("_", unicodedata.normalize("NFC", last_component)).lstrip(".")
+    return safe.encode()[-_MAX_NAME_BYTES:].decode(errors="ignore")

@@ -1,1 +1,1 @@
-"""The `services.selection.projects` package."""
+"""Projects: a question, the criteria and weights it calls for, and the dataset that was chosen."""

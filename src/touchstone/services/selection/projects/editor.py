@@ -1,160 +1,156 @@
-"""Projects: what is checked before one is stored, and what the catalog recommends for one."""
+"""Creating, changing and deleting projects: validation, quotas and versions."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid4
 
-import msgspec
+from msgspec.structs import replace
 
-from touchstone.core.errors import ChosenDatasetNotFound, PreconditionFailed, ProjectNotFound, ProjectQuotaExceeded
+from touchstone.core.errors import (
+    ChosenDatasetNotFound,
+    PreconditionFailed,
+    ProjectNotFound,
+    ProjectQuotaExceeded,
+)
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
-from touchstone.services.selection import store
-from touchstone.services.selection.datasets.scoring_request import Scoring, Weight, scoring_of, weights_of
-from touchstone.services.selection.datasets.sort_and_page import Window
-from touchstone.services.selection.filters import filters_of
+from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.live_catalog import LiveCatalog
-from touchstone.services.selection.store import Found
+from touchstone.services.selection.projects import store
+from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
+from touchstone.services.selection.projects.store import ProjectDraft, ProjectRecord, ProjectUpdate
+from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
 
-class Project(msgspec.Struct, frozen=True, kw_only=True):
-    """A project as its owner sees it."""
-
-    id: UUID
-    user_id: UUID
-    name: str
-    description: str | None
-    criteria: dict[str, Any]
-    weights: list[Weight]
-    chosen_dataset_id: int | None
-    choice_reason: str | None
-    created_at: datetime
-    updated_at: datetime
-
-
-class Projects:
-    """The projects of everybody, each for its owner alone."""
+class ProjectEditor:
+    """The projects of all users, each accessible to its owner only."""
 
     def __init__(self, database: Database, catalog: LiveCatalog, *, quota_bytes: int) -> None:
         self._database = database
         self._catalog = catalog
-        self._quota = quota_bytes
+        self._quota_bytes = quota_bytes
 
-    async def create(self, wanted: Mapping[str, Any], owner: UUID) -> Found:
-        """A new project of the owner.
+    async def load(self, project_id: str, owner: UUID) -> ProjectRecord:
+        """Return a project of the owner.
 
         Raises:
-            Invalid and its kinds: what of it does not fit.
+            ProjectNotFound: the id is malformed, or the owner has no such project.
+        """
+        uuid = parse_uuid(project_id)
+        if uuid is None:
+            raise ProjectNotFound
+
+        async with self._database.reading() as rows:
+            project = await store.load_project(rows, uuid, owner)
+        if project is None:
+            raise ProjectNotFound
+        return project
+
+    async def load_window(self, owner: UUID, *, skip: int, limit: int) -> tuple[list[ProjectRecord], int]:
+        """Return a window of the owner's projects, the most recently changed one first, and their total number."""
+        async with self._database.reading() as rows:
+            total_count = await store.count_projects(rows, owner)
+            # The database would refuse an offset that exceeds its integers.
+            if skip >= total_count:
+                return [], total_count
+
+            return await store.load_projects(rows, owner, skip=skip, limit=limit), total_count
+
+    async def create(self, body: ProjectCreate, owner: UUID) -> ProjectRecord:
+        """Create a project of the owner.
+
+        Raises:
+            Invalid: the criteria, the weights or the chosen dataset do not fit; subclasses say in which way.
             ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
         """
-        values = await self._checked(wanted, owner)
-        now = datetime.now(UTC)
-        start: dict[str, Any] = {
-            "description": None,
-            "criteria": {},
-            "weights": [],
-            "chosen_dataset_id": None,
-            "choice_reason": None,
-        }
-        identity = {"id": uuid4(), "user_id": owner, "created_at": now, "updated_at": now, "version": 1}
+        _check_criteria(body.criteria)
+        draft = ProjectDraft(
+            name=body.name,
+            description=body.description,
+            criteria=body.criteria or {},
+            weights=_validate_weights(body.weights),
+            chosen_dataset_id=body.chosen_dataset_id,
+            choice_reason=body.choice_reason,
+        )
+        if draft.chosen_dataset_id is not None:
+            await self._check_dataset_is_visible(draft.chosen_dataset_id, owner)
+
         async with self._database.writing() as rows:
-            made = await store.insert_project(rows, {**start, **values, **identity})
+            project = await store.insert_project(rows, draft, project_id=uuid4(), owner=owner, now=datetime.now(UTC))
             await self._check_quota(rows, owner)
-            return made
+        return project
 
-    async def get(self, project_id: str, owner: UUID) -> Found:
-        """One project of the owner.
-
-        Raises:
-            ProjectNotFound: malformed, missing or somebody else's, which are one answer.
-        """
-        wanted = parse_uuid(project_id)
-        if wanted is None:
-            raise ProjectNotFound
-        async with self._database.reading() as rows:
-            found = await store.project(rows, wanted, owner)
-        if found is None:
-            raise ProjectNotFound
-        return found
-
-    async def page(self, owner: UUID, window: Window) -> tuple[list[Project], int]:
-        """A window of the owner's projects, newest change first, and how many there are."""
-        async with self._database.reading() as rows:
-            total = await store.project_count(rows, owner)
-            there = window.skip < total
-            found = await store.project_page(rows, owner, skip=window.skip, limit=window.limit) if there else ()
-        return [shown(one) for one in found], total
-
-    async def change(self, known: Found, wanted: Mapping[str, Any], *, versions: Collection[int] | None) -> Found:
-        """Change what is given of a project that was `known` a moment ago.
+    async def change(
+        self, project: ProjectRecord, body: ProjectChange, *, versions: Collection[int] | None
+    ) -> ProjectRecord:
+        """Change those fields of a project that the body provides.
 
         Raises:
-            ProjectNotFound, PreconditionFailed: gone by now, or at another version.
-            Invalid and its kinds: what of the change does not fit.
-            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
+            ProjectNotFound: the project has been deleted in the meantime.
+            PreconditionFailed: the project is not at one of `versions` (None: any).
+            Invalid: the criteria, the weights or the chosen dataset do not fit; subclasses say in which way.
+            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed, and more than before.
         """
-        project_id, owner = known["id"], known["user_id"]
-        checked = await self._checked(wanted, owner, known["chosen_dataset_id"])
-        values = {**checked, "updated_at": datetime.now(UTC)}
+        update = _to_update(body)
+        # A dataset that was chosen before may be sent back even if it has been deleted since.
+        chosen_id = body.chosen_dataset_id
+        if chosen_id is not None and chosen_id != project.chosen_dataset_id:
+            await self._check_dataset_is_visible(chosen_id, project.user_id)
+
         async with self._database.writing() as rows:
-            before = await store.used_project_bytes(rows, owner)
-            found = await store.update_project(rows, project_id, owner, values=values, versions_allowed=versions)
-            if found is None:
-                await _refuse(rows, project_id, owner)
-            await self._check_quota(rows, owner, before=before)
-        assert found is not None
-        return found
+            bytes_before = await store.total_project_bytes(rows, project.user_id)
+            changed = await store.update_project(rows, project, update, now=datetime.now(UTC), versions=versions)
+            if changed is None:
+                raise await _missing_or_outdated(rows, project)
+            await self._check_quota(rows, project.user_id, bytes_before=bytes_before)
+        return changed
 
-    async def remove(self, project_id: UUID, owner: UUID, *, versions: Collection[int] | None) -> None:
-        """Delete a project that was there a moment ago.
+    async def delete(self, project: ProjectRecord, *, versions: Collection[int] | None) -> None:
+        """Delete a project.
 
         Raises:
-            ProjectNotFound, PreconditionFailed: gone by now, or at another version.
+            ProjectNotFound: the project has been deleted in the meantime.
+            PreconditionFailed: the project is not at one of `versions` (None: any).
         """
         async with self._database.writing(essential=True) as rows:
-            if not await store.delete_project(rows, project_id, owner, versions_allowed=versions):
-                await _refuse(rows, project_id, owner)
+            if not await store.delete_project(rows, project, versions=versions):
+                raise await _missing_or_outdated(rows, project)
 
-    async def _check_quota(self, rows: Reader, owner: UUID, *, before: int = 0) -> None:
-        """Refuse a write after which the owner's projects take more than allowed, and more than before."""
-        if await store.used_project_bytes(rows, owner) > max(self._quota, before):
-            raise ProjectQuotaExceeded(limit=self._quota)
+    async def _check_quota(self, rows: Reader, owner: UUID, *, bytes_before: int = 0) -> None:
+        """Raise ProjectQuotaExceeded if the owner's projects take more bytes than allowed, and more than before."""
+        if await store.total_project_bytes(rows, owner) > max(self._quota_bytes, bytes_before):
+            raise ProjectQuotaExceeded(limit=self._quota_bytes)
 
-    async def _checked(self, wanted: Mapping[str, Any], owner: UUID, kept: int | None = None) -> dict[str, Any]:
-        """The values to store, null where something is cleared turned into what stands for nothing.
-
-        `kept`: the dataset chosen before, which may have gone since and still be sent back.
-        """
-        values = dict(wanted)
-        if "criteria" in values:
-            values["criteria"] = values["criteria"] or {}
-            filters_of(values["criteria"], at=("body", "criteria"))
-        if "weights" in values:
-            weights = weights_of(values["weights"])
-            values["weights"] = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
-        chosen = values.get("chosen_dataset_id")
-        if chosen not in (None, kept) and not await self._catalog.entries([chosen], owner):
+    async def _check_dataset_is_visible(self, dataset_id: int, owner: UUID) -> None:
+        """Raise ChosenDatasetNotFound if the owner may see no dataset with this id."""
+        if not await self._catalog.encoded_records([dataset_id], owner):
             raise ChosenDatasetNotFound
-        return values
 
 
-async def _refuse(rows: Reader, project_id: UUID, owner: UUID) -> None:
-    there = await store.project(rows, project_id, owner)
-    raise ProjectNotFound if there is None else PreconditionFailed
+def _to_update(body: ProjectChange) -> ProjectUpdate:
+    """Return the update for a change; null clears a field."""
+    provided = body.provided_fields()
+    names = ("name", "description", "chosen_dataset_id", "choice_reason")
+    update = ProjectUpdate(**{name: provided[name] for name in names if name in provided})
+
+    if "criteria" in provided:
+        _check_criteria(body.criteria)
+        update = replace(update, criteria=body.criteria or {})
+    if "weights" in provided:
+        update = replace(update, weights=_validate_weights(body.weights))
+    return update
 
 
-def shown(found: Found) -> Project:
-    """A stored project as its owner sees it."""
-    weights = [Weight(**one) for one in found["weights"]]
-    return Project(**{name: found[name] for name in Project.__struct_fields__ if name != "weights"}, weights=weights)
+def _check_criteria(criteria: object) -> None:
+    """Raise Invalid if the criteria of a project are not a valid filter object."""
+    FILTER_PARAMETERS.parse_json(criteria or {}, "body", "criteria")
 
 
-def etag_of(found: Found) -> str:
-    """The entity tag of a stored project."""
-    return f'"{found["version"]}"'
+def _validate_weights(weights: object) -> list[CriterionWeight]:
+    return [CriterionWeight(criterion, weight) for criterion, weight in parse_weights(weights).items()]
 
 
-def scoring_for(found: Found) -> Scoring:
-    """The scoring request that a project stands for."""
-    return scoring_of({"criteria": found["criteria"], "weights": found["weights"]})
+async def _missing_or_outdated(rows: Reader, project: ProjectRecord) -> ProjectNotFound | PreconditionFailed:
+    """Return the error for a project that could not be written: it is gone, or at another version."""
+    current = await store.load_project(rows, project.id, project.user_id)
+    return ProjectNotFound() if current is None else PreconditionFailed()

@@ -1,128 +1,159 @@
-"""The routes of projects. Who is asking comes first, then whether the project is theirs, then what they send."""
+"""Routes of projects. Each handler checks the caller first, then the project, and only then the body."""
+
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified, parse_if_match, parse_version_tags
+from touchstone.http.json_body import parse_json_allowing_infinity
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
-from touchstone.services.selection.datasets.ranked_response import facts, ranked, sent
-from touchstone.services.selection.datasets.scoring_request import RECOMMENDATION_PARAMETERS
-from touchstone.services.selection.datasets.sort_and_page import PAGE_PARAMETERS, window_of
-from touchstone.services.selection.openapi import ETAG, LOCATION, TOTAL_COUNT, UNCHANGED, described
-from touchstone.services.selection.projects.editor import etag_of, scoring_for, shown
-from touchstone.services.selection.request_context import ProjectKey, owner_of, parts_of, query_values, weighted_body_of
-from touchstone.services.selection.schemas import (
+from touchstone.services.selection.catalog_query import build_query
+from touchstone.services.selection.context import ProjectKey, RequestContext
+from touchstone.services.selection.datasets.ranking_response import RankingResult, recommendations_response
+from touchstone.services.selection.datasets.scoring_request import (
+    RECOMMENDATION_PARAMETERS,
+    parse_recommendation_options,
+    parse_scoring_request,
+)
+from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
+from touchstone.services.selection.paging import PAGE_PARAMETERS, parse_page_window
+from touchstone.services.selection.projects.schemas import (
     ProjectChange,
+    ProjectCreate,
     ProjectPageView,
     ProjectView,
-    ProjectWanted,
     RecommendationsView,
 )
-from touchstone.services.selection.store import Found
+from touchstone.services.selection.projects.store import ProjectRecord
 
-projects = strict_router(prefix="/projects", tags=["projects"])
+router = strict_router(prefix="/projects", tags=["projects"])
 
 
-@projects.get(
+@router.get(
     "",
     summary="List one's projects",
     response_model=list[ProjectView] | ProjectPageView,
     responses={200: {"headers": TOTAL_COUNT}},
-    openapi_extra=described(PAGE_PARAMETERS),
+    openapi_extra=describe_operation(PAGE_PARAMETERS),
 )
 async def list_projects(request: Request) -> Response:
     """Newest change first; a bare array, or an object when `page` or `page_size` is given."""
-    owner, window = owner_of(request), window_of(query_values(request, PAGE_PARAMETERS))
-    found, total = await parts_of(request).projects.page(owner, window)
-    body = found if window.page is None else {"projects": found, **window.numbers(total)}
-    return JsonResponse(body, headers={"X-Total-Count": str(total)})
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
+
+    records, total_count = await ctx.services.projects.load_window(owner, skip=window.skip, limit=window.limit)
+
+    projects = [_project_json(record) for record in records]
+    page_info = window.page_info(total_count)
+    content = projects if page_info is None else {"projects": projects, **msgspec.structs.asdict(page_info)}
+    return JsonResponse(content, headers={"X-Total-Count": str(total_count)})
 
 
-@projects.post(
+@router.post(
     "",
     status_code=201,
     summary="Create a project",
     response_model=ProjectView,
     responses={201: {"headers": LOCATION | ETAG}},
-    openapi_extra=described(body="ProjectWanted"),
+    openapi_extra=describe_operation(body="ProjectCreate"),
 )
 async def create_project(request: Request) -> Response:
     """A project of the caller's, with the criteria and weights that it calls for."""
-    owner = owner_of(request)
-    made = await parts_of(request).projects.create(await weighted_body_of(request, ProjectWanted), owner)
-    return _project(made, status=201, location=True)
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+    # Infinite numbers are allowed here because the parser of the weights names the criterion that has one.
+    body = await ctx.body(ProjectCreate, parse_json_allowing_infinity)
+
+    project = await ctx.services.projects.create(body, owner)
+
+    headers = {"ETag": _etag(project), "Location": f"/projects/{project.id}"}
+    return JsonResponse(_project_json(project), status_code=201, headers=headers)
 
 
-@projects.get(
+@router.get(
     "/{project_id}",
     summary="Get a project",
     response_model=ProjectView,
-    responses={200: {"headers": ETAG}, 304: UNCHANGED},
-    openapi_extra=described(conditional="If-None-Match"),
+    responses={200: {"headers": ETAG}, 304: NOT_MODIFIED},
+    openapi_extra=describe_operation(conditional_header="If-None-Match"),
 )
 async def get_project(request: Request, project_id: ProjectKey) -> Response:
     """One of the caller's projects."""
-    found = await _own(request, project_id)
-    if is_not_modified(request, etag_of(found)):
-        return Response(status_code=304, headers={"ETag": etag_of(found)})
-    return _project(found)
+    ctx = RequestContext(request)
+    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+
+    if is_not_modified(request, _etag(project)):
+        return Response(status_code=304, headers={"ETag": _etag(project)})
+    return JsonResponse(_project_json(project), headers={"ETag": _etag(project)})
 
 
-@projects.put(
+@router.put(
     "/{project_id}",
     summary="Change a project",
     response_model=ProjectView,
     responses={200: {"headers": ETAG}},
-    openapi_extra=described(body="ProjectChange", conditional="If-Match"),
+    openapi_extra=describe_operation(body="ProjectChange", conditional_header="If-Match"),
 )
 async def change_project(request: Request, project_id: ProjectKey) -> Response:
     """Replaces what it is given: a field left out stays, null clears."""
-    found = await _own(request, project_id)
-    wanted, versions = await weighted_body_of(request, ProjectChange), parse_version_tags(parse_if_match(request))
-    return _project(await parts_of(request).projects.change(found, wanted, versions=versions))
+    ctx = RequestContext(request)
+    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+    body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
+
+    versions = parse_version_tags(parse_if_match(request))
+    changed = await ctx.services.projects.change(project, body, versions=versions)
+
+    return JsonResponse(_project_json(changed), headers={"ETag": _etag(changed)})
 
 
-@projects.delete(
+@router.delete(
     "/{project_id}",
     status_code=204,
     summary="Delete a project",
-    openapi_extra=described(conditional="If-Match"),
+    openapi_extra=describe_operation(conditional_header="If-Match"),
 )
 async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     """One of the caller's projects."""
-    found, versions = await _own(request, project_id), parse_version_tags(parse_if_match(request))
-    await parts_of(request).projects.remove(found["id"], found["user_id"], versions=versions)
+    ctx = RequestContext(request)
+    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+
+    await ctx.services.projects.delete(project, versions=parse_version_tags(parse_if_match(request)))
+
     return Response(status_code=204)
 
 
-@projects.get(
+@router.get(
     "/{project_id}/recommendations",
     summary="Recommend datasets for a project",
     response_model=RecommendationsView,
     responses={200: {"headers": TOTAL_COUNT}},
-    openapi_extra=described(RECOMMENDATION_PARAMETERS),
+    openapi_extra=describe_operation(RECOMMENDATION_PARAMETERS),
 )
 async def get_recommendations(request: Request, project_id: ProjectKey) -> Response:
     """The datasets that fit its criteria, ranked by its weights and explained."""
-    found = await _own(request, project_id)
-    scoring, values = scoring_for(found), query_values(request, RECOMMENDATION_PARAMETERS)
-    asked = {"limit": 20, **values, "explain": True}
-    ranking = await ranked(parts_of(request).catalog, scoring, asked, found["user_id"])
-    about = facts(ranking, scoring)
-    before = b'{"project":' + msgspec.json.encode(shown(found)) + b',"datasets":['
-    headers = {"X-Total-Count": str(about["total_count"])}
-    return await sent(ranking, before, b"]," + msgspec.json.encode(about)[1:], headers)
+    ctx = RequestContext(request)
+    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+    weights = [msgspec.structs.asdict(weight) for weight in project.weights]
+    scoring = parse_scoring_request({"criteria": project.criteria, "weights": weights})
+    options = parse_recommendation_options(ctx.query_string)
+
+    query = build_query(scoring.filters, project.user_id)
+    view, ranked = await ctx.catalog.rank(query, scoring.weights, skip=options.skip, limit=options.limit)
+
+    result = RankingResult(view, ranked, scoring.weights, options)
+    return await recommendations_response(result, scoring, _project_json(project))
 
 
-async def _own(request: Request, project_id: str) -> Found:
-    """The caller's project. Raises InvalidUserId, ProjectNotFound."""
-    return await parts_of(request).projects.get(project_id, owner_of(request))
+def _etag(project: ProjectRecord) -> str:
+    return f'"{project.version}"'
 
 
-def _project(found: Found, *, status: int = 200, location: bool = False) -> Response:
-    headers = {"ETag": etag_of(found)}
-    if location:
-        headers["Location"] = f"/projects/{found['id']}"
-    return JsonResponse(shown(found), status_code=status, headers=headers)
+def _project_json(project: ProjectRecord) -> dict[str, Any]:
+    """Return a project as its owner sees it; the version is only in its entity tag."""
+    fields = msgspec.structs.asdict(project)
+    del fields["version"]
+    return fields

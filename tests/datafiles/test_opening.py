@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.datafiles.safe_open import DataFileUnreadable, open_data_file
+from touchstone.datafiles.safe_open import UnreadablePath, open_data_file
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def test_prefixes_have_their_own_folder(root: Path, tmp_path: Path) -> None:
     (root / "uploads").mkdir()
     (root / "uploads" / "other.csv").write_text("other")
     assert read("uploads/mine.csv", root, uploads=uploads) == "mine"
-    with pytest.raises(DataFileUnreadable):
+    with pytest.raises(UnreadablePath):
         read("uploads/other.csv", root, uploads=uploads)
-    with pytest.raises(DataFileUnreadable):
+    with pytest.raises(UnreadablePath):
         read("uploads/../secret.csv", root, uploads=uploads)
 
 
@@ -99,9 +99,9 @@ def test_prefixes_have_their_own_folder(root: Path, tmp_path: Path) -> None:
 )
 def test_one_answer_for_all_that_is_not_there(root: Path, path: str) -> None:
     """Missing, forbidden, outside and unspellable paths are refused alike."""
-    with pytest.raises(DataFileUnreadable) as refusal:
+    with pytest.raises(UnreadablePath) as refusal:
         read(path, root, uploads=root / "inner")
-    assert str(refusal.value) == str(DataFileUnreadable())
+    assert str(refusal.value) == str(UnreadablePath())
 
 
 def test_outside_by_absolute_path(root: Path, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_outside_by_absolute_path(root: Path, tmp_path: Path) -> None:
     (tmp_path / "data-private").mkdir()
     (tmp_path / "data-private" / "a.csv").write_text("private")
     for path in (tmp_path / "secret.csv", tmp_path / "data-private" / "a.csv", root / ".." / "secret.csv", root):
-        with pytest.raises(DataFileUnreadable):
+        with pytest.raises(UnreadablePath):
             read(str(path), root)
 
 
@@ -119,7 +119,7 @@ def test_links_below_a_root_are_not_followed(root: Path, tmp_path: Path) -> None
     (root / "near.csv").symlink_to(root / "a.csv")
     (root / "folder").symlink_to(tmp_path)
     for path in ("file.csv", "near.csv", "folder/secret.csv", str(root / "folder" / "secret.csv")):
-        with pytest.raises(DataFileUnreadable):
+        with pytest.raises(UnreadablePath):
             read(path, root)
 
 
@@ -130,9 +130,9 @@ def test_only_regular_files(root: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(root / "socket.csv"))
         for path in ("fifo.csv", "socket.csv", "zero.csv"):
-            with pytest.raises(DataFileUnreadable):
+            with pytest.raises(UnreadablePath):
                 read(path, root)
-    with pytest.raises(DataFileUnreadable):
+    with pytest.raises(UnreadablePath):
         read("zero", Path("/dev"))
 
 
@@ -157,7 +157,7 @@ def test_swapping_gains_nothing(root: Path, tmp_path: Path) -> None:
         for _ in range(3000):
             try:
                 seen.add(read("inner/b.csv", root))
-            except DataFileUnreadable:
+            except UnreadablePath:
                 seen.add("refused")
     finally:
         stop.set()
@@ -173,6 +173,6 @@ def test_nothing_stays_open(root: Path) -> None:
     for path in ("a.csv", "inner/b.csv", "inner/missing", "fifo", "inner"):
         try:
             open_data_file(path, [root]).close()
-        except DataFileUnreadable:
+        except UnreadablePath:
             continue
     assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == before

@@ -1,0 +1,34 @@
+"""Building of queries to the catalog from the values of filters and from search criteria."""
+
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+from touchstone.ranking.query.predicates import Contains, FlagEquals, Predicate, Query, Range, Visible
+from touchstone.services.selection.datasets.schemas import SearchCriteria
+from touchstone.services.selection.filters import FILTERS
+from touchstone.services.selection.parameters import ParameterValue
+
+_PREDICATES: Final = {catalog_filter.parameter.name: catalog_filter.predicate for catalog_filter in FILTERS}
+
+
+def build_query(values: Mapping[str, ParameterValue], viewer: UUID | None) -> Query:
+    """Return the query for the records that the viewer may see and that satisfy all filters among the values."""
+    predicates = [_PREDICATES[name](value) for name, value in values.items() if name in _PREDICATES]
+    return (Visible(viewer), *predicates)
+
+
+def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
+    """Return the query for the records that the viewer may see and that satisfy all search criteria.
+
+    Raises:
+        UnknownName: a tag does not exist.
+    """
+    predicates: list[Predicate] = [Visible(viewer)]
+    predicates += [FlagEquals(attribute, True) for attribute in criteria.tag_attributes()]
+    if criteria.name_contains:
+        predicates.append(Contains("dataset_name", criteria.name_contains))
+    if criteria.min_rows is not None:
+        predicates.append(Range("instances_number", criteria.min_rows, None))
+
+    return tuple(predicates)

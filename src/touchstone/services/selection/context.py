@@ -1,0 +1,110 @@
+"""What every handler starts from: the services of this backend, the caller, the body and the record in the path."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeVar
+from uuid import UUID
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError, WithJsonSchema
+from starlette.requests import Request
+
+from touchstone.core.attributes import INT32_MAX
+from touchstone.core.errors import DatasetNotFound
+from touchstone.core.identity import Caller, parse_uuid
+from touchstone.http.backend_auth import caller_of, require_caller
+from touchstone.http.json_body import parse_json
+from touchstone.http.request_models import RequestModel
+from touchstone.services.selection.datasets.answer_cache import AnswerCache
+from touchstone.services.selection.datasets.editor import DatasetEditor
+from touchstone.services.selection.datasets.encoded_records import EncodedRecord
+from touchstone.services.selection.files.data_files import DataFiles
+from touchstone.services.selection.files.uploads import Uploads
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.projects.editor import ProjectEditor
+
+M = TypeVar("M", bound=RequestModel)
+
+DatasetKey = Annotated[
+    str,
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "format": "uuid"}]}),
+]
+ProjectKey = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
+_ROW_ID: Final = re.compile(r"[1-9][0-9]{0,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionServices:
+    """The services of this backend, opened once per process."""
+
+    catalog: LiveCatalog
+    datasets: DatasetEditor
+    projects: ProjectEditor
+    data_files: DataFiles
+    uploads: Uploads
+    answers: AnswerCache
+
+
+class RequestContext:
+    """One request to this backend, with the services that answer it."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.services: SelectionServices = request.app.state.services
+        self.caller: Caller | None = caller_of(request.scope)
+
+    @property
+    def catalog(self) -> LiveCatalog:
+        """The catalog in memory."""
+        return self.services.catalog
+
+    @property
+    def viewer(self) -> UUID | None:
+        """The id of the caller, or None for an anonymous one."""
+        return self.caller.id if self.caller else None
+
+    @property
+    def query_string(self) -> bytes:
+        """The query string as it was sent."""
+        query_string: bytes = self.request.scope["query_string"]
+        return query_string
+
+    def require_owner(self) -> UUID:
+        """Return the id of the caller, to whom the projects or files in question belong.
+
+        Raises:
+            InvalidUserId: the caller is anonymous.
+        """
+        return require_caller(self.request.scope).id
+
+    async def body(self, model: type[M], parse: Callable[[bytes], Any] = parse_json) -> M:
+        """Return the body of the request, parsed and validated.
+
+        Raises:
+            NotJson: the body is not JSON.
+            RequestValidationError: the body does not fit the model.
+        """
+        value = parse(await self.request.body())
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors(include_input=False)]
+            raise RequestValidationError(details) from None
+
+    async def load_record(self, key: str) -> EncodedRecord:
+        """Return the dataset record with the id in the path, which may be either of its two ids.
+
+        Raises:
+            DatasetNotFound: the key is not an id, or the caller may see no such record.
+        """
+        row_id: int | None = None
+        if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
+            row_id = int(key)
+        elif uuid := parse_uuid(key):
+            row_id = await self.catalog.id_of_uuid(uuid, self.viewer)
+
+        records = await self.catalog.encoded_records([row_id], self.viewer) if row_id is not None else []
+        if not records:
+            raise DatasetNotFound
+        return records[0]

@@ -1,0 +1,142 @@
+"""Dataset records as JSON, encoded once and cached for later readers; and as rows of the catalog in memory."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from touchstone.core.attributes import WORDS
+from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
+from touchstone.ranking.criteria import COMPOSITES
+from touchstone.services.selection.datasets.store import DatasetRecord
+
+CACHE_BYTES: Final = 64 * 1024 * 1024
+
+
+class EncodedRecord(NamedTuple):
+    """The JSON of a dataset record, with what decides who may see it."""
+
+    id: int
+    body: bytes
+    is_public: bool
+    owner: UUID | None
+    content_bytes: int
+
+    @property
+    def etag(self) -> str:
+        """The strong entity tag of the record (RFC 9110, section 8.8.3): a digest of its JSON.
+
+        A digest reveals nothing beyond the JSON itself, whereas a version of the catalog would count everybody's
+        writes.
+        """
+        return f'"{blake2b(self.body, digest_size=16).hexdigest()}"'
+
+    def is_visible_to(self, viewer: UUID | None) -> bool:
+        """Return whether the viewer may see the record."""
+        return self.is_public or (viewer is not None and viewer == self.owner)
+
+
+class RecordCache:
+    """Encoded records by id, limited in bytes; the oldest entries are evicted first."""
+
+    def __init__(self, limit: int = CACHE_BYTES) -> None:
+        self.limit = limit
+        self.bytes = 0
+        self._records: dict[int, EncodedRecord] = {}
+
+    def get(self, dataset_id: int) -> EncodedRecord | None:
+        """Return the record with this id if it is cached."""
+        return self._records.get(dataset_id)
+
+    def put(self, records: Mapping[int, EncodedRecord]) -> None:
+        """Add records, or replace those with the same id, and evict the oldest while the cache is over its limit."""
+        self.drop(records)
+        for dataset_id, record in records.items():
+            self._records[dataset_id] = record
+            self.bytes += len(record.body)
+
+        while self.bytes > self.limit:
+            oldest_id = next(iter(self._records))
+            self.drop([oldest_id])
+
+    def drop(self, ids: Iterable[int]) -> None:
+        """Remove the records with these ids, if they are cached."""
+        for dataset_id in ids:
+            record = self._records.pop(dataset_id, None)
+            if record is not None:
+                self.bytes -= len(record.body)
+
+
+def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]:
+    """Return the records encoded as JSON, by id.
+
+    The composite scores are computed from these very records and not taken from the catalog in memory, which may be
+    newer or older.
+    """
+    writer = SegmentWriter()
+    writer.extend([to_catalog_row(record) for record in records])
+    criteria = writer.segment().criteria
+    scores = {name: criteria[name].tolist() for name in COMPOSITES}
+
+    encoded: dict[int, EncodedRecord] = {}
+    for index, record in enumerate(records):
+        body = msgspec.json.encode(_to_json(record, {name: scores[name][index] for name in COMPOSITES}))
+        is_public = record.visibility == "public"
+        encoded[record.id] = EncodedRecord(record.id, body, is_public, record.owner, record.content_bytes)
+
+    return encoded
+
+
+def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[int, bytes]:
+    """Return the JSON of records that were read without their `metadata`, by id, with `metadata_omitted` set."""
+    encoded = encode_records(records)
+    return {dataset_id: record.body[:-1] + b',"metadata_omitted":true}' for dataset_id, record in encoded.items()}
+
+
+def to_catalog_row(record: DatasetRecord) -> CatalogRow:
+    """Return a record as a row of the catalog in memory."""
+    attributes: dict[str, Any] = dict(record.attributes)
+    for name in WORDS:
+        if attributes[name] is not None:
+            attributes[name] = tuple(attributes[name])
+
+    return CatalogRow(
+        id=record.id,
+        dataset_id=record.dataset_id,
+        owner=record.owner,
+        visibility=record.visibility,
+        description=record.description,
+        file_path=record.file_path,
+        file_type=record.file_type,
+        created_at=_microseconds(record.created_at),
+        updated_at=_microseconds(record.updated_at),
+        **attributes,
+    )
+
+
+def _microseconds(instant: datetime) -> int:
+    # Multiplying the timestamp itself would round: a float cannot hold today's microseconds exactly.
+    return int(instant.timestamp()) * 1_000_000 + instant.microsecond
+
+
+def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, Any]:
+    """Return a record as callers see it, with its name under both of its keys."""
+    name = record.attributes["dataset_name"]
+    return {
+        "id": record.id,
+        "dataset_id": record.dataset_id,
+        "name": name,
+        "dataset_name": name,
+        "description": record.description,
+        "file_path": record.file_path,
+        "file_type": record.file_type,
+        "metadata": record.metadata,
+        "visibility": record.visibility,
+        **{key: value for key, value in record.attributes.items() if key != "dataset_name"},
+        **scores,
+        "created_at": record.created_at,
+        "updated_at": record.updated_at,
+    }

@@ -1,0 +1,247 @@
+"""Schemas of dataset records, scores and rankings: request bodies, and responses as the OpenAPI document shows them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic_core import PydanticCustomError
+
+from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, INT53_MAX, Attribute, Kind
+from touchstone.core.errors import ConflictingValues
+from touchstone.http.request_models import (
+    Flag,
+    Name,
+    Percentage,
+    RequestModel,
+    ShortText,
+    Text,
+    WholeFloatAsInt,
+    require_clean_text,
+)
+from touchstone.http.unknown_names import unknown_value_error
+from touchstone.services.selection.json_fields import JsonObject
+
+MAX_WORDS: Final = 200
+
+# Short names of ethical attributes, as they are called among the scoring criteria.
+SHORT_TAGS: Final[Mapping[str, str]] = {
+    "anonymization": "anonymization_applied",
+    "transparency": "transparency",
+    "informed_consent": "informed_consent",
+    "data_quality": "data_quality_documented",
+}
+# The tags of a search, and the attribute that each stands for.
+TAGS: Final[Mapping[str, str]] = {name: name for name in ETHICAL} | dict(SHORT_TAGS)
+
+Visibility = Literal["public", "private"]
+Word = Annotated[Name, Field(max_length=200)]
+Words = Annotated[list[Word], Field(max_length=MAX_WORDS)]
+FilePath = Annotated[str, Field(max_length=4096), AfterValidator(require_clean_text)]
+
+
+def _require_known_year(year: int) -> int:
+    """Return a year that is not before 1900 and not after next year: announced datasets are dated ahead."""
+    first, last = BY_NAME["year"].minimum, datetime.now(UTC).year + 1
+    assert first is not None
+    if not first <= year <= last:
+        raise PydanticCustomError(
+            "year_expected", "a year from {minimum} to {maximum} is expected", {"minimum": first, "maximum": last}
+        )
+    return year
+
+
+Year = Annotated[
+    int,
+    Field(strict=True, json_schema_extra={"minimum": BY_NAME["year"].minimum}),
+    WholeFloatAsInt,
+    AfterValidator(_require_known_year),
+]
+
+
+def _request_type(attribute: Attribute) -> Any:
+    """Return the type that an attribute has in a request body."""
+    if attribute.name == "year":
+        return Year
+    if attribute.kind is Kind.INTEGER:
+        return Annotated[int, Field(strict=True, ge=attribute.minimum, le=attribute.maximum), WholeFloatAsInt]
+
+    types: dict[Kind, Any] = {Kind.TEXT: Text, Kind.WORDS: Words, Kind.PERCENTAGE: Percentage, Kind.FLAG: Flag}
+    return types[attribute.kind]
+
+
+def _attribute_fields() -> dict[str, Any]:
+    """Return the fields of a request body for all attributes."""
+    fields: dict[str, Any] = {
+        attribute.name: (_request_type(attribute) | None, Field(None, description=attribute.label_en))
+        for attribute in ATTRIBUTES
+    }
+    # The one attribute that cannot be unknown.
+    fields["dataset_name"] = (Name, Field(None, description="Same as `name`."))
+    return fields
+
+
+class DatasetChangeBody(RequestModel):
+    """The fields of a change that are not attributes; those left out stay as they are."""
+
+    name: Name = Field(None, description="Name, 1 to 255 characters.", validate_default=False)  # type: ignore[assignment]
+    description: Text = Field(None)  # type: ignore[assignment]
+    file_path: FilePath = Field(None, description="Path of the data file.")  # type: ignore[assignment]
+    file_type: ShortText = Field(None, description="For example csv or parquet.")  # type: ignore[assignment]
+    metadata: JsonObject | None = Field(
+        None, description="What else is known, 64 KiB as JSON at most; `measured` is the service's own."
+    )
+    visibility: Visibility = Field("public", description="A private record is seen by its owner alone.")
+
+    def provided_attributes(self) -> dict[str, Any]:
+        """Return the attributes that the caller has provided; the name may come under either of its keys.
+
+        Raises:
+            ConflictingValues: both keys of the name are present and have different values.
+        """
+        attributes = {name: value for name, value in self.provided_fields().items() if name in BY_NAME}
+        if "name" not in self.model_fields_set:
+            return attributes
+
+        if attributes.get("dataset_name", self.name) != self.name:
+            raise ConflictingValues(at=("body", "dataset_name"), other="name")
+        return {**attributes, "dataset_name": self.name}
+
+
+class DatasetCreateBody(DatasetChangeBody):
+    """The fields of a new record that are not attributes."""
+
+    name: Name = Field(description="Name, 1 to 255 characters.")
+    description: Text
+    file_path: FilePath = Field(description="Path of the data file.")
+    file_type: ShortText = Field(description="For example csv or parquet.")
+
+
+DatasetCreate: type[DatasetCreateBody] = create_model(
+    "DatasetCreate", __base__=DatasetCreateBody, **_attribute_fields()
+)
+DatasetCreate.__doc__ = "A record to put into the catalog (interface, section 2.2, with the attributes of 2.4)."
+DatasetChange: type[DatasetChangeBody] = create_model(
+    "DatasetChange", __base__=DatasetChangeBody, **_attribute_fields()
+)
+DatasetChange.__doc__ = "What to change of a record; null clears what is optional."
+
+
+class SearchCriteria(RequestModel):
+    """What to search for; all three are optional and joined by AND (interface, section 2.3)."""
+
+    name_contains: Text | None = None
+    min_rows: Annotated[int, Field(strict=True, ge=-INT53_MAX, le=INT53_MAX), WholeFloatAsInt] | None = None
+    ethical_tags: Annotated[list[ShortText], Field(max_length=MAX_WORDS)] | None = None
+
+    def tag_attributes(self) -> list[str]:
+        """Return the names of the attributes that the tags stand for.
+
+        Raises:
+            UnknownName: a tag does not exist.
+        """
+        attributes: list[str] = []
+        for index, tag in enumerate(self.ethical_tags or ()):
+            if tag not in TAGS:
+                raise unknown_value_error(tag, TAGS, "body", "ethical_tags", index)
+            attributes.append(TAGS[tag])
+
+        return attributes
+
+
+class _DatasetViewFields(BaseModel):
+    id: int
+    dataset_id: UUID
+    name: str
+    dataset_name: str
+    description: str
+    file_path: str
+    file_type: str
+    metadata: dict[str, Any] | None
+    metadata_omitted: bool = Field(
+        False, description="True in a list whose records take too many bytes: read the record alone for its `metadata`."
+    )
+    visibility: Visibility
+    ethical_score: float = Field(ge=0, le=1)
+    technical_score: float = Field(ge=0, le=1)
+    popularity_score: float = Field(ge=0, le=1)
+    created_at: datetime
+    updated_at: datetime
+
+
+_RESPONSE_TYPES: Final[Mapping[Kind, Any]] = {
+    Kind.TEXT: str,
+    Kind.WORDS: list[str],
+    Kind.INTEGER: int,
+    Kind.PERCENTAGE: float,
+    Kind.FLAG: bool,
+}
+_ATTRIBUTE_VIEWS: Final[dict[str, Any]] = {
+    attribute.name: (_RESPONSE_TYPES[attribute.kind] | None, Field(description=attribute.label_en))
+    for attribute in ATTRIBUTES
+    if attribute.name != "dataset_name"
+}
+DatasetView: type[BaseModel] = create_model("Dataset", __base__=_DatasetViewFields, **_ATTRIBUTE_VIEWS)
+DatasetView.__doc__ = "A catalog record, in both shapes of the interface."
+
+
+class DatasetPageView(BaseModel):
+    """The page form of the list."""
+
+    datasets: list[DatasetView]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class WeightView(BaseModel):
+    """How much one criterion counts."""
+
+    criterion_name: str
+    weight: float
+
+
+class ScoredView(BaseModel):
+    """A scored dataset (interface, section 2.6)."""
+
+    dataset_id: UUID
+    dataset_name: str
+    score: float = Field(ge=0, le=1)
+    ethical_score: float
+    technical_score: float
+    popularity_score: float
+    instances_number: int | None
+    features_number: int | None
+    objective: str | None
+    id: int
+    rank: int
+    criterion_scores: dict[str, float] | None = Field(None, description="With `explain=true`: by criterion.")
+    points: dict[str, float] | None = Field(None, description="With `explain=true`: they add up to the score.")
+    unknown: list[str] | None = Field(
+        None, description="With `explain=true`: criteria of which nothing is known; each counts as 0."
+    )
+
+
+class RankingView(BaseModel):
+    """The envelope of a ranking."""
+
+    datasets: list[ScoredView]
+    total_count: int
+    effective_weights: list[WeightView]
+    profile: str | None
+    plan: str
+
+
+class SourceView(BaseModel):
+    """Where the data of a record is, for the other backends."""
+
+    dataset_id: int
+    uuid: UUID
+    name: str
+    file_path: str
+    file_type: str
+    target: str | None
+    sensitive_columns: list[str]
+    record: DatasetView

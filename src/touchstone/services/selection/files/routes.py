@@ -1,0 +1,80 @@
+"""Routes of uploaded files."""
+
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM, JsonResponse
+from touchstone.http.routing import strict_router
+from touchstone.services.selection.context import RequestContext
+from touchstone.services.selection.files.schemas import FilesView, FileView
+from touchstone.services.selection.files.store import FileRecord
+from touchstone.services.selection.files.uploads import UPLOAD_PARAMETERS, file_type_of
+from touchstone.services.selection.openapi import describe_operation
+
+router = strict_router(prefix="/files", tags=["files"])
+
+_FORM_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"file": BINARY_CONTENT[OCTET_STREAM]["schema"]},
+    "required": ["file"],
+}
+_UPLOAD_BODY: Final[dict[str, Any]] = {
+    "required": True,
+    "content": {"multipart/form-data": {"schema": _FORM_SCHEMA}, **BINARY_CONTENT},
+}
+
+
+@router.get("", summary="List one's uploads", response_model=FilesView)
+async def list_files(request: Request) -> Response:
+    """Newest first, with the bytes that they take and may take together."""
+    ctx = RequestContext(request)
+    uploads = ctx.services.uploads
+
+    files = await uploads.list_files(ctx.require_owner())
+
+    used_bytes = sum(file.bytes for file in files)
+    content = FilesView(
+        files=[_to_view(file) for file in files], used_bytes=used_bytes, quota_bytes=uploads.quota_bytes
+    )
+    return JsonResponse(content.model_dump())
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Upload a table",
+    response_model=FileView,
+    openapi_extra=describe_operation(UPLOAD_PARAMETERS) | {"requestBody": _UPLOAD_BODY},
+)
+async def upload_file(request: Request) -> Response:
+    """A form with one file, or the file itself with `?name=`; the answer's `file_path` is what a record names."""
+    ctx = RequestContext(request)
+    owner = ctx.require_owner()
+
+    file = await ctx.services.uploads.receive(request, owner)
+
+    return JsonResponse(_to_view(file).model_dump(), status_code=201)
+
+
+@router.delete("/{file_id}", status_code=204, summary="Delete an upload")
+async def delete_file(request: Request, file_id: str) -> Response:
+    """Frees its bytes; records that name the file stay, but can no longer be trained on."""
+    ctx = RequestContext(request)
+
+    await ctx.services.uploads.delete(file_id, ctx.require_owner())
+
+    return Response(status_code=204)
+
+
+def _to_view(file: FileRecord) -> FileView:
+    return FileView(
+        id=file.id,
+        file_path=file.file_path,
+        file_type=file_type_of(file.name),
+        name=file.name,
+        bytes=file.bytes,
+        sha256=file.sha256,
+        created_at=file.created_at,
+    )

@@ -1,0 +1,81 @@
+"""Paging: the window of a list that a caller asks for, either by `skip` and `limit` or by `page` and `page_size`."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from touchstone.core.attributes import INT53_MAX
+from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType, ParameterValues
+
+MAX_LIMIT: Final = 1000
+DEFAULT_PAGE_SIZE: Final = 12
+
+_SKIP: Final = Parameter(
+    name="skip",
+    type=ParameterType.INTEGER,
+    description="How many to leave out first.",
+    minimum=0,
+    maximum=INT53_MAX,
+    default=0,
+)
+_LIMIT: Final = Parameter(
+    name="limit",
+    type=ParameterType.INTEGER,
+    description="How many at most.",
+    minimum=1,
+    maximum=MAX_LIMIT,
+    default=100,
+)
+# These two have no default: only a value that is given asks for the page form.
+_PAGE: Final = Parameter(
+    name="page",
+    type=ParameterType.INTEGER,
+    description="Page, from 1. It or `page_size` asks for the page form; skip and limit are then ignored.",
+    minimum=1,
+    maximum=INT53_MAX,
+)
+_PAGE_SIZE: Final = Parameter(
+    name="page_size",
+    type=ParameterType.INTEGER,
+    description="Records on a page, 12 unless given.",
+    minimum=1,
+    maximum=MAX_LIMIT,
+)
+PAGE_PARAMETERS: Final = Parameters(_SKIP, _LIMIT, _PAGE, _PAGE_SIZE)
+
+
+class PageInfo(msgspec.Struct, frozen=True):
+    """The members that the page form of a list has beside its records."""
+
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageWindow:
+    """A window of a list; `page` is None if the caller does not ask for the page form."""
+
+    skip: int
+    limit: int
+    page: int | None = None
+
+    def page_info(self, total_count: int) -> PageInfo | None:
+        """Return the members of the page form, or None if the caller does not ask for it."""
+        if self.page is None:
+            return None
+
+        total_pages = -(-total_count // self.limit)  # rounded up
+        return PageInfo(total_count, self.page, self.limit, total_pages)
+
+
+def parse_page_window(values: ParameterValues) -> PageWindow:
+    """Return the window that the values of the paging parameters ask for."""
+    if _PAGE.name not in values and _PAGE_SIZE.name not in values:
+        return PageWindow(skip=_SKIP.integer_in(values), limit=_LIMIT.integer_in(values))
+
+    page = _PAGE.integer_in(values, default=1)
+    page_size = _PAGE_SIZE.integer_in(values, default=DEFAULT_PAGE_SIZE)
+    return PageWindow(skip=(page - 1) * page_size, limit=page_size, page=page)

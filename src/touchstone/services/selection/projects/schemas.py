@@ -1,0 +1,67 @@
+"""Schemas of projects: request bodies, and responses as the OpenAPI document shows them."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from touchstone.http.request_models import Name, RequestModel, RowId, Text
+from touchstone.services.selection.datasets.schemas import ScoredView, WeightView
+from touchstone.services.selection.json_fields import JsonList, JsonObject
+
+
+class _ProjectFields(RequestModel):
+    # The fields that the service sets are accepted and dropped: a client may send back what it has read.
+    ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "created_at", "updated_at"})
+    description: Text | None = None
+    criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")
+    weights: JsonList | None = Field(None, description="A list of Weight.")
+    chosen_dataset_id: RowId | None = Field(None, description="The dataset that was chosen.")
+    choice_reason: Text | None = Field(None, description="Why.")
+
+
+class ProjectCreate(_ProjectFields):
+    """A project to create; it belongs to the caller."""
+
+    name: Name
+
+
+class ProjectChange(_ProjectFields):
+    """What to change of a project: a field left out stays, null clears."""
+
+    name: Name = Field(None)  # type: ignore[assignment]
+
+
+class ProjectView(BaseModel):
+    """A project."""
+
+    id: UUID
+    user_id: UUID
+    name: str
+    description: str | None
+    criteria: dict[str, Any]
+    weights: list[WeightView]
+    chosen_dataset_id: int | None
+    choice_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class ProjectPageView(BaseModel):
+    """The page form of the list of projects."""
+
+    projects: list[ProjectView]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class RecommendationsView(BaseModel):
+    """What the catalog offers for a project."""
+
+    project: ProjectView
+    datasets: list[ScoredView]
+    total_count: int
+    effective_weights: list[WeightView]

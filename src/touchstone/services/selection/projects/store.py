@@ -1,0 +1,135 @@
+"""Rows of projects. Every query names the owner: no project can be read or changed on behalf of somebody else."""
+
+import functools
+import operator
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import UNSET, UnsetType
+
+from touchstone.database.engine import Reader, Writer
+from touchstone.database.tables import projects
+from touchstone.services.selection.weights import CriterionWeight
+
+# What a project takes beside its texts, in bytes.
+_OVERHEAD_BYTES: Final = 1000
+_TEXT_COLUMNS: Final = (
+    projects.c.name,
+    projects.c.description,
+    projects.c.criteria,
+    projects.c.weights,
+    projects.c.choice_reason,
+)
+
+
+class ProjectDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a project to be created."""
+
+    name: str
+    description: str | None = None
+    criteria: dict[str, Any] = {}
+    weights: Sequence[CriterionWeight] = ()
+    chosen_dataset_id: int | None = None
+    choice_reason: str | None = None
+
+
+class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
+    """The new content of a project; fields that are UNSET stay as they are."""
+
+    name: str | UnsetType = UNSET
+    description: str | UnsetType | None = UNSET
+    criteria: dict[str, Any] | UnsetType = UNSET
+    weights: Sequence[CriterionWeight] | UnsetType = UNSET
+    chosen_dataset_id: int | UnsetType | None = UNSET
+    choice_reason: str | UnsetType | None = UNSET
+
+
+class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A project as it is stored; `version` counts its changes."""
+
+    id: UUID
+    user_id: UUID
+    name: str
+    description: str | None
+    criteria: dict[str, Any]
+    weights: list[CriterionWeight]
+    chosen_dataset_id: int | None
+    choice_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+
+
+async def insert_project(
+    rows: Writer, draft: ProjectDraft, *, project_id: UUID, owner: UUID, now: datetime
+) -> ProjectRecord:
+    """Insert a project and return it as stored."""
+    insert = sa.insert(projects).values(
+        **msgspec.structs.asdict(draft), id=project_id, user_id=owner, created_at=now, updated_at=now, version=1
+    )
+    row = await rows.returning(insert.returning(*projects.c))
+    assert row is not None
+
+    return _to_record(row)
+
+
+async def load_project(rows: Reader, project_id: UUID, owner: UUID) -> ProjectRecord | None:
+    """Return a project of the owner, or None if the owner has no such project."""
+    row = await rows.first(sa.select(projects).where(_is_project_of(project_id, owner)))
+    return None if row is None else _to_record(row)
+
+
+async def load_projects(rows: Reader, owner: UUID, *, skip: int, limit: int) -> list[ProjectRecord]:
+    """Return a slice of the owner's projects, the most recently changed one first."""
+    query = sa.select(projects).where(projects.c.user_id == owner)
+    query = query.order_by(projects.c.updated_at.desc(), projects.c.id).offset(skip).limit(limit)
+    return [_to_record(row) for row in await rows.all(query)]
+
+
+async def count_projects(rows: Reader, owner: UUID) -> int:
+    """Return the number of the owner's projects."""
+    return int(await rows.scalar(sa.select(sa.func.count()).where(projects.c.user_id == owner)) or 0)
+
+
+async def total_project_bytes(rows: Reader, owner: UUID) -> int:
+    """Return roughly how many bytes the owner's projects take: their texts, and a kilobyte for each."""
+    lengths = [sa.func.coalesce(sa.func.length(sa.cast(column, sa.Text)), 0) for column in _TEXT_COLUMNS]
+    project_bytes = functools.reduce(operator.add, lengths) + _OVERHEAD_BYTES
+    return int(await rows.scalar(sa.select(sa.func.sum(project_bytes)).where(projects.c.user_id == owner)) or 0)
+
+
+async def update_project(
+    rows: Writer, project: ProjectRecord, update: ProjectUpdate, *, now: datetime, versions: Collection[int] | None
+) -> ProjectRecord | None:
+    """Change a project if it is at one of `versions` (None: any) and return it as stored; else return None."""
+    values = {name: value for name, value in msgspec.structs.asdict(update).items() if value is not UNSET}
+    condition = _is_project_of(project.id, project.user_id) & _is_at_version(versions)
+    statement = sa.update(projects).where(condition)
+    statement = statement.values(**values, updated_at=now, version=projects.c.version + 1)
+    row = await rows.returning(statement.returning(*projects.c))
+
+    return None if row is None else _to_record(row)
+
+
+async def delete_project(rows: Writer, project: ProjectRecord, *, versions: Collection[int] | None) -> bool:
+    """Delete a project if it is at one of `versions` (None: any) and return whether it was deleted."""
+    condition = _is_project_of(project.id, project.user_id) & _is_at_version(versions)
+    return await rows.returning(sa.delete(projects).where(condition).returning(projects.c.id)) is not None
+
+
+def _is_project_of(project_id: UUID, owner: UUID) -> sa.ColumnElement[bool]:
+    return (projects.c.id == project_id) & (projects.c.user_id == owner)
+
+
+def _is_at_version(versions: Collection[int] | None) -> sa.ColumnElement[bool]:
+    return sa.true() if versions is None else projects.c.version.in_(versions)
+
+
+def _to_record(row: sa.RowMapping) -> ProjectRecord:
+    values = {str(name): value for name, value in row.items()}
+    weights = [CriterionWeight(**weight) for weight in values.pop("weights")]
+    return ProjectRecord(**values, weights=weights)
