@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.conftest import Visit
-from tests.web.looking import check_looks, violations
+from tests.web.page_checks import check_looks, violations
 
 HOSTILE = "<img src=x onerror=alert(1)><script>document.title='owned'</script>"
 PAGES = {

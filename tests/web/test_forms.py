@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.web.conftest import PASSWORD
-from tests.web.looking import violations
+from tests.web.page_checks import violations
 from touchstone.web.invalid_fields import mark_invalid_fields
 from touchstone.web.unsent_forms import decode_unsent_form
 

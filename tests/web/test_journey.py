@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.web.conftest import PASSWORD, Visit
-from tests.web.looking import check_looks
+from tests.web.page_checks import check_looks
 
 LONG = 180_000  # milliseconds that a training may take on a busy machine
 

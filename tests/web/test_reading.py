@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visit
-from tests.web.looking import check_looks
+from tests.web.page_checks import check_looks
 from touchstone.core.colours import LOWERS, RAISES
 
 TURNED = "safe \u202egpj.exe\u202c name"

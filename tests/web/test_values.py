@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
-from tests.web.looking import check_looks
+from tests.web.page_checks import check_looks
 from touchstone.core.text import fold
 
 STATE = "year_min=1900&w.year=30&w.citations=60&view=table&pin=1"

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.web.conftest import Visit
-from tests.web.looking import check_looks
+from tests.web.page_checks import check_looks
 from touchstone.client import Job
 from touchstone.client.models import Progress
 from touchstone.web.localization import Localizer

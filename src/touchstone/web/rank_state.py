@@ -140,8 +140,8 @@ class RankState:
 
     def with_filters_only(self, names: Iterable[str]) -> "RankState":
         """Return the state without any other filters than the named ones."""
-        kept = frozenset(names)
-        return replace(self, filters={name: texts for name, texts in self.filters.items() if name in kept})
+        selected = frozenset(names)
+        return replace(self, filters={name: texts for name, texts in self.filters.items() if name in selected})
 
     def query(self, **changes: Any) -> str:
         """Return the query of the state (`?...` or empty), after changes; equal states have equal queries."""

@@ -44,8 +44,8 @@ class WordsField:
     @property
     def rest(self) -> tuple[FilterChoice, ...]:
         """Return the most frequent of the remaining choices, which are folded away."""
-        shown = {choice.value for choice in self.first}
-        return tuple(choice for choice in self.choices if choice.value not in shown)[:_MAX_FOLDED]
+        first_values = {choice.value for choice in self.first}
+        return tuple(choice for choice in self.choices if choice.value not in first_values)[:_MAX_FOLDED]
 
     @property
     def more(self) -> int:

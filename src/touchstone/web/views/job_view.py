@@ -189,20 +189,20 @@ def contribution_bars(entry: JsonObject) -> tuple[ContributionBar, ...]:
     """
     values = entry.get("values") or {}
     strongest_first = sorted(entry["attributions"].items(), key=lambda item: -abs(item[1]))
-    shown = [(name, points, values.get(name)) for name, points in strongest_first[:_MAX_CONTRIBUTIONS]]
+    steps = [(name, points, values.get(name)) for name, points in strongest_first[:_MAX_CONTRIBUTIONS]]
     others = strongest_first[_MAX_CONTRIBUTIONS:]
     if others:
-        shown.append((_OTHER_COLUMNS, sum(points for _, points in others), None))
+        steps.append((_OTHER_COLUMNS, sum(points for _, points in others), None))
 
     ends = [float(entry["base_value"])]
-    for _, points, _ in shown:
+    for _, points, _ in steps:
         ends.append(ends[-1] + points)
     lowest = min(ends)
     span = (max(ends) - lowest) or 1.0
 
     return tuple(
         ContributionBar(name, value, points, (min(before, after) - lowest) / span, abs(points) / span)
-        for (name, points, value), before, after in zip(shown, ends, ends[1:], strict=False)
+        for (name, points, value), before, after in zip(steps, ends, ends[1:], strict=False)
     )
 
 

@@ -1,4 +1,4 @@
-"""What is looked at on every page: its width at every size, and its accessibility in both themes."""
+"""Checks for every page: its width at several window sizes, and its accessibility in both themes."""
 
 from importlib.resources import files
 from itertools import product
@@ -17,33 +17,33 @@ WIDTHS: Final = (1440, 768, 360)
 
 
 def check_looks(page: Page, *, thorough: bool = True) -> None:
-    """Nothing hangs over the edge at any width in either theme, and, when thorough, the checker finds nothing.
+    """Check that nothing overflows at any width in either theme and, if thorough, that the page is accessible.
 
-    The page is opened with the theme that follows the system, so that both are seen without opening it again.
+    The page must have the theme that follows the system, so that both themes are checked without opening it again.
     """
     for theme, width in product(THEMES, WIDTHS):
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size({"width": width, "height": 900})
         assert overflow(page) <= 0, (page.url, theme, width)
-        # Desk in one theme and phone in the other: the checker takes longer than all the rest.
+        # The accessibility check is slow: a desktop in one theme and a phone in the other are enough.
         if thorough and (theme, width) in (("light", 1440), ("dark", 360)):
             assert violations(page) == [], (page.url, theme, width)
 
 
 def violations(page: Page) -> list[str]:
-    """What the accessibility checker finds wrong."""
+    """Return what the accessibility checker reports."""
     if not AXE:
         missing("axe-core (package axe-playwright-python)")
     page.evaluate(AXE)
-    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    report = page.evaluate("axe.run({resultTypes: ['violations']})")
     return [
-        f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
-        for one in found["violations"]
-        for node in one["nodes"]
+        f"{violation['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
+        for violation in report["violations"]
+        for node in violation["nodes"]
     ]
 
 
 def overflow(page: Page) -> int:
-    """Pixels by which the page is wider than the window."""
-    found: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return found
+    """Return by how many pixels the page is wider than the window."""
+    pixels: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return pixels
