@@ -63,8 +63,8 @@ def write(context: TaskContext) -> TaskSucceeded:
 TASKS: Final = TaskSet(WorkerTask("noop", noop), WorkerTask("write", write))
 
 
-class Place:
-    """A database, a folder, and what runs on them."""
+class Workplace:
+    """A database and an artifacts folder, with a dispatcher on demand."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -111,23 +111,25 @@ class Place:
             await executor.close()
 
 
-async def latency(place: Place) -> None:
+async def latency(workplace: Workplace) -> None:
     """From accepted to done, of a job that does nothing."""
     taken = []
-    async with place.dispatching() as dispatcher:
+    async with workplace.dispatching() as dispatcher:
         for _ in range(NOOPS):
             begun = time.perf_counter()
-            job = await place.enqueue("noop")
+            job = await workplace.enqueue("noop")
             dispatcher.wake()
-            await place.until(job, *FINAL)
+            await workplace.until(job, *FINAL)
             taken.append((time.perf_counter() - begun) * 1000)
     taken.sort()
-    told("no-op job, accepted to done", f"{statistics.median(taken):.0f} ms", f"p95 {taken[-3]:.0f} ms", "<= 100 ms")
+    print_row(
+        "no-op job, accepted to done", f"{statistics.median(taken):.0f} ms", f"p95 {taken[-3]:.0f} ms", "<= 100 ms"
+    )
 
 
-async def overhead(place: Place) -> None:
+async def overhead(workplace: Workplace) -> None:
     """A training as a job, beside the bare function in a fresh process; both with their libraries loaded."""
-    table = place.settings.data_roots[0] / "table.csv"
+    table = workplace.settings.data_roots[0] / "table.csv"
     draw = random.Random(0)
     lines = [
         "a,b,c,d,e,y",
@@ -135,7 +137,7 @@ async def overhead(place: Place) -> None:
     ]
     table.write_text("\n".join(lines))
     pure, jobs = [], []
-    async with place.dispatching(WORKER_COMMAND) as dispatcher:
+    async with workplace.dispatching(WORKER_COMMAND) as dispatcher:
         for _ in range(3):
             ran = await asyncio.to_thread(
                 subprocess.run, [sys.executable, "-m", "benchmarks.bare_training", str(table)], capture_output=True
@@ -143,37 +145,39 @@ async def overhead(place: Place) -> None:
             pure.append(float(ran.stdout))
             source = JobSource(file_path="table.csv", file_type="csv")
             begun = time.perf_counter()
-            job = await place.enqueue("train", request={"dataset_id": 1, "target": "y"}, source=source)
+            job = await workplace.enqueue("train", request={"dataset_id": 1, "target": "y"}, source=source)
             dispatcher.wake()
-            row = await place.until(job, *FINAL)
+            row = await workplace.until(job, *FINAL)
             assert row["status"] == "succeeded", row["error"]
             jobs.append(time.perf_counter() - begun)
     bare, whole = min(pure), min(jobs)
-    told("training as a job / bare function", f"{whole:.1f} s / {bare:.1f} s", f"{whole / bare - 1:+.0%}", "<= +10 %")
+    print_row(
+        "training as a job / bare function", f"{whole:.1f} s / {bare:.1f} s", f"{whole / bare - 1:+.0%}", "<= +10 %"
+    )
 
 
-async def cancels(place: Place, count: int) -> None:
+async def cancels(workplace: Workplace, count: int) -> None:
     """From asked to cancelled, at random moments of a job's life."""
     taken, draw = [], random.Random(1)
-    async with place.dispatching() as dispatcher:
+    async with workplace.dispatching() as dispatcher:
         for _ in range(count):
-            job = await place.enqueue("write")
+            job = await workplace.enqueue("write")
             dispatcher.wake()
             await asyncio.sleep(draw.random() * 0.4)
             begun = time.perf_counter()
-            await store.cancel(place.database, job)  # without a word to the dispatcher: another process may run it
-            await place.until(job, *FINAL)
+            await store.cancel(workplace.database, job)  # without a word to the dispatcher: another process may run it
+            await workplace.until(job, *FINAL)
             taken.append(time.perf_counter() - begun)
-    told(f"cancel, {count} times", f"{statistics.median(taken):.2f} s", f"worst {max(taken):.2f} s", "<= 2 s")
+    print_row(f"cancel, {count} times", f"{statistics.median(taken):.2f} s", f"worst {max(taken):.2f} s", "<= 2 s")
 
 
-async def kills(place: Place, count: int) -> None:
+async def kills(workplace: Workplace, count: int) -> None:
     """Kill processes at random moments while jobs keep coming; then look at every job."""
-    draw, hits, made = random.Random(2), [], []
-    worker = _worker(place.settings)
+    draw, hits, job_ids = random.Random(2), [], []
+    worker = _worker(workplace.settings)
     for number in range(count):
-        made += [await place.enqueue("write") for _ in range(2 - number % 2)]
-        await place.running()
+        job_ids += [await workplace.enqueue("write") for _ in range(2 - number % 2)]
+        await workplace.running()
         await asyncio.sleep(draw.random() * 0.5)
         victim = draw.choice(_family(worker.pid)) if number % 2 else worker.pid
         hits.append(datetime.now(UTC))
@@ -181,16 +185,16 @@ async def kills(place: Place, count: int) -> None:
             os.kill(victim, signal.SIGKILL)
         if victim == worker.pid:
             worker.wait()
-            worker = _worker(place.settings)
+            worker = _worker(workplace.settings)
     await _pause(worker)
     begun = time.perf_counter()
-    states = [(await place.until(job, *FINAL))["status"] for job in made]
+    states = [(await workplace.until(job, *FINAL))["status"] for job in job_ids]
     drained = time.perf_counter() - begun
     worker.terminate()
     worker.wait()
     counts = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
-    told(f"{count} kills, {len(made)} jobs", counts, f"all ended {drained:.0f} s later", "one final state each")
-    await _verify(place, made, hits)
+    print_row(f"{count} kills, {len(job_ids)} jobs", counts, f"all ended {drained:.0f} s later", "one final state each")
+    await _verify(workplace, job_ids, hits)
 
 
 async def _pause(worker: "subprocess.Popen[bytes]") -> None:
@@ -200,19 +204,19 @@ async def _pause(worker: "subprocess.Popen[bytes]") -> None:
     worker.send_signal(signal.SIGCONT)
 
 
-async def _verify(place: Place, made: list[UUID], hits: list[datetime]) -> None:
+async def _verify(workplace: Workplace, job_ids: list[UUID], hits: list[datetime]) -> None:
     wrong, late = 0, 0.0
-    async with place.database.reading() as rows:
-        for job in made:
+    async with workplace.database.reading() as rows:
+        for job in job_ids:
             events = await rows.all(sa.select(job_events).where(job_events.c.job_id == job).order_by(job_events.c.id))
             wrong += sum(event["event"] in FINAL for event in events) != 1
             again = [event["at"] for event in events if event["event"] == "queued" and event["attempt"] > 0]
             late = max([late, *((at - max(h for h in hits if h < at)).total_seconds() for at in again)])
-        for file in await rows.all(sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(made))):
-            content = (place.artifact_store.folder / file["path"]).read_bytes()
+        for file in await rows.all(sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(job_ids))):
+            content = (workplace.artifact_store.folder / file["path"]).read_bytes()
             wrong += hashlib.sha256(content).hexdigest() != file["sha256"]
-    told("jobs or artefacts that are wrong", str(wrong), "", "0")
-    told("re-queued after a kill, at the latest", f"{late:.1f} s", f"lease {LEASE_SECONDS:.0f} s", "<= 20 s")
+    print_row("jobs or artefacts that are wrong", str(wrong), "", "0")
+    print_row("re-queued after a kill, at the latest", f"{late:.1f} s", f"lease {LEASE_SECONDS:.0f} s", "<= 20 s")
 
 
 def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
@@ -222,35 +226,36 @@ def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
 
 def _family(pid: int) -> list[int]:
     """A process and all its descendants."""
-    found = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    pairs = [tuple(map(int, line.split())) for line in found.splitlines()]
+    listing = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = [tuple(map(int, line.split())) for line in listing.splitlines()]
     family = [pid]
     for member in family:
         family += [child for child, parent in pairs if parent == member]
     return family
 
 
-async def work(place: Place) -> None:
+async def work(workplace: Workplace) -> None:
     """Dispatch until told to stop."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with place.dispatching():
+    async with workplace.dispatching():
         await stop.wait()
 
 
-def told(what: str, found: str, more: str, goal: str) -> None:
-    print(f"| {what} | {found} | {more} | {goal} |", flush=True)
+def print_row(what: str, measured: str, detail: str, goal: str) -> None:
+    """Print one row of the table."""
+    print(f"| {what} | {measured} | {detail} | {goal} |", flush=True)
 
 
-async def everything(place: Place, asked: argparse.Namespace) -> None:
+async def everything(workplace: Workplace, arguments: argparse.Namespace) -> None:
     """The whole table."""
-    await prepare(place.database)
+    await prepare(workplace.database)
     print("| | found | | to reach |\n|---|---|---|---|")
-    await latency(place)
-    await cancels(place, asked.cancels)
-    await kills(place, asked.kills)
-    if not asked.no_training:
-        await overhead(place)
+    await latency(workplace)
+    await cancels(workplace, arguments.cancels)
+    await kills(workplace, arguments.kills)
+    if not arguments.no_training:
+        await overhead(workplace)
 
 
 def main() -> None:
@@ -261,19 +266,19 @@ def main() -> None:
     parser.add_argument("--database", help="URL; SQLite in a fresh folder by default")
     parser.add_argument("--no-training", action="store_true", help="leave the overhead of a training out")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
-    if asked.work:
-        asyncio.run(work(_place(asked.work, asked.database)))
+    if arguments.work:
+        asyncio.run(work(_workplace(arguments.work, arguments.database)))
     else:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "tables").mkdir()
-            asyncio.run(everything(_place(Path(folder), asked.database), asked))
+            asyncio.run(everything(_workplace(Path(folder), arguments.database), arguments))
 
 
-def _place(folder: Path, database: str | None) -> Place:
+def _workplace(folder: Path, database: str | None) -> Workplace:
     values: dict[str, Any] = {"data_dir": folder, "database_url": database, "data_roots": (folder / "tables",)}
-    return Place(Settings(**values, job_lease_seconds=LEASE_SECONDS, job_workers=2))
+    return Workplace(Settings(**values, job_lease_seconds=LEASE_SECONDS, job_workers=2))
 
 
 if __name__ == "__main__":
