@@ -15,7 +15,7 @@ _HERE = Path(str(files(__package__)))
 
 
 def records() -> Iterator[dict[str, Any]]:
-    """The records in the order of the file, each with every attribute (None where nothing is known).
+    """Yield the records in the order of the file, each with every attribute (None where nothing is known).
 
     Keys: `dataset_id`, `name`, `description`, `file_path`, `file_type`, the attributes of `core.attributes`
     (`dataset_name` equals `name`) and `metadata` with `tags`, `evidence`, `source`, `licence`; a record with a table
@@ -27,5 +27,5 @@ def records() -> Iterator[dict[str, Any]]:
 
 
 def tables_folder() -> Path:
-    """The folder of the tables: what `demo/` stands for in a record's `file_path`."""
+    """Return the folder of the tables, for which `demo/` stands in the `file_path` of a record."""
     return _HERE / "tables"
