@@ -27,7 +27,7 @@ class FlagCounts(NamedTuple):
     unknown: int
 
 
-class Interval(NamedTuple):
+class ValueRange(NamedTuple):
     """The smallest and the largest value."""
 
     low: float
@@ -46,7 +46,7 @@ class Facets:
     total_count: int
     values: Mapping[str, ValueCounts]
     flags: Mapping[str, FlagCounts]
-    ranges: Mapping[str, Interval | None]
+    ranges: Mapping[str, ValueRange | None]
 
 
 class FacetCounter:
@@ -57,7 +57,7 @@ class FacetCounter:
         self._spellings: dict[str, dict[str, Counter[str]]] = {name: {} for name in _TEXT_FACETS}
         self._years: Counter[int] = Counter()
         self._flags = {flag: FlagCounts(0, 0, 0) for flag in FLAGS}
-        self._intervals: dict[str, Interval] = {}
+        self._intervals: dict[str, ValueRange] = {}
 
     def add_records(self, count: int) -> None:
         """Add to the number of records."""
@@ -87,8 +87,8 @@ class FacetCounter:
     def add_interval(self, column: str, low: float, high: float) -> None:
         """Extend the range of a column to values from `low` to `high`; do nothing if `low` is above `high`."""
         if low <= high:
-            known = self._intervals.get(column, Interval(low, high))
-            self._intervals[column] = Interval(min(known.low, low), max(known.high, high))
+            known = self._intervals.get(column, ValueRange(low, high))
+            self._intervals[column] = ValueRange(min(known.low, low), max(known.high, high))
 
     def facets(self) -> Facets:
         """Return the facets of all records added."""
