@@ -47,17 +47,7 @@ MAX_PARAMETERS = 5
 FRENCH_LETTERS = re.compile(r"[éèêàçùôîûœÉÀ]")
 
 # Packages to which the rules about names and docstrings do not apply yet.
-NOT_YET_REWRITTEN: tuple[str, ...] = (
-    "cli/",
-    "client/",
-    "datafiles/",
-    "demo/",
-    "jobs/",
-    "learning/",
-    "ranking/",
-    "services/explanation/",
-    "services/selection/",
-)
+NOT_YET_REWRITTEN: tuple[str, ...] = ()
 VAGUE_NAMES = frozenset({"found", "made", "told", "wanted", "one"})
 # First words of docstrings that describe a function's result instead of saying what it does.
 NOT_IMPERATIVE = frozenset(

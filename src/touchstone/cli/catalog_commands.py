@@ -47,29 +47,41 @@ STDIO: Final = Path("-")
 @command(catalog, "list", filters=FILTERS, sorting=SORTING, page=PAGE)
 def list_datasets(*, session: Session, filters: dict[str, Any], sorting: dict[str, Any], page: dict[str, Any]) -> None:
     """List the datasets that match, page by page."""
-    found = session.client.page_datasets(**{"page_size": 20, **page}, **sorting, **filters)
-    title = f"Datasets: {found.total_count}, page {found.page} of {found.total_pages}"
-    session.show(found, table(DATASETS, found.datasets, title))
+    page_of_datasets = session.client.page_datasets(**{"page_size": 20, **page}, **sorting, **filters)
+    title = f"Datasets: {page_of_datasets.total_count}, page {page_of_datasets.page} of {page_of_datasets.total_pages}"
+    session.show(page_of_datasets, table(DATASETS, page_of_datasets.datasets, title))
 
 
 @command(catalog, "show")
 def show(dataset: Annotated[str, typer.Argument(help="Id or UUID.")], *, session: Session) -> None:
     """Show everything that is known of a dataset; `?` is what nobody has assessed."""
-    found = session.client.get_dataset(dataset)
-    session.show(found, _dataset_facts(found))
+    record = session.client.get_dataset(dataset)
+    session.show(record, _dataset_facts(record))
 
 
-def _dataset_facts(one: Dataset) -> Any:
-    head = {"Id": str(one.id), "UUID": one.dataset_id, "File": one.file_path, "Description": one.description}
-    scores = {"Ethical": one.ethical_score, "Technical": one.technical_score, "Popularity": one.popularity_score}
+def _dataset_facts(record: Dataset) -> Any:
+    head = {
+        "Id": str(record.id),
+        "UUID": record.dataset_id,
+        "File": record.file_path,
+        "Description": record.description,
+    }
+    scores = {
+        "Ethical": record.ethical_score,
+        "Technical": record.technical_score,
+        "Popularity": record.popularity_score,
+    }
     # An attribute left out would read as one that does not exist: what is unknown is shown as such.
-    known = {a.label_en: shown(getattr(one, a.name)) for a in ATTRIBUTES if a.name != "dataset_name"}
-    year = {"Year": shown(one.year and str(one.year))}
-    return facts({**head, "Visibility": one.visibility, **scores, **known, **year, **_metadata_facts(one)}, one.name)
+    attributes = {a.label_en: shown(getattr(record, a.name)) for a in ATTRIBUTES if a.name != "dataset_name"}
+    year = {"Year": shown(record.year and str(record.year))}
+    return facts(
+        {**head, "Visibility": record.visibility, **scores, **attributes, **year, **_metadata_facts(record)},
+        record.name,
+    )
 
 
 def _metadata_facts(one: Dataset) -> dict[str, str]:
-    """The licence, the source, and the sentence or field that each attribute was taken from."""
+    """Return the licence, the source, and the evidence of each attribute as rows of a table."""
     metadata = one.metadata or {}
     source, evidence = metadata.get("source"), metadata.get("evidence")
     named = source.get("name") or source.get("url") if isinstance(source, dict) else source
@@ -99,8 +111,8 @@ def add(name: Annotated[str, typer.Argument(help="Its name.")], *, session: Sess
         with _opened_for_upload(path) as file:
             stored = session.client.upload_file(file, path.name)
         fields = {"file_type": stored.file_type, **fields, "file_path": stored.file_path}
-    made = session.client.create_dataset(name, **fields)
-    session.show(made, _dataset_facts(made))
+    record = session.client.create_dataset(name, **fields)
+    session.show(record, _dataset_facts(record))
 
 
 @contextmanager
@@ -131,8 +143,8 @@ def export(
     write = WRITERS[_format(file, format_name)]
     total = session.client.page_datasets(page_size=1, **filters).total_count
     with progress("Exporting", total) as (bar, task), _written(file) as opened:
-        found = session.client.iterate_datasets(page_size=500, **filters)
-        count = write(bar.track(found, task_id=task, total=total), opened)
+        datasets = session.client.iterate_datasets(page_size=500, **filters)
+        count = write(bar.track(datasets, task_id=task, total=total), opened)
     if file != STDIO:
         session.show({"exported": count, "file": str(file)}, f"{count} datasets written to {file}")
 
@@ -157,9 +169,9 @@ def import_(
         return
 
     results = _put_all(session, records)
-    counts = {str(status): sum(one.status is status for one in results) for status in ImportStatus}
+    counts = {str(status): sum(result.status is status for result in results) for status in ImportStatus}
     lines = [f"{status}: {count}" for status, count in counts.items()]
-    lines += [f"  {one.name}: {one.detail}" for one in results if one.status is ImportStatus.REJECTED]
+    lines += [f"  {result.name}: {result.detail}" for result in results if result.status is ImportStatus.REJECTED]
     session.show({"records": len(records), **counts, "results": results}, *lines)
     if counts[ImportStatus.REJECTED]:
         raise typer.Exit(Exit.REFUSED)
@@ -219,21 +231,23 @@ def rank(
 
     For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
     """
-    found = session.client.score_datasets(filters, weights=weights, limit=limit, explain=explain)  # type: ignore[arg-type]
-    session.show(found, places(found, explain=explain))
+    ranking = session.client.score_datasets(filters, weights=weights, limit=limit, explain=explain)  # type: ignore[arg-type]
+    session.show(ranking, places(ranking, explain=explain))
 
 
-def places(found: Ranking, *, explain: bool) -> Any:
-    """A ranking as a table, with the composite scores; with `explain` the points of each criterion that counts."""
-    weights = ", ".join(f"{one.criterion_name} {one.weight:.0%}" for one in found.effective_weights)
-    points = tuple(_points_column(one.criterion_name) for one in found.effective_weights)
+def places(ranking: Ranking, *, explain: bool) -> Any:
+    """Return a ranking as a table with composite scores or, with `explain`, the points of each weighted criterion."""
+    weights = ", ".join(f"{weight.criterion_name} {weight.weight:.0%}" for weight in ranking.effective_weights)
+    points = tuple(_points_column(weight.criterion_name) for weight in ranking.effective_weights)
     return table(
-        (*PLACES, *(points if explain else COMPOSITES)), found.datasets, f"Datasets: {found.total_count}, by {weights}"
+        (*PLACES, *(points if explain else COMPOSITES)),
+        ranking.datasets,
+        f"Datasets: {ranking.total_count}, by {weights}",
     )
 
 
 def _points_column(criterion: str) -> Column[ScoredDataset]:
-    return Column(f"+ {criterion}", lambda one: (one.points or {}).get(criterion, 0.0), is_number=True)
+    return Column(f"+ {criterion}", lambda scored: (scored.points or {}).get(criterion, 0.0), is_number=True)
 
 
 def register(app: typer.Typer) -> None:

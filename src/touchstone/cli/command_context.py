@@ -41,7 +41,7 @@ class Saved(msgspec.Struct):
 
     @staticmethod
     def path() -> Path:
-        """Where it is: `touchstone/sessions.json` in the user's configuration folder."""
+        """Return the path of `touchstone/sessions.json` in the user's configuration folder."""
         return Path(typer.get_app_dir("touchstone")) / "sessions.json"
 
     @classmethod
@@ -93,7 +93,7 @@ class Session:
 
 
 def json_text(value: Any) -> str:
-    """A value as indented JSON, ending without a line break."""
+    """Return a value as indented JSON without a line break at the end."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
@@ -143,7 +143,7 @@ SESSION: Final = Group(
 
 @contextmanager
 def progress(label: str, total: float | None = None) -> Iterator[tuple[Progress, Any]]:
-    """A progress bar on the terminal's error stream; nothing where that is not a terminal."""
+    """Show a progress bar on the error stream if that is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

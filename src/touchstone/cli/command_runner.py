@@ -55,7 +55,7 @@ def registered(
 
 
 def guarded(function: Function, failures: Failures) -> Function:
-    """The function, whose failures are one line on the error stream and an exit status."""
+    """Return the function with its failures reported as one line on the error stream and an exit status."""
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
@@ -79,12 +79,12 @@ def fail(message: str, status: Exit) -> None:
 
 
 def status_of(problem: TouchstoneError) -> Exit:
-    """The exit status for what the service said."""
+    """Return the exit status for an error of the service."""
     return {0: Exit.UNREACHABLE, 401: Exit.SIGN_IN}.get(problem.status, Exit.REFUSED)
 
 
 def sentence(problem: TouchstoneError) -> str:
-    """What the service said, and what to do about it where that is always the same."""
+    """Return the error message of the service, followed by a hint if the remedy is always the same."""
     hint = {0: " Is it running? Try: touchstone serve", 401: " Sign in first: touchstone login"}
     reasons = [str(error.get("msg", "")) for error in problem.errors]
     said = dict.fromkeys([problem.detail, *(reason for reason in reasons if reason and reason not in problem.detail)])

@@ -53,7 +53,7 @@ EXPLAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def nested(given: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """The body of a request, with every value where `paths` says; a name without a path stands at the top."""
+    """Return the body of a request with each value at its path; a name without a path is a top-level key."""
     body: dict[str, Any] = {}
     for name, value in given.items():
         *above, last = paths.get(name, (name,))
@@ -74,7 +74,7 @@ def _train_order(given: dict[str, Any]) -> dict[str, Any]:
 
 def _explain_order(given: dict[str, Any]) -> dict[str, Any]:
     try:
-        given["values"] = [msgspec.json.decode(one, type=dict[str, Any]) for one in given.get("values", [])]
+        given["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in given.get("values", [])]
     except msgspec.DecodeError as problem:
         raise typer.BadParameter(f"--values takes a JSON object: {problem}") from problem
     return nested({name: value for name, value in given.items() if value != []}, EXPLAIN_PATHS)
@@ -180,7 +180,7 @@ def _phase(job: Job) -> str:
 
 
 def pictures(job: Job) -> list[Any]:
-    """A job for people: where it stands, why it failed, and its result."""
+    """Return the tables that show a job's state, its error and its result."""
     failure = None if job.error is None else f"{job.error.message} ({job.error.code})"
     head = {"Id": job.id, "Status": job.status, "Name": job.name, "Started": job.started_at, "Why": failure}
     drawn: list[Any] = [facts({**head, "Finished": job.finished_at}, f"{job.kind} job")]
@@ -202,7 +202,9 @@ def _training_pictures(result: Mapping[str, Any]) -> list[Any]:
         Column[tuple[str, str, str]]("Model", lambda row: row[1], is_number=True),
         Column[tuple[str, str, str]]("Baseline", lambda row: row[2], is_number=True),
     )
-    warnings = [f"Warning: {english(one.get('text', one.get('code')))}" for one in result.get("warnings") or []]
+    warnings = [
+        f"Warning: {english(warning.get('text', warning.get('code')))}" for warning in result.get("warnings") or []
+    ]
     return [table(columns, rows, f"Quality of {_algorithm(result)}"), *warnings]
 
 
@@ -222,7 +224,7 @@ def _estimate(value: Any) -> str:
 
 
 def english(said: Any) -> str:
-    """A sentence that the service has in both languages."""
+    """Return the English version of a sentence that the service has in both languages."""
     return str(said.get("en", said)) if isinstance(said, dict) else str(said)
 
 
@@ -259,8 +261,8 @@ Id = Annotated[str, typer.Argument(help="Id of the job.")]
 )
 def list_jobs(kind: KindArgument, *, session: Session, chosen: dict[str, Any], page: dict[str, Any]) -> None:
     """List your trainings (train) or explanations (explain), newest first."""
-    found = session.client.page_jobs(kind, **chosen, **{"page_size": 20, **page})
-    session.show(found, table(JOBS, found.jobs, f"Jobs: {found.total_count}"))
+    page_of_jobs = session.client.page_jobs(kind, **chosen, **{"page_size": 20, **page})
+    session.show(page_of_jobs, table(JOBS, page_of_jobs.jobs, f"Jobs: {page_of_jobs.total_count}"))
 
 
 @command(jobs, "show")

@@ -25,7 +25,7 @@ ROOMS: Final[Mapping[str, str]] = {
 
 
 def application(arguments: Sequence[str] = ()) -> typer.Typer:
-    """The application with the commands of the module that the arguments name, or with all commands.
+    """Return the application with the commands that the arguments need, or with all commands.
 
     A question to a running server must not first load the server: that would be most of the time it takes.
     """

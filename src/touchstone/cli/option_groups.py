@@ -32,7 +32,7 @@ class Flag:
     needed: bool = False
 
     def parameter(self, panel: str | None) -> inspect.Parameter:
-        """The option as typer reads it from a signature; not given is None."""
+        """Return the option as a parameter that typer understands; its default is None."""
         spelled = self.spelling or "--" + self.name.replace("_", "-")
         metavar = None if self.kind is bool else self.kind.__name__.upper()
         option = typer.Option(
@@ -62,22 +62,24 @@ class Group:
         Raises:
             typer.BadParameter: they do not fit together.
         """
-        found = {flag.name: given.pop(flag.name) for flag in self.flags}
-        return self.build({name: value for name, value in found.items() if value not in (None, [])})
+        values = {flag.name: given.pop(flag.name) for flag in self.flags}
+        return self.build({name: value for name, value in values.items() if value not in (None, [])})
 
 
 def with_groups(function: Callable[..., Any], groups: Mapping[str, Group]) -> Callable[..., Any]:
-    """The function as typer shall see it: each parameter named in `groups` spread out into that group's options."""
-    own = [one for one in inspect.signature(function).parameters.values() if one.name not in groups]
-    spread = [flag.parameter(group.panel) for group in groups.values() for flag in group.flags]
+    """Return the function with each parameter named in `groups` replaced by the options of that group."""
+    plain_parameters = [
+        parameter for parameter in inspect.signature(function).parameters.values() if parameter.name not in groups
+    ]
+    group_options = [flag.parameter(group.panel) for group in groups.values() for flag in group.flags]
 
     @functools.wraps(function)
     def command(**given: Any) -> Any:
         values = {name: group.take(given) for name, group in groups.items()}
         return function(**given, **values)
 
-    keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-    command.__signature__ = inspect.Signature([*keywords, *spread])  # type: ignore[attr-defined]
+    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in plain_parameters]
+    command.__signature__ = inspect.Signature([*keywords, *group_options])  # type: ignore[attr-defined]
     command.__annotations__ = {}
     return command
 
@@ -88,13 +90,13 @@ def pairs(given: list[str], what: str) -> dict[str, str]:
     Raises:
         typer.BadParameter: one has no `=`.
     """
-    found = {}
-    for one in given:
-        name, equals, value = one.partition("=")
+    values = {}
+    for text in given:
+        name, equals, value = text.partition("=")
         if not equals or not name:
-            raise typer.BadParameter(f"{one!r} is not {what}=value")
-        found[name.strip()] = value.strip()
-    return found
+            raise typer.BadParameter(f"{text!r} is not {what}=value")
+        values[name.strip()] = value.strip()
+    return values
 
 
 PAGE: Final = Group((Flag("page", int, "Which page."), Flag("page_size", int, "How many on a page.")), panel="Page")

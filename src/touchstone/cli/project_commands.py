@@ -26,9 +26,9 @@ Id = Annotated[str, typer.Argument(help="Id of the project.")]
 @command(project, "list", page=PAGE)
 def list_projects(*, session: Session, page: dict[str, Any]) -> None:
     """List your projects, newest change first."""
-    found = session.client.page_projects(**{"page_size": 20, **page})
-    title = f"Projects: {found.total_count}, page {found.page} of {found.total_pages}"
-    session.show(found, table(PROJECTS, found.projects, title))
+    page_of_projects = session.client.page_projects(**{"page_size": 20, **page})
+    title = f"Projects: {page_of_projects.total_count}, page {page_of_projects.page} of {page_of_projects.total_pages}"
+    session.show(page_of_projects, table(PROJECTS, page_of_projects.projects, title))
 
 
 @command(project, "create", filters=FILTERS, weights=WEIGHTS)
@@ -44,27 +44,27 @@ def create(
     if isinstance(weights, str):
         weights = profile_weights(session, weights)
     fields = {"description": description, "criteria": filters, "weights": weights}
-    made = session.client.create_project(name, **{key: value for key, value in fields.items() if value})
-    session.show(made, _project_facts(made))
+    record = session.client.create_project(name, **{key: value for key, value in fields.items() if value})
+    session.show(record, _project_facts(record))
 
 
 def profile_weights(session: Session, name: str) -> dict[str, float]:
-    """The weights of a named profile, as the service knows them.
+    """Return the weights of a profile, which the service defines.
 
     Raises:
         typer.BadParameter: it knows none of this name.
     """
-    known = {one["name"]: one["weights"] for one in session.client.get_criteria()["profiles"]}
-    if name not in known:
-        raise typer.BadParameter(f"{name!r} is not a profile; known: {', '.join(known)}")
-    return {one["criterion_name"]: one["weight"] for one in known[name]}
+    profiles = {item["name"]: item["weights"] for item in session.client.get_criteria()["profiles"]}
+    if name not in profiles:
+        raise typer.BadParameter(f"{name!r} is not a profile; known: {', '.join(profiles)}")
+    return {item["criterion_name"]: item["weight"] for item in profiles[name]}
 
 
 @command(project, "show")
 def show(project_id: Id, *, session: Session) -> None:
     """Show a project."""
-    found = session.client.get_project(project_id)
-    session.show(found, _project_facts(found))
+    record = session.client.get_project(project_id)
+    session.show(record, _project_facts(record))
 
 
 @command(project, "choose")
@@ -76,8 +76,8 @@ def choose(
     session: Session,
 ) -> None:
     """Keep your choice and the reason for it."""
-    kept = session.client.update_project(project_id, chosen_dataset_id=dataset, choice_reason=reason)
-    session.show(kept, _project_facts(kept))
+    updated = session.client.update_project(project_id, chosen_dataset_id=dataset, choice_reason=reason)
+    session.show(updated, _project_facts(updated))
 
 
 @command(project, "recommend")
@@ -88,9 +88,9 @@ def recommend(
     session: Session,
 ) -> None:
     """Rank the catalog by a project's filters and weights."""
-    found = session.client.get_recommendations(project_id, limit=limit)
-    title = f"{found.project.name}: {found.total_count} datasets match"
-    session.show(found, table((*PLACES, *COMPOSITES), found.datasets, title))
+    recommendations = session.client.get_recommendations(project_id, limit=limit)
+    title = f"{recommendations.project.name}: {recommendations.total_count} datasets match"
+    session.show(recommendations, table((*PLACES, *COMPOSITES), recommendations.datasets, title))
 
 
 @command(project, "delete")

@@ -25,7 +25,7 @@ class Column(Generic[T]):
 
 
 def table(columns: Sequence[Column[T]], items: Iterable[T], title: str | None = None) -> Table:
-    """A table with one row an item."""
+    """Return a table with one row per item."""
     rows = [[shown(column.read(item)) for column in columns] for item in items]
     drawn = _drawn(title)
     for number, column in enumerate(columns):
@@ -45,7 +45,7 @@ def _short(text: str) -> str:
 
 
 def facts(pairs: Mapping[str, Any], title: str | None = None) -> Table:
-    """A table of names and values; what there is not is left out."""
+    """Return a table of names and values without the missing values."""
     drawn = _drawn(title)
     drawn.show_header = False
     drawn.add_column(no_wrap=True, style="bold")
@@ -62,9 +62,9 @@ def _drawn(title: str | None) -> Table:
 
 
 def shown(value: Any) -> str:
-    """A value for people: three states of a flag, four decimals, thousands apart, no control characters."""
+    """Format a value for people: flags with three states, four decimals, separated thousands, no control characters."""
     if isinstance(value, list | tuple):
-        return ", ".join(shown(one) for one in value)
+        return ", ".join(shown(item) for item in value)
     form = next((form for kinds, form in FORMS if isinstance(value, kinds)), str)
     return plain(form(value))
 
@@ -84,5 +84,5 @@ FORMS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
 
 
 def plain(text: str) -> str:
-    """A text without anything that a terminal would obey."""
+    """Return a text without terminal control sequences."""
     return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)

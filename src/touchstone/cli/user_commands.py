@@ -52,22 +52,22 @@ def create(
     """Make an account."""
     chosen = password or secrets.token_urlsafe(12)
     profile = accounts.UserProfile(**names)
-    made = _on_database(
+    account = _on_database(
         lambda database: accounts.create_user(
             database, email=email, password=chosen, is_superuser=admin, profile=profile
         )
     )
-    _print(made, {"Password": None if password else chosen})
+    _print(account, {"Password": None if password else chosen})
 
 
 @local_command(user, "list")
 def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
     """List the accounts, oldest first."""
-    total, found = _on_database(lambda database: accounts.list_users(database, limit=10_000))
+    total, users = _on_database(lambda database: accounts.list_users(database, limit=10_000))
     if json:
-        typer.echo(json_text([one.model_dump(mode="json") for one in found]))
+        typer.echo(json_text([account.model_dump(mode="json") for account in users]))
     else:
-        Console().print(table(USERS, found, f"Accounts: {total}"))
+        Console().print(table(USERS, users, f"Accounts: {total}"))
 
 
 @local_command(user, "deactivate")
@@ -88,16 +88,16 @@ def reset(email: Email) -> None:
     life = timedelta(minutes=Settings.load().reset_token_minutes)
 
     async def issue(database: Database) -> Any:
-        found = await accounts.find_user(database, email)
-        return await password_changes.issue_reset_token(database, found.id, lifetime=life)
+        account = await accounts.find_user(database, email)
+        return await password_changes.issue_reset_token(database, account.id, lifetime=life)
 
     token = _on_database(issue)
     Console().print(facts({"Token": token.token, "Good until": token.expires_at}, email))
 
 
 async def _set_active(database: Database, email: str, *, is_active: bool) -> UserView:
-    found = await accounts.find_user(database, email)
-    return await accounts.set_active(database, found.id, is_active=is_active)
+    account = await accounts.find_user(database, email)
+    return await accounts.set_active(database, account.id, is_active=is_active)
 
 
 def _print(one: UserView, extra: dict[str, Any] | None = None) -> None:
@@ -106,7 +106,7 @@ def _print(one: UserView, extra: dict[str, Any] | None = None) -> None:
 
 
 def _on_database(work: Callable[[Database], Awaitable[T]]) -> T:
-    """What `work` makes of the database that the settings name.
+    """Open the configured database, call a function with it, and return the result.
 
     Raises:
         SettingsError, SchemaError, ServiceError: it cannot be opened, or the work is refused.

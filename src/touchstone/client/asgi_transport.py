@@ -57,7 +57,7 @@ class _Exchange(httpx2.AsyncByteStream):
             await self._sent.put(message)
 
     async def begin(self) -> Message:
-        """The message with which the answer begins.
+        """Return the message that starts the response.
 
         Raises:
             httpx2.RemoteProtocolError: the app ended without an answer.

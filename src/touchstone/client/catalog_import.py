@@ -79,7 +79,7 @@ class CatalogImport:
         return self._client.create_dataset(**known), ImportStatus.CREATED
 
     def _named(self, name: str) -> Iterator[Dataset]:
-        """The datasets of this very name that no record of this import stands for yet, by id."""
+        """Return the datasets with this name that no record of this import has matched yet, by id."""
         for dataset in self._client.iterate_datasets(dataset_name=name[:_LONGEST_FILTER]):
             if dataset.name == name.strip() and dataset.id not in self._matched:
                 yield dataset

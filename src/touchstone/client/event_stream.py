@@ -34,7 +34,7 @@ class EventLog:
         return 0.0 if self._final else self._reconnect
 
     def goes_on(self) -> bool:
-        """Whether another connection is worth its while.
+        """Return whether another connection may bring more events.
 
         Raises:
             TouchstoneError: too many have broken in a row.

@@ -50,7 +50,7 @@ class LineBound:
         self._open = 0
 
     def take(self, chunk: bytes) -> None:
-        """Raises `ProfilingError` once the line that is still open has grown too long."""
+        """Process a chunk; raise `ProfilingError` once the current line is too long."""
         last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         self._open = self._open + len(chunk) if last < 0 else len(chunk) - last - 1
         if self._bound is not None and self._open > self._bound:
@@ -79,7 +79,7 @@ class Utf8:
 
 
 def _encoding(head: bytes, *, is_utf8: bool) -> str:
-    """The engine's name of the encoding. Raises `ProfilingError` for what is not text."""
+    """Return DuckDB's name for the encoding; raise `ProfilingError` if the file is not text."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if not _CONTROL.isdisjoint(head[: 2**16]):

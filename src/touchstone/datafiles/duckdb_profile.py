@@ -72,7 +72,7 @@ class Table:
     warnings: list[str]
 
     def one(self, what: str) -> tuple[Any, ...]:
-        """The single row of these expressions over the table: the count makes it one even if all are constants."""
+        """Return the row of these aggregates; the added count keeps it one row even if all of them are constants."""
         query = f"SELECT count(*), {what} FROM {self.expression}"  # noqa: S608
         row: tuple[Any, ...] = self.connection.execute(query).fetchone()
         return row[1:]
@@ -102,7 +102,7 @@ class Reading:
 
 
 def measure(descriptor: int, file_type: str, *, limits: Limits) -> Profile:
-    """The profile of the open file. Raises `ProfilingError`, `duckdb.Error` or `MemoryError`."""
+    """Return the profile of an open file; raise `ProfilingError`, `duckdb.Error` or `MemoryError`."""
     scan = scan_bytes(descriptor, file_type, limits=limits)
     table = _kept(_table(f"/dev/fd/{descriptor}", file_type, scan=scan, limits=limits), scan.size)
     columns = _columns(table, limits=limits)
@@ -129,7 +129,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _table(path: str, file_type: str, *, scan: Scan, limits: Limits) -> Table:
-    """The table in the file: the first row of a csv or tsv always names the columns, its values are read as text."""
+    """Return the table in the file; the first row of a CSV or TSV file names the columns."""
     connection = _locked_connection(path)
     if file_type == "parquet":
         return Table(connection, f"read_parquet('{path}')", [])
@@ -143,7 +143,7 @@ def _table(path: str, file_type: str, *, scan: Scan, limits: Limits) -> Table:
 
 
 def _kept(table: Table, size: int) -> Table:
-    """The table read into memory when it is small: a text file is else parsed anew by every query."""
+    """Load a small table into memory, because every query would parse a text file again."""
     if size > _KEPT_BYTES:
         return table
     table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
@@ -151,7 +151,7 @@ def _kept(table: Table, size: int) -> Table:
 
 
 def _text_table(connection: Any, path: str, file_type: str, *, scan: Scan, limits: Limits) -> Table:
-    """A csv or tsv, its delimiter and quote guessed by the engine (a tsv's delimiter is known)."""
+    """Return the table of a CSV or TSV file; DuckDB guesses the quote, and the delimiter of a CSV file."""
     line = limits.line_bytes
     common = f"'{path}', max_line_size={line}, buffer_size={2 * line}, encoding='{scan.encoding}', null_padding=true"
     known = ", delim='\t'" if file_type == "tsv" else ""
@@ -167,13 +167,13 @@ def _text_table(connection: Any, path: str, file_type: str, *, scan: Scan, limit
 
 
 def _literal(text: str) -> str:
-    """A guessed delimiter or quote as an SQL text."""
+    """Return a guessed delimiter or quote as an SQL literal."""
     text = {"\\t": "\t", "(empty)": ","}.get(text, text)
     return "'" + text.replace("'", "''") + "'"
 
 
 def _locked_connection(path: str) -> Any:
-    """An engine that can read this one path and nothing else, and can't be talked out of it."""
+    """Return a DuckDB connection that can read this path only, with its configuration locked."""
     connection = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": "", "memory_limit": "1GiB"})
     for setting in (
         "autoinstall_known_extensions = false",
@@ -188,7 +188,7 @@ def _locked_connection(path: str) -> Any:
 
 
 def _columns(table: Table, *, limits: Limits) -> list[Column]:
-    """The columns of the table. Raises `ProfilingError` when there are too many."""
+    """Return the columns of the table; raise `ProfilingError` if there are too many."""
     described = table.connection.execute(f"DESCRIBE SELECT * FROM {table.expression}").fetchall()  # noqa: S608
     if len(described) > limits.columns:
         raise ProfilingError(Reason.TOO_MANY_COLUMNS)
@@ -243,7 +243,7 @@ def _type_query(i: int, column: Column) -> str:
 
 
 def _reading(i: int, column: Column, counts: Mapping[str, Any]) -> Reading:
-    """The type of a column: the declared one, or the first whose reading fits every value present."""
+    """Return the declared type of a column, or the first type that can represent all its values."""
     present, distinct = counts["present"], counts["distinct"]
     kind, sql = ColumnType.TEXT, "{0}"
     if column.engine_type in _DECLARED:

@@ -144,7 +144,7 @@ async def profile(file: BinaryIO, file_type: str, *, limits: Limits | None = Non
 
 
 async def _start(order: Order) -> asyncio.subprocess.Process:
-    """The child: isolated from the caller's environment, with the one descriptor it needs."""
+    """Start the child process with an empty environment and only the file descriptor that it needs."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",
@@ -179,7 +179,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _read(output: bytes, status: int | None) -> Profile:
-    """The profile in the child's answer, or the reason why there is none."""
+    """Return the profile from the output of the child; raise `ProfilingError` with the reason if there is none."""
     try:
         answer = msgspec.json.decode(output, type=Answer | Refusal)
     except msgspec.DecodeError:

@@ -18,7 +18,7 @@ PERCENT_TOLERANCE: Final = 0.5  # declared shares are mostly rounded to whole pe
 
 
 def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str, Any], target: str | None) -> Json:
-    """The profile of a table; `roles` says for each column what became of it (`{role, reason}`)."""
+    """Return the profile of a table; `roles` maps each column to its role (`{role, reason}`)."""
     rows, columns = table.frame.shape
     missing = sum(column.missing for column in table.columns.values())
     measured: Json = {

@@ -121,7 +121,7 @@ def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
 
 
 def _cells(stream: BinaryIO, encoding: str, delimiter: str, width: int) -> pd.DataFrame:
-    """The cells of the body as texts; the columns are numbered from 0."""
+    """Return the cells of the body as texts in columns numbered from 0."""
     stream.seek(0)
     try:
         with warnings.catch_warnings():
@@ -180,7 +180,7 @@ def _scanned(stream: BinaryIO, chunk: bytes) -> str:
 
 
 def _open_line(chunk: bytes, before: int) -> int:
-    """The length of the line that the chunk leaves open; raises when one is longer than the limit."""
+    """Return the length of the unfinished line at the end of a chunk; raise an error if a line is too long."""
     lines = chunk.replace(b"\r", b"\n").split(b"\n")
     lengths = [before + len(lines[0]), *map(len, lines[1:])]
     if max(lengths) > MAX_LINE_BYTES:
@@ -215,7 +215,7 @@ def _sample(stream: BinaryIO, encoding: str) -> list[str]:
 
 
 def _delimiter(sample: list[str]) -> str:
-    """The delimiter that cuts most lines into the same number of fields, more than one."""
+    """Return the delimiter that divides most lines into the same number of fields, at least two."""
 
     def agreement(delimiter: str) -> tuple[float, int]:
         counts = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter))
@@ -226,7 +226,7 @@ def _delimiter(sample: list[str]) -> str:
 
 
 def _header(sample: list[str], delimiter: str) -> tuple[list[str], bool]:
-    """The names of the columns, and whether rows have one more field: they lead with row names, or end with nothing."""
+    """Return the column names, and whether rows have an extra field: a leading row name or an empty last field."""
     csv.field_size_limit(MAX_LINE_BYTES)
     rows = list(csv.reader(sample, delimiter=delimiter))
     body = Counter(len(row) for row in rows[1:]).most_common(1)

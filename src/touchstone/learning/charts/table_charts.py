@@ -33,7 +33,7 @@ def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
 
 
 def association_chart(names: Sequence[str], strengths: Floats) -> Json:
-    """A heat map of the associations; the figure is written where it is strong."""
+    """Return a heat map of the associations with figures for the strong ones."""
     short = [shortened(name) for name in names]
     cells = [
         {"a": short[i], "b": short[j], "strength": round(float(strengths[i, j]), 3)}
@@ -58,7 +58,7 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
 
 
 def missing_chart(columns: Sequence[Json]) -> Json:
-    """The share of missing cells of the columns that have some, the emptiest first."""
+    """Return a chart of the share of missing cells by column, largest first."""
     some = sorted((row for row in columns if row["missing_percentage"] > 0), key=lambda row: -row["missing_percentage"])
     values = [{"column": shortened(row["name"]), "share": row["missing_percentage"]} for row in some[:MOST_COLUMNS]]
 

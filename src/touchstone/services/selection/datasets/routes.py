@@ -106,7 +106,7 @@ async def create_dataset(request: Request) -> Response:
     openapi_extra=describe_operation(body="SearchCriteria"),
 )
 async def search_datasets(request: Request) -> Response:
-    """Every record that satisfies all the criteria given, by id; `metadata` may be left out as in the list."""
+    """Return every record that satisfies all criteria, ordered by id; `metadata` may be omitted as in the list."""
     ctx = RequestContext(request)
     criteria = await ctx.body(SearchCriteria)
 
@@ -166,7 +166,7 @@ async def get_facets(request: Request) -> Response:
 
 @router.get("/criteria", summary="The scoring criteria", response_model=dict[str, Any])
 async def get_criteria() -> Response:
-    """The twelve criteria with their formulas, the named profiles, the sort keys and the attributes."""
+    """Return the twelve criteria with their formulas, the weight profiles, the sort keys and the attributes."""
     return JsonResponse(_CRITERIA)
 
 

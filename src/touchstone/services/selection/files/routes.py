@@ -49,7 +49,7 @@ async def list_files(request: Request) -> Response:
     openapi_extra=describe_operation(UPLOAD_PARAMETERS) | {"requestBody": _UPLOAD_BODY},
 )
 async def upload_file(request: Request) -> Response:
-    """A form with one file, or the file itself with `?name=`; the answer's `file_path` is what a record names."""
+    """Upload a form with one file, or the file itself with `?name=`; a record refers to it by its `file_path`."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 

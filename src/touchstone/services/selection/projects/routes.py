@@ -62,7 +62,7 @@ async def list_projects(request: Request) -> Response:
     openapi_extra=describe_operation(body="ProjectCreate"),
 )
 async def create_project(request: Request) -> Response:
-    """A project of the caller's, with the criteria and weights that it calls for."""
+    """Create a project of the caller with its criteria and weights."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     # Infinite numbers are allowed here because the parser of the weights names the criterion that has one.
@@ -134,7 +134,7 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(RECOMMENDATION_PARAMETERS),
 )
 async def get_recommendations(request: Request, project_id: ProjectKey) -> Response:
-    """The datasets that fit its criteria, ranked by its weights and explained."""
+    """Rank the datasets that match the criteria of the project by its weights, with explanations."""
     ctx = RequestContext(request)
     project = await ctx.services.projects.load(project_id, ctx.require_owner())
     weights = [msgspec.structs.asdict(weight) for weight in project.weights]
