@@ -1,4 +1,4 @@
-"""What a table holds, column by column, with what was declared about it set beside what is measured."""
+"""The profile of a table: figures for the whole and for each column, beside the attributes that were declared."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,7 +18,7 @@ PERCENT_TOLERANCE: Final = 0.5  # declared shares are mostly rounded to whole pe
 
 
 def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str, Any], target: str | None) -> Json:
-    """Return the profile of a table; `roles` maps each column to its role (`{role, reason}`)."""
+    """Return the profile of a table; `roles` holds the role of each column as `{role, reason}`."""
     rows, columns = table.frame.shape
     missing = sum(column.missing for column in table.columns.values())
     measured: Json = {
@@ -29,7 +29,7 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
         "sha256": table.sha256,
     }
     return measured | {
-        "declared": _beside(measured, declared, has_target=target is not None),
+        "declared": _compare_declared(measured, declared, has_target=target is not None),
         "by_column": [
             describe_column(column, table.frame[name]) | dict(roles.get(name, {}))
             for name, column in table.columns.items()
@@ -38,8 +38,8 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
 
 
 def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
-    """One column: its kind, how much of it is missing, and a summary that suits the kind."""
-    summary = _SUMMARIES.get(column.kind, _of_words)
+    """Describe one column: its kind, how much of it is missing, and a summary that suits the kind."""
+    summary = _SUMMARIES.get(column.kind, _summarize_words)
     return {
         "name": column.name,
         "kind": str(column.kind),
@@ -49,7 +49,7 @@ def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
     }
 
 
-def _of_numbers(cells: "pd.Series[Any]") -> Json:
+def _summarize_numbers(cells: "pd.Series[Any]") -> Json:
     known = cells.dropna().to_numpy(dtype=np.float64)
     if not len(known):
         return {}
@@ -61,7 +61,7 @@ def _of_numbers(cells: "pd.Series[Any]") -> Json:
 
 
 def histogram(known: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Counts and edges of equal ranges; fewer of them, down to one, where floats lie too far apart for so many."""
+    """Return counts and edges of equal bins; fewer of them where floats lie too far apart for so many."""
     low, high = float(known.min()), float(known.max())
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -72,30 +72,30 @@ def histogram(known: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]:
     return np.histogram(known, bins=fit, range=(low, high))
 
 
-def _of_dates(cells: "pd.Series[Any]") -> Json:
+def _summarize_dates(cells: "pd.Series[Any]") -> Json:
     return {"min": cells.min().isoformat(), "max": cells.max().isoformat()}
 
 
-def _of_words(cells: "pd.Series[Any]") -> Json:
+def _summarize_words(cells: "pd.Series[Any]") -> Json:
     counts = cells[cells != MISSING].value_counts()
     top = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))[:TOP_VALUES]
     return {"top": [{"value": str(value)[:100], "rows": int(rows)} for value, rows in top]}
 
 
-def _of_identifiers(cells: "pd.Series[Any]") -> Json:
+def _empty_summary(cells: "pd.Series[Any]") -> Json:
     return {}
 
 
 _SUMMARIES: Final = {
-    ColumnKind.NUMBER: _of_numbers,
-    ColumnKind.DATE: _of_dates,
-    ColumnKind.IDENTIFIER: _of_identifiers,
-    ColumnKind.UNSUPPORTED: _of_identifiers,
+    ColumnKind.NUMBER: _summarize_numbers,
+    ColumnKind.DATE: _summarize_dates,
+    ColumnKind.IDENTIFIER: _empty_summary,
+    ColumnKind.UNSUPPORTED: _empty_summary,
 }
 
 
-def _beside(measured: Json, declared: Mapping[str, Any], *, has_target: bool) -> list[Json]:
-    """Declared attributes of the record beside the measured ones.
+def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target: bool) -> list[Json]:
+    """Return the declared attributes of the record beside the measured ones.
 
     A declared number of features agrees with or without the target: sources count it both ways.
     """

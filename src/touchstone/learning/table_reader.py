@@ -55,7 +55,7 @@ class Table:
 
     @property
     def summary(self) -> Json:
-        """Rows, columns and digest, as a job's `inputs` tell them."""
+        """The rows, columns and digest that a job's `inputs` show."""
         return {"rows": len(self.frame), "columns": len(self.columns), "sha256": self.sha256}
 
 
@@ -101,17 +101,17 @@ def _digest(stream: BinaryIO) -> str:
 
 
 def _read_csv(stream: BinaryIO, forced: str | None = None) -> tuple[list[str], list[TypedColumn]]:
-    encoding = _encoding(stream)
+    encoding = _detect_encoding(stream)
     sample = _sample(stream, encoding)
     delimiter = forced or _delimiter(sample)
     names, wider = _header(sample, delimiter)
-    _within(len(names) + wider, 1)
+    _check_size(len(names) + wider, 1)
     cells = _cells(stream, encoding, delimiter, len(names) + wider)
     if wider and not cells.iloc[:, -1].str.strip().any():  # every row only ends with a delimiter
         cells = cells.iloc[:, :-1]
     elif wider:
         names = ["", *names]
-    _within(len(names), len(cells))
+    _check_size(len(names), len(cells))
     columns = zip(unique_names(names), cells, strict=True)
     return names, [from_texts(name, cells[place], delimiter=delimiter) for name, place in columns]
 
@@ -121,7 +121,7 @@ def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
 
 
 def _cells(stream: BinaryIO, encoding: str, delimiter: str, width: int) -> pd.DataFrame:
-    """Return the cells of the body as texts in columns numbered from 0."""
+    """Return the cells below the header as texts; the columns are numbered from 0."""
     stream.seek(0)
     try:
         with warnings.catch_warnings():
@@ -151,7 +151,7 @@ def _line_of(message: str) -> int | None:
     return numbers[0] if numbers else None
 
 
-def _encoding(stream: BinaryIO) -> str:
+def _detect_encoding(stream: BinaryIO) -> str:
     """UTF-16 by its mark, UTF-8 when every byte says so, else the Western single-byte set.
 
     Looks at every line's length on the way, so that nothing later meets an endless one.
@@ -164,10 +164,10 @@ def _encoding(stream: BinaryIO) -> str:
         return "utf-16"
     if first.startswith(BINARY_SIGNATURES):
         raise LearningError("file_not_text")
-    return _scanned(stream, first)
+    return _detect_text_encoding(stream, first)
 
 
-def _scanned(stream: BinaryIO, chunk: bytes) -> str:
+def _detect_text_encoding(stream: BinaryIO, chunk: bytes) -> str:
     utf8 = _Utf8()
     open_line = 0
     while chunk:
@@ -180,7 +180,7 @@ def _scanned(stream: BinaryIO, chunk: bytes) -> str:
 
 
 def _open_line(chunk: bytes, before: int) -> int:
-    """Return the length of the unfinished line at the end of a chunk; raise an error if a line is too long."""
+    """Return the length of the line that the chunk leaves open. Raises when a line is longer than the limit."""
     lines = chunk.replace(b"\r", b"\n").split(b"\n")
     lengths = [before + len(lines[0]), *map(len, lines[1:])]
     if max(lengths) > MAX_LINE_BYTES:
@@ -189,14 +189,14 @@ def _open_line(chunk: bytes, before: int) -> int:
 
 
 class _Utf8:
-    """Whether a stream of chunks is valid UTF-8."""
+    """A check, chunk by chunk, whether a stream is valid UTF-8."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.valid = True
 
     def feed(self, chunk: bytes) -> None:
-        """Look at the next chunk."""
+        """Check the next chunk."""
         if not self.valid:
             return
         try:
@@ -215,7 +215,7 @@ def _sample(stream: BinaryIO, encoding: str) -> list[str]:
 
 
 def _delimiter(sample: list[str]) -> str:
-    """Return the delimiter that divides most lines into the same number of fields, at least two."""
+    """Return the delimiter that splits most lines into the same number of fields, more than one."""
 
     def agreement(delimiter: str) -> tuple[float, int]:
         counts = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter))
@@ -226,14 +226,14 @@ def _delimiter(sample: list[str]) -> str:
 
 
 def _header(sample: list[str], delimiter: str) -> tuple[list[str], bool]:
-    """Return the column names, and whether rows have an extra field: a leading row name or an empty last field."""
+    """Return the column names, and whether rows have one more field: a leading row name, or an empty last one."""
     csv.field_size_limit(MAX_LINE_BYTES)
     rows = list(csv.reader(sample, delimiter=delimiter))
     body = Counter(len(row) for row in rows[1:]).most_common(1)
     return rows[0], bool(body) and body[0][0] == len(rows[0]) + 1
 
 
-def _within(columns: int, rows: int) -> None:
+def _check_size(columns: int, rows: int) -> None:
     if columns > MAX_COLUMNS:
         raise LearningError("too_many_columns", columns=columns, maximum=MAX_COLUMNS)
     if columns * rows > MAX_CELLS:
@@ -244,8 +244,8 @@ def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
     stream.seek(0)
     try:
         parquet = pq.ParquetFile(stream)
-        _within(parquet.metadata.num_columns, parquet.metadata.num_rows)
-        _uncompressed_within(parquet.metadata)
+        _check_size(parquet.metadata.num_columns, parquet.metadata.num_rows)
+        _check_uncompressed_size(parquet.metadata)
         table = parquet.read(use_threads=False)
         names = list(table.column_names)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -254,7 +254,7 @@ def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
     return names, [_from_arrow(name, values) for name, values in columns]
 
 
-def _uncompressed_within(metadata: Any) -> None:
+def _check_uncompressed_size(metadata: Any) -> None:
     size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     if size > MAX_UNCOMPRESSED_BYTES:
         raise LearningError("file_too_large", maximum=MAX_UNCOMPRESSED_BYTES)
@@ -289,12 +289,12 @@ def _arrow_days(name: str, values: Any) -> TypedColumn:
 
 
 def _arrow_dates(name: str, values: Any) -> TypedColumn:
-    """Moments of the years 1 to 9999; what no calendar of ours can say is missing."""
+    """Return moments of the years 1 to 9999; moments outside that range count as missing."""
     unit = values.type.unit
     ticks = values.cast(pa.int64()).fill_null(NO_MOMENT).to_numpy()
     seconds = ticks / TICKS_A_SECOND[unit]
-    sayable = (seconds >= FIRST_SECOND) & (seconds < LAST_SECOND)
-    moments = np.where(sayable, ticks, NO_MOMENT).astype(f"datetime64[{unit}]")
+    is_representable = (seconds >= FIRST_SECOND) & (seconds < LAST_SECOND)
+    moments = np.where(is_representable, ticks, NO_MOMENT).astype(f"datetime64[{unit}]")
     return from_dates(name, pd.Series(moments.astype("datetime64[us]")))
 
 

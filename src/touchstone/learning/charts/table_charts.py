@@ -21,7 +21,7 @@ MOST_COLUMNS: Final = 25
 
 
 def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
-    """Rows by value or range of a column."""
+    """Chart the rows by value or range of a column."""
     values = [{"value": shortened(value), "rows": rows} for value, rows in bars]
 
     def build(label: ChartLabels) -> Json:
@@ -33,7 +33,7 @@ def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
 
 
 def association_chart(names: Sequence[str], strengths: Floats) -> Json:
-    """Return a heat map of the associations with figures for the strong ones."""
+    """Chart the associations as a heat map; strong ones are also written as figures."""
     short = [shortened(name) for name in names]
     cells = [
         {"a": short[i], "b": short[j], "strength": round(float(strengths[i, j]), 3)}
@@ -58,7 +58,7 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
 
 
 def missing_chart(columns: Sequence[Json]) -> Json:
-    """Return a chart of the share of missing cells by column, largest first."""
+    """Chart the share of missing cells of the columns that have some, the emptiest first."""
     some = sorted((row for row in columns if row["missing_percentage"] > 0), key=lambda row: -row["missing_percentage"])
     values = [{"column": shortened(row["name"]), "share": row["missing_percentage"]} for row in some[:MOST_COLUMNS]]
 
