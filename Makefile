@@ -19,7 +19,7 @@ serve: $(VENV)/.run ## Set everything up and serve the whole product on this mac
 test: $(VENV)/.dev ## Set everything up and run every test
 	$(BIN)/python -m pytest $(ARGS)
 
-quick: $(VENV)/.dev ## Run the tests that find most mistakes, in less than two minutes
+quick: $(VENV)/.dev ## Run the tests that find most mistakes
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded $(QUICK) $(ARGS)
 
 check: $(VENV)/.dev ## Format, lint, strict types, architecture
