@@ -1,15 +1,17 @@
 """Overload: useful answers, waiting and refusals at multiples of capacity, and one user's load beside another's list.
 
-`python -m benchmarks.overload [--seconds 6] [--records 1000] [--loads 0.5 1 2 5 10]`. Rankings with full explanations
-(1,000 places) are asked of the whole product by a load generator in a process of its own. Requests arrive at random
-(Poisson) moments and whether or not earlier ones have been answered, each on an idle connection or a new one. Capacity
-is what 4 connections get that always ask; "normal" is the 99th percentile of the answer times at half of it. Times
-count from the arrival, so a generator that is late counts against the service.
+`python -m benchmarks.overload [--seconds 6] [--records 5000] [--limit 1000] [--loads 0.5 1 2 5 10]`. Rankings with full
+explanations (of `--limit` places) are asked of the whole product by a load generator in a process of its own. Requests
+arrive at random (Poisson) moments and whether or not earlier ones have been answered, each on an idle connection or a
+new one. Capacity is what 4 connections get that always ask, right before and after each load; "normal" is the 99th
+percentile of the answer times at half of it. Times count from the arrival, so a generator that is late counts against
+the service.
 """
 
 import argparse
 import asyncio
 import json
+import math
 import random
 import statistics
 import subprocess
@@ -27,9 +29,10 @@ import uvloop
 from benchmarks.catalogs import fill
 from benchmarks.serving import BODY, Server, free_port, is_complete, raw
 
-RANKING: Final = "/api/v1/datasets/score?limit=1000&explain=true"
+RANKING: Final = "/api/v1/datasets/score?limit={limit}&explain=true"
 LIST: Final = "/api/v1/datasets/?page=1&page_size=20"
 TIMEOUT_SECONDS: Final = 10.0
+CAPACITY_CONNECTIONS: Final = 4
 GREEDY_CONNECTIONS: Final = 128
 RECOVERY_INTERVAL_SECONDS: Final = 0.05
 THROUGHPUT_TARGET, SLOWDOWN_TARGET = 0.95, 2.0
@@ -216,8 +219,8 @@ class Service:
     list: bytes
 
     @classmethod
-    def start(cls, folder: Path) -> Self:
-        """Serve the database in a folder."""
+    def start(cls, folder: Path, limit: int) -> Self:
+        """Serve the database in a folder, and prepare requests for rankings of `limit` places."""
         port = free_port()
         variables = {
             "TOUCHSTONE_DATA_DIR": str(folder),
@@ -228,13 +231,20 @@ class Service:
         }
         server = Server([sys.executable, "-m", "touchstone", "serve"], variables, f"http://127.0.0.1:{port}")
         greedy, other = (_token(server.address, f"{name}@example.org") for name in ("greedy", "other"))
-        return cls(server, port, raw("POST", RANKING, BODY, token=greedy), raw("GET", LIST, token=other))
+        return cls(
+            server, port, raw("POST", RANKING.format(limit=limit), BODY, token=greedy), raw("GET", LIST, token=other)
+        )
 
     def load(self, way: str, *amounts: float) -> tuple[Outcome, float]:
         """The outcome of a load of rankings, and the CPU seconds of the service meanwhile."""
         before = self.server.cpu_seconds()
         outcome = Load(self.port, self.ranking, way, *amounts).outcome()
         return outcome, self.server.cpu_seconds() - before
+
+    def capacity(self, seconds: float) -> float:
+        """The answers per second that connections which always ask get."""
+        outcome, _ = self.load("closed", CAPACITY_CONNECTIONS, seconds)
+        return len(outcome.answers) / outcome.seconds
 
 
 def _token(address: str, email: str) -> str:
@@ -247,15 +257,17 @@ def _token(address: str, email: str) -> str:
 
 
 def verdict(value: float, target: float, *, at_least: bool = False) -> str:
-    """The value with whether it reaches its target."""
+    """The value with whether it reaches its target; a dash if nothing was measured."""
+    if math.isnan(value):
+        return "–"
     is_reached = value >= target if at_least else value <= target
     return f"{value:.3g} {'pass' if is_reached else 'missed'}"
 
 
 def report_loads(service: Service, loads: list[float], seconds: float) -> None:
     """Print a line for each load."""
-    service.load("closed", 4, 2)  # so that the costs of requests are known
-    busy, cpu = service.load("closed", 4, seconds)
+    service.load("closed", CAPACITY_CONNECTIONS, 2)  # so that the costs of requests are known
+    busy, cpu = service.load("closed", CAPACITY_CONNECTIONS, seconds)
     capacity = len(busy.answers) / busy.seconds
     half, _ = service.load("open", capacity / 2, 2 * seconds)
     normal = percentile(half.answers)
@@ -264,19 +276,23 @@ def report_loads(service: Service, loads: list[float], seconds: float) -> None:
     print("| load | requests | useful ÷ capacity | p99 admitted ÷ normal | p99 refused, ms | timeouts |", end="")
     print(" requests per CPU second | recovery, s |\n|---:|---:|---|---|---|---:|---:|---|")
     for load in loads:
-        report_load(service, load, capacity, normal, seconds)
+        report_load(service, load, normal, seconds)
 
 
-def report_load(service: Service, load: float, capacity: float, normal: float, seconds: float) -> None:
-    """Print the line of one load."""
-    outcome, cpu = service.load("open", load * capacity, seconds)
+def report_load(service: Service, load: float, normal: float, seconds: float) -> None:
+    """Print the line of one load, whose capacity is measured right before and after it."""
+    before = service.capacity(seconds / 2)
+    outcome, cpu = service.load("open", load * before, seconds)
     recovery, _ = service.load("recovery", normal)
+    capacity = statistics.mean((before, service.capacity(seconds / 2)))
+
     in_time = len(outcome.answers) - len(outcome.times.pop("after the end"))
     requests = len(outcome.answers) + len(outcome.refusals) + outcome.timeouts
+    throughput = in_time / outcome.seconds / capacity
     cells = (
         f"{load:g}×",
         str(requests),
-        verdict(in_time / outcome.seconds / capacity, THROUGHPUT_TARGET, at_least=True),
+        verdict(throughput, THROUGHPUT_TARGET, at_least=True) if load > 1 else f"{throughput:.3g}",
         verdict(percentile(outcome.answers) / normal, SLOWDOWN_TARGET),
         verdict(percentile(outcome.refusals), REFUSAL_TARGET_MS),
         str(outcome.timeouts),
@@ -313,7 +329,8 @@ def _bearer(question: bytes) -> str:
 def main() -> None:
     """Print the tables; or be a load generator."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=1000)
+    parser.add_argument("--records", type=int, default=5000)
+    parser.add_argument("--limit", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=6.0)
     parser.add_argument("--loads", type=float, nargs="+", default=[0.5, 1, 2, 5, 10])
     parser.add_argument("--generate", nargs="+", help=argparse.SUPPRESS)
@@ -323,7 +340,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         asyncio.run(fill(Path(name) / "touchstone.db", options.records))
-        service = Service.start(Path(name))
+        service = Service.start(Path(name), options.limit)
         try:
             report_loads(service, options.loads, options.seconds)
             report_fairness(service, options.seconds)

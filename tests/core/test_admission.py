@@ -8,12 +8,13 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from touchstone.core.errors import Overloaded
-from touchstone.http.admission import Admission, Place, SamePlaceMiddleware
+from touchstone.http.admission import PLANNED_SHARE, Admission, Place, SamePlaceMiddleware
 from touchstone.http.request_costs import DEFAULT_SECONDS, RequestCosts, kind_of
 
 LONG = 2**-6  # sums of it are exact
 SHORT = 0.001
 ENDLESS = 1000.0  # a deadline that no test reaches
+PLANNED = 5.5 * LONG / PLANNED_SHARE  # with this deadline five long requests may wait behind another
 
 
 class Callers:
@@ -118,7 +119,7 @@ async def test_one_caller_does_not_hold_every_place() -> None:
 
 async def test_who_would_wait_too_long_is_refused_at_once() -> None:
     """The work ahead is what counts: five more fit into the deadline here, the next does not."""
-    waiting_room = admission(wait_seconds=110 * LONG)
+    waiting_room = admission(wait_seconds=PLANNED)
     callers = Callers(waiting_room)
     for number in range(6):
         assert not waiting_room.refuses("a", LONG)
@@ -138,7 +139,7 @@ async def test_a_burst_of_a_few_requests_waits_however_long_they_take() -> None:
 
 async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
     """A second caller still gets a place: that of the newest request of the one who fills the queue."""
-    waiting_room = admission(wait_seconds=110 * LONG)
+    waiting_room = admission(wait_seconds=PLANNED)
     callers = Callers(waiting_room)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
         await callers.request(name)
@@ -152,7 +153,7 @@ async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
 
 async def test_a_caller_who_asks_once_is_not_refused_for_those_who_ask_often() -> None:
     """Not even with an expensive request, while somebody else has several cheap ones waiting."""
-    waiting_room = admission(wait_seconds=110 * LONG)
+    waiting_room = admission(wait_seconds=PLANNED)
     callers = Callers(waiting_room)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
         await callers.request(name)

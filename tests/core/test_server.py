@@ -17,7 +17,12 @@ from tests.listening import listening
 from touchstone.core.client_address import TrustedProxies
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.http.connection import HEADER_SECONDS
-from touchstone.http.connection_limits import ConnectionLimits, RefusalBudget
+from touchstone.http.connection_limits import (
+    CONNECTION_BURST,
+    CONNECTIONS_PER_SECOND,
+    ConnectionLimits,
+    RefusalBudget,
+)
 from touchstone.http.listener import listener_address
 from touchstone.http.server import serve
 
@@ -259,3 +264,25 @@ def test_refusals_have_a_share_of_the_time() -> None:
     assert [budget.use(100.0, 0.01) for _ in range(4)] == [True, True, False, False]
     assert budget.use(100.5, 0.01)
     assert [budget.use(200.0, 0.02), budget.use(200.1, 0.02), budget.use(200.1, 0.02)] == [True, False, False]
+
+
+async def test_a_flood_of_connections_from_one_address_is_read_little_by_little() -> None:
+    """Every connection is answered in the end, and other addresses have a schedule of their own."""
+    limits = ConnectionLimits(per_address=1000)
+    delays = [limits.read_delay("192.0.2.1", 0.0) for _ in range(3 * CONNECTION_BURST)]
+
+    assert delays[:CONNECTION_BURST] == [0.0] * CONNECTION_BURST
+    assert delays[-1] == pytest.approx((2 * CONNECTION_BURST - 1) / CONNECTIONS_PER_SECOND)
+    assert limits.read_delay("192.0.2.2", 0.0) == 0.0
+    assert limits.read_delay("192.0.2.1", 60.0) == 0.0
+
+    async with listening(Refusing(), limits=limits) as where:
+        host, port = where.removeprefix("http://").split(":")
+        streams = [await asyncio.open_connection(host, int(port)) for _ in range(2 * CONNECTION_BURST)]
+        for _, writer in streams:
+            writer.write(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+        lines = await asyncio.gather(*(reader.readline() for reader, _ in streams))
+        for _, writer in streams:
+            writer.close()
+
+    assert {line[:9] for line in lines} == {b"HTTP/1.1 "}

@@ -97,7 +97,7 @@ class Settings(BaseSettings):
         1.0,
         gt=0,
         le=60,
-        description="Longest wait for one's turn; 503 at once if the work ahead takes a twentieth of it.",
+        description="Longest wait for one's turn; 503 at once if the work ahead takes 3 % of it.",
     )
     profile_seconds: float = Field(20.0, gt=0, le=600, description="Longest profiling of one data file.")
     profile_memory_bytes: int = Field(2048 * MIB, ge=256 * MIB, description="Memory of the profiling process.")

@@ -24,7 +24,7 @@ TURN_SECONDS: Final = 0.05  # a request that has run for so long lets others sta
 GRACE_SECONDS: Final = 0.005
 # The share of the waiting time that the work ahead of a request may take. It is small because costs are estimates, and
 # a request that waits in vain is refused late.
-PLANNED_SHARE: Final = 0.05
+PLANNED_SHARE: Final = 0.03
 ALWAYS_WAITING: Final = 4  # this many requests may wait in a lane, however long they take
 MAX_CALLERS: Final = 1000
 # A client that neither reads nor sends another request would keep its connection for as long as an idle one.
@@ -36,7 +36,7 @@ class Admission:
     """The queue in front of an application.
 
     At most `limit` requests run at once, and as many may wait in each lane. A request with more work ahead of it than
-    fits into a twentieth of `wait_seconds` is refused at once, unless another caller has more work waiting: then that
+    fits into 3 % of `wait_seconds` is refused at once, unless another caller has more work waiting: then that
     caller's newest request is refused instead. A request that has waited for `wait_seconds` is refused as well.
     """
 

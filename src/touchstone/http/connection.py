@@ -13,7 +13,14 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from touchstone.core.errors import BadRequest, Overloaded, ServiceError
 from touchstone.core.metrics import CLOSED
-from touchstone.http.connection_limits import SLOW_BYTES, ConnectionLimits, Pace, Progress, has_input
+from touchstone.http.connection_limits import (
+    SLOW_BYTES,
+    ConnectionLimits,
+    Pace,
+    Progress,
+    has_input,
+    limit_unsent_bytes,
+)
 from touchstone.http.error_rendering import render_error
 from touchstone.http.responses import JsonResponse
 from touchstone.http.shutdown import STOP_EVENT_KEY
@@ -90,6 +97,12 @@ class ConnectionProtocol(HttpToolsProtocol):
             CLOSED.labels("too_many").inc()
             transport.write(_TOO_MANY_CONNECTIONS)
             transport.close()
+            return
+
+        limit_unsent_bytes(transport.get_extra_info("socket"))
+        delay = self._limits.read_delay(self._key, now)
+        if delay > 0:
+            self._pause_reading(delay)
 
     def on_message_begin(self) -> None:
         """Note when a request begins, because its headers must be complete in time."""
@@ -137,7 +150,8 @@ class ConnectionProtocol(HttpToolsProtocol):
 
         is_within_budget = self._limits.refusals.use(self.loop.time(), time.perf_counter() - started_at)
         if ignores_retry_after and not is_within_budget and self._key is not None:
-            self._pause_reading()
+            # The delay is spread, so that not all clients come back at once.
+            self._pause_reading(random.uniform(*RETRY_SECONDS))  # noqa: S311
 
     def _can_refuse_here(self, cycle: RequestResponseCycle) -> bool:
         """Return whether a refusal needs neither the application nor the end of the connection.
@@ -148,9 +162,9 @@ class ConnectionProtocol(HttpToolsProtocol):
         is_last = not cycle.keep_alive or self._is_stopping
         return not is_pipelined and not is_last and cycle.scope["method"] != "HEAD"
 
-    def _pause_reading(self) -> None:
+    def _pause_reading(self, delay: float) -> None:
+        """Read nothing for `delay` seconds."""
         self.flow.pause_reading()
-        delay = random.uniform(*RETRY_SECONDS)  # noqa: S311 - spread, so that not all clients come back at once
         self._pause_timer = self.loop.call_later(delay, self._resume_reading)
 
     def _resume_reading(self) -> None:

@@ -19,8 +19,15 @@ RATE_SECONDS: Final = 4.0
 # A connection is slow if it has moved fewer bytes than this within a second.
 SLOW_BYTES: Final = 64 * 1024
 # The measured time is about half of what refusals cost; the rest is parsing and the kernel's work.
-REFUSAL_SHARE: Final = 0.05
+REFUSAL_SHARE: Final = 0.1
 REFUSAL_BURST_SECONDS: Final = 0.25
+# New connections of one address are read at once up to a burst, and then at this rate, so that a flood of them does not
+# stop the event loop while everybody else waits.
+CONNECTION_BURST: Final = 64
+CONNECTIONS_PER_SECOND: Final = 400.0
+_MAX_SCHEDULES: Final = 1000
+# How much of a response may wait in the kernel, beyond what is on its way to the client.
+_UNSENT_LIMIT_BYTES: Final = 128 * 1024
 # Of the process's file descriptors, those for files, databases and child processes.
 _RESERVED_DESCRIPTORS: Final = 256
 UNLIMITED: Final = 1 << 30
@@ -124,6 +131,7 @@ class ConnectionLimits:
     refusals: RefusalBudget = field(default_factory=RefusalBudget)
     _open: Counter[str] = field(default_factory=Counter)
     _slow: Counter[str] = field(default_factory=Counter)
+    _next_reads: dict[str, float] = field(default_factory=dict)  # by address: the earliest time for the next connection
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -152,6 +160,20 @@ class ConnectionLimits:
         self._open[key or ""] += 1
         return True
 
+    def read_delay(self, key: str | None, now: float) -> float:
+        """Return the seconds to wait before a new connection is read: 0, or more during a flood from its address.
+
+        The schedule of each address is a virtual one (generic cell rate algorithm), which a burst may run ahead of.
+        """
+        if key is None:
+            return 0.0
+        if len(self._next_reads) >= _MAX_SCHEDULES:
+            self._next_reads = {address: time for address, time in self._next_reads.items() if time > now}
+
+        read_at = max(now, self._next_reads.get(key, now))
+        self._next_reads[key] = read_at + 1 / CONNECTIONS_PER_SECOND
+        return max(0.0, read_at - now - CONNECTION_BURST / CONNECTIONS_PER_SECOND)
+
     def close(self, key: str | None) -> None:
         """Stop counting a connection that has been closed."""
         _decrement(self._open, key or "")
@@ -167,6 +189,12 @@ class ConnectionLimits:
         """Stop counting a connection as slow."""
         if key is not None and self.slow_per_address:
             _decrement(self._slow, key)
+
+
+def limit_unsent_bytes(connection: socket.socket) -> None:
+    """Make the kernel take only a part of a response that its client does not read, where it supports that."""
+    if connection.family != socket.AF_UNIX and (option := getattr(socket, "TCP_NOTSENT_LOWAT", None)) is not None:
+        connection.setsockopt(socket.IPPROTO_TCP, option, _UNSENT_LIMIT_BYTES)
 
 
 def has_input(connection: socket.socket) -> bool:

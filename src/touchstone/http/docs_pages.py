@@ -1,11 +1,13 @@
 """The interactive API documentation at `/docs` (Swagger UI)."""
 
+from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
 from starlette.responses import HTMLResponse, Response
-from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
+
+from touchstone.http.packaged_files import PackagedFiles
 
 _PAGE: Final = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <link rel="stylesheet" href="docs/static/swagger-ui.css"></head><body><div id="swagger-ui"></div>
@@ -15,7 +17,7 @@ _SCRIPT: Final = 'SwaggerUIBundle({url: "openapi.json", dom_id: "#swagger-ui", d
 
 def add_docs_pages(app: FastAPI) -> None:
     """Add `/docs` to an application, with assets that work on a closed network and under a strict CSP."""
-    app.mount("/docs/static", StaticFiles(directory=swagger_ui_path), name="docs-static")
+    app.mount("/docs/static", PackagedFiles(Path(swagger_ui_path)), name="docs-static")
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

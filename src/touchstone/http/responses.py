@@ -1,9 +1,12 @@
 """Responses that every part of the service sends: JSON, and the media types of binary content."""
 
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
 from typing import Any, Final
 
 import msgspec
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 OCTET_STREAM: Final = "application/octet-stream"
 # OpenAPI content of any binary type. Generated clients know this media type and no other binary one, so responses
@@ -21,3 +24,30 @@ class JsonResponse(Response):
         if isinstance(content, bytes):
             return content
         return msgspec.json.encode(content)
+
+
+class JsonStream(StreamingResponse):
+    """A long JSON response whose chunks are computed while it is sent.
+
+    They are computed in the task of the request, whose use of the event loop is measured by admission control, and only
+    until the client disconnects. Starlette's own streams use a second task for the chunks.
+    """
+
+    media_type = JsonResponse.media_type
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response."""
+        disconnection = asyncio.create_task(self.listen_for_disconnect(receive))
+        self.body_iterator = _until_done(self.body_iterator, disconnection)
+        try:
+            await self.stream_response(send)
+        finally:
+            disconnection.cancel()
+
+
+async def _until_done(chunks: AsyncIterable[Any], task: asyncio.Task[None]) -> AsyncIterator[Any]:
+    """Yield chunks until there are no more or the task is done."""
+    async for chunk in chunks:
+        if task.done():
+            return
+        yield chunk

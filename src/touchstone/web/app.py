@@ -9,12 +9,12 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
 from touchstone.client import AsyncTouchstone, InProcess
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
+from touchstone.http.packaged_files import PackagedFiles
 from touchstone.web import chart_script, static_files
 from touchstone.web.addresses import HOME
 from touchstone.web.error_pages import handle_http_exception, handle_unexpected_error, render_early_error
@@ -57,7 +57,7 @@ class WebApp:
                 Route("/app", redirect_to_home),
                 Route("/favicon.ico", favicon),
                 *chart_script.ROUTES,
-                Mount("/app/static", StaticFiles(directory=static_files.FOLDER)),
+                Mount("/app/static", PackagedFiles(static_files.FOLDER)),
                 *ranking.ROUTES,
                 *ranking_export.ROUTES,
                 *comparison.ROUTES,

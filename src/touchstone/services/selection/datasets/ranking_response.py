@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from touchstone.http.responses import JsonResponse
+from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
-from touchstone.ranking.reasons.points import score_points, unknown_criteria
+from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -97,9 +97,7 @@ class RankingResult:
 
         criterion_scores = self.view.criterion_scores(positions)
         scores_by_name = [dict(zip(CRITERION_NAMES, row, strict=True)) for row in criterion_scores.tolist()]
-        points_by_name = [
-            {point.criterion: point.points for point in score_points(row, self.weights)} for row in criterion_scores
-        ]
+        points_by_name = points_by_criterion(criterion_scores, self.weights)
         unknown_names = unknown_criteria(self.view.facts(positions))
         return list(map(ExplainedItem, *fields, scores_by_name, points_by_name, unknown_names))
 
@@ -144,7 +142,7 @@ async def encode_response(result: RankingResult, prefix: bytes, suffix: bytes, h
     """Return a response with the items between a prefix and a suffix, streamed if there are many items."""
     stream = _stream(result, prefix, suffix)
     if len(result.ranked.positions) > MAX_ITEMS_AT_ONCE:
-        return StreamingResponse(stream, media_type=JsonResponse.media_type, headers=headers)
+        return JsonStream(stream, headers=headers)
 
     return JsonResponse(b"".join([chunk async for chunk in stream]), headers=dict(headers))
 

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified, parse_if_match
 from touchstone.http.json_body import parse_json_allowing_infinity
-from touchstone.http.responses import JsonResponse
+from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.catalog_query import build_query, build_search_query
 from touchstone.services.selection.context import DatasetKey, RequestContext
@@ -115,7 +115,7 @@ async def search_datasets(request: Request) -> Response:
     headers = _total_count_header(matches.total_count)
     if len(matches.ids) > STREAM_CHUNK:
         stream = stream_records(ctx.catalog, matches.ids, ctx.viewer)
-        return StreamingResponse(stream, media_type=JsonResponse.media_type, headers=headers)
+        return JsonStream(stream, headers=headers)
 
     bodies = await ctx.catalog.record_bodies(matches.ids, ctx.viewer, ByteBudget())
     return JsonResponse(encode_list(bodies, page_info=None), headers=headers)

@@ -1,0 +1,72 @@
+"""Files that are installed with the package: scripts, style sheets and images."""
+
+import hashlib
+import mimetypes
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from touchstone.core.errors import MethodNotAllowed, NotFound
+from touchstone.http.conditional import is_not_modified
+from touchstone.http.responses import OCTET_STREAM
+
+_METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedFile:
+    """The content of a file, its media type and its entity tag."""
+
+    content: bytes
+    media_type: str
+    etag: str
+
+    @classmethod
+    def read(cls, path: Path) -> "PackagedFile":
+        """Return the file at a path."""
+        content = path.read_bytes()
+        media_type, _ = mimetypes.guess_type(path.name)
+        return cls(content, media_type or OCTET_STREAM, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+
+
+class PackagedFiles:
+    """An application that serves the files of a folder from memory.
+
+    Starlette's `StaticFiles` reads a file in worker threads whenever it is requested. Hundreds of clients who ask for a
+    large file at once then keep so many threads busy that everybody else waits.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+        self._files: dict[str, PackagedFile] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file that the path names, or 304 if the client has it already.
+
+        Raises:
+            NotFound: there is no such file.
+            MethodNotAllowed: the method is neither GET nor HEAD.
+        """
+        if scope["method"] not in _METHODS:
+            raise MethodNotAllowed(allowed=sorted(_METHODS))
+
+        file = self._load(scope["path"].removeprefix(scope.get("root_path", "")))
+        headers = {"ETag": file.etag}
+        if is_not_modified(Request(scope), file.etag):
+            response = Response(status_code=304, headers=headers)
+        else:
+            response = Response(file.content, media_type=file.media_type, headers=headers)
+        await response(scope, receive, send)
+
+    def _load(self, route_path: str) -> PackagedFile:
+        """Return the file at a path below the folder, which is read when it is first requested."""
+        name = str(PurePosixPath(route_path.lstrip("/")))
+        if name not in self._paths:
+            raise NotFound
+        if name not in self._files:
+            self._files[name] = PackagedFile.read(self._paths[name])
+        return self._files[name]
