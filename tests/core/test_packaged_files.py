@@ -4,8 +4,6 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from starlette.applications import Starlette
-from starlette.routing import Mount
 
 from touchstone.core.settings import Settings
 from touchstone.http.middleware import EdgeMiddleware
@@ -20,21 +18,21 @@ def client(tmp_path: Path) -> httpx2.AsyncClient:
     (folder / "scripts" / "menu.js").write_text("open()")
     (tmp_path / "secret.txt").write_text("secret")
 
-    app = EdgeMiddleware(Starlette(routes=[Mount("/static", PackagedFiles(folder))]), Settings())
+    app = EdgeMiddleware(PackagedFiles(folder), Settings())
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test")
 
 
 async def test_a_file_comes_with_its_type_and_an_entity_tag(client: httpx2.AsyncClient) -> None:
     """A client that has the file already receives 304 instead."""
-    response = await client.get("/static/scripts/menu.js")
+    response = await client.get("/scripts/menu.js")
     assert (response.status_code, response.text) == (200, "open()")
     assert response.headers["content-type"].startswith("text/javascript")
 
-    repeated = await client.get("/static/scripts/menu.js", headers={"If-None-Match": response.headers["etag"]})
+    repeated = await client.get("/scripts/menu.js", headers={"If-None-Match": response.headers["etag"]})
     assert (repeated.status_code, repeated.content) == (304, b"")
 
 
-@pytest.mark.parametrize("path", ["/static/none.js", "/static/scripts", "/static/", "/static/%2e%2e/secret.txt"])
+@pytest.mark.parametrize("path", ["/none.js", "/scripts", "/", "/%2e%2e/secret.txt"])
 async def test_nothing_but_the_files_of_the_folder_is_served(client: httpx2.AsyncClient, path: str) -> None:
     """Folders, missing files and files outside of the folder are not found."""
     assert (await client.get(path)).status_code == 404
@@ -42,5 +40,5 @@ async def test_nothing_but_the_files_of_the_folder_is_served(client: httpx2.Asyn
 
 async def test_files_can_only_be_read(client: httpx2.AsyncClient) -> None:
     """Other methods than GET and HEAD are refused."""
-    response = await client.post("/static/scripts/menu.js")
+    response = await client.post("/scripts/menu.js")
     assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
