@@ -117,3 +117,6 @@ def test_pages_stay_out_of_shared_caches(server: str, signed_in: dict[str, str])
         module = client.get("/app/static/shares.js")
         assert module.headers["cache-control"] == "no-cache"
         assert client.get("/app/static/shares.js", headers={"If-None-Match": module.headers["etag"]}).status_code == 304
+        missing = client.get("/app/static/none.js")
+        assert (missing.status_code, "<html" in missing.text) == (404, True)
+        assert client.get("/docs/static/none.js").json()["code"] == "not_found"

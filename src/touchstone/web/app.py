@@ -17,7 +17,12 @@ from touchstone.core.settings import Settings
 from touchstone.http.packaged_files import PackagedFiles
 from touchstone.web import chart_script, static_files
 from touchstone.web.addresses import HOME
-from touchstone.web.error_pages import handle_http_exception, handle_unexpected_error, render_early_error
+from touchstone.web.error_pages import (
+    handle_http_exception,
+    handle_service_error,
+    handle_unexpected_error,
+    render_early_error,
+)
 from touchstone.web.page_context import PagesState
 from touchstone.web.routes import (
     account,
@@ -73,7 +78,11 @@ class WebApp:
                 Middleware(SecurityHeadersMiddleware),
                 Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
             ],
-            exception_handlers={HTTPException: handle_http_exception, Exception: handle_unexpected_error},
+            exception_handlers={
+                HTTPException: handle_http_exception,
+                ServiceError: handle_service_error,
+                Exception: handle_unexpected_error,
+            },
         )
         app.state.pages = PagesState(settings, TemplateRenderer(), client)
         return cls(app, client)

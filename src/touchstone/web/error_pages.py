@@ -47,6 +47,13 @@ async def handle_http_exception(request: Request, exception: Exception) -> Respo
     return ctx.write_cookies(await render_error(ctx, error))
 
 
+async def handle_service_error(request: Request, exception: Exception) -> Response:
+    """Return the page about a refusal that did not come from the API, such as a static file that does not exist."""
+    assert isinstance(exception, ServiceError)
+    ctx = PageContext(request)
+    return ctx.write_cookies(await render_error(ctx, _as_client_error(exception, ctx.locale)))
+
+
 async def handle_unexpected_error(request: Request, _: Exception) -> Response:
     """Return the page about a bug; the server logs the exception."""
     ctx = PageContext(request)
