@@ -28,8 +28,13 @@ from touchstone.database.sqlite import is_damaged, sqlite_path
 from touchstone.http import server
 from touchstone.http.admission import SamePlaceMiddleware
 from touchstone.http.error_responses import error_response
-from touchstone.http.installation import InstallationMiddleware, PartIdentity, check_same_installation, installation_id
 from touchstone.http.middleware import EdgeMiddleware, client_address
+from touchstone.http.same_installation_check import (
+    PartIdentity,
+    PartIdentityMiddleware,
+    check_same_installation,
+    read_or_create_installation_id,
+)
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.jobs.kinds import JOB_KIND_NAMES
 from touchstone.jobs.runtime import Jobs
@@ -148,9 +153,9 @@ async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         with startup_errors(settings):
             backend_part = await _enter(stack, _open_backend(name, settings, database, stack))
 
-        identity = PartIdentity(name, installation_id(settings.data_dir), has_key=tokens is not None)
-        app = InstallationMiddleware(backend_part.app, tokens, identity)
-        yield EdgeMiddleware(app, _backend_settings(settings), large_bodies=LARGE_BODIES, caller_of=forwarded_caller_of)
+        identity = PartIdentity(name, read_or_create_installation_id(settings.data_dir), has_key=tokens is not None)
+        app = PartIdentityMiddleware(backend_part.app, tokens, identity)
+        yield EdgeMiddleware(app, _backend_settings(settings), upload_paths=LARGE_BODIES, caller_of=forwarded_caller_of)
 
 
 def part(name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
@@ -267,7 +272,7 @@ async def _enter_public_site(settings: Settings, gateway_part: Gateway, stack: A
     return EdgeMiddleware(
         site,
         settings,
-        large_bodies=LARGE_BODIES | LARGE_PAGES,
+        upload_paths=LARGE_BODIES | LARGE_PAGES,
         respond_to_error=site.error_response,
         caller_of=site.caller_of,
     )

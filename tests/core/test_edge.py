@@ -99,7 +99,7 @@ async def answer(send: Send, body: bytes, *, content_type: bytes = b"text/plain"
 def edge(stage: Stage, tmp_path: Path, *, large: Collection[str] = ("/echo/large",), **settings: Any) -> EdgeMiddleware:
     names = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in settings.items()}
     loaded = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **names})
-    return EdgeMiddleware(stage, loaded, large_bodies=frozenset(large))
+    return EdgeMiddleware(stage, loaded, upload_paths=frozenset(large))
 
 
 def client(app: EdgeMiddleware) -> httpx2.AsyncClient:

@@ -17,15 +17,22 @@ def create_app(
     resources: tuple[Resource, ...] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return an application with these routes, `/docs`, `/openapi.json`, `/health/*` and our error responses."""
+    """Return the FastAPI application of one part of the service, such as the gateway or a backend.
+
+    In addition to the routes of `routers`, each application gets health checks that ask its `resources`, API
+    documentation at `/docs`, and exception handlers that report every error in the service's own format.
+    """
     app = FastAPI(
         title=f"Touchstone {name}",
         version=version("touchstone"),
+        lifespan=lifespan,
+        # FastAPI's own documentation pages load their scripts from a public server.
         docs_url=None,
         redoc_url=None,
+        # Middleware of our own accepts addresses with and without a trailing slash, and saves the client a redirect.
         redirect_slashes=False,
+        # Clients may leave the Content-Type header out: every request body is JSON.
         strict_content_type=False,
-        lifespan=lifespan,
     )
 
     for router in routers:
@@ -35,4 +42,5 @@ def create_app(
 
     for error_class, handler in EXCEPTION_HANDLERS.items():
         app.add_exception_handler(error_class, handler)
+
     return app

@@ -9,35 +9,51 @@ from touchstone.core.errors import InvalidUserId, ServiceError
 from touchstone.core.identity import Caller, InternalTokens, read_user_id
 from touchstone.http.error_responses import error_response
 
-# A scope is built in this process, so only our own gateway can have put the caller into it.
+# The scope key under which the caller is stored. No client can set it, because scopes are built in this process.
 CALLER: Final = "touchstone.caller"
 _PUBLIC_PATHS: Final = ("/docs", "/openapi.json", "/health/")
 
 
 class BackendAuthMiddleware:
-    """Identifies the caller of a backend; with a key, requests that do not come from the gateway are refused."""
+    """Middleware of a backend that stores the caller of each request in its scope, under the key `CALLER`.
+
+    With an internal key, requests that the gateway has not signed are refused. Without one, the backend listens on this
+    machine only and trusts the `X-User-ID` header.
+    """
 
     def __init__(self, app: ASGIApp, tokens: InternalTokens | None) -> None:
         self.app = app
         self.tokens = tokens
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Put the caller into the scope and pass the request on."""
-        if scope["type"] != "http" or CALLER in scope or scope["path"].startswith(_PUBLIC_PATHS):
+        """Identify the caller and pass the request on, or send an error response if the caller is not authentic.
+
+        A gateway in the same process has put the caller into the scope already.
+        """
+        is_identified = CALLER in scope
+        if scope["type"] != "http" or is_identified or scope["path"].startswith(_PUBLIC_PATHS):
             return self.app(scope, receive, send)
 
         try:
             caller = self._identify(scope)
         except ServiceError as error:
             return error_response(error, scope)(scope, receive, send)
+
         return self.app({**scope, CALLER: caller}, receive, send)
 
     def _identify(self, scope: Scope) -> Caller | None:
+        """Return the caller that the headers of a request name, or None if they name nobody.
+
+        Raises:
+            ServiceError: no other part of the service has signed the request, or the user id is malformed.
+        """
         if self.tokens is not None:
             return self.tokens.verify(scope["headers"])
 
         user_id = read_user_id(scope["headers"])
-        return None if user_id is None else Caller(user_id)
+        if user_id is None:
+            return None
+        return Caller(user_id)
 
 
 def caller_of(scope: Scope) -> Caller | None:

@@ -18,29 +18,41 @@ def parse_if_match(request: Request) -> frozenset[str] | None:
     values = request.headers.getlist("if-match")
     if not values or values == ["*"]:
         return None
+
     return _parse_entity_tags(values)
 
 
 def parse_version_tags(tags: Collection[str] | None) -> frozenset[int] | None:
-    """Return the version numbers in these entity tags, or None (any version) if there are no tags."""
+    """Return the version numbers that these entity tags stand for, or None if any version is acceptable.
+
+    Tags that are not version numbers are left out, because no version can match them.
+    """
     if tags is None:
         return None
+
     matches = [_VERSION_TAG.fullmatch(tag) for tag in tags]
     return frozenset(int(match[1]) for match in matches if match)
 
 
 def is_not_modified(request: Request, etag: str) -> bool:
-    """Return whether `If-None-Match` contains this entity tag (weak comparison), so that 304 is the answer."""
+    """Return whether the client already holds the response with this entity tag, so that 304 is enough.
+
+    The entity tags in `If-None-Match` are compared weakly: whether they are marked as weak makes no difference.
+    """
     values = request.headers.getlist("if-none-match")
     if values == ["*"]:
         return True
+
     known_tags = {tag.removeprefix("W/") for tag in _parse_entity_tags(values)}
     return etag.removeprefix("W/") in known_tags
 
 
 def _parse_entity_tags(values: Sequence[str]) -> frozenset[str]:
-    """Return the entity tags in the values of a header, or none if there is anything but tags and commas."""
+    """Return the entity tags in the values of a header, or the empty set if a value is malformed."""
     header = ",".join(values)
-    if _ENTITY_TAG.sub("", header).strip(", \t"):
+    text_between_tags = _ENTITY_TAG.sub("", header)
+    is_malformed = text_between_tags.strip(", \t") != ""
+    if is_malformed:
         return frozenset()
+
     return frozenset(_ENTITY_TAG.findall(header))

@@ -16,7 +16,11 @@ _SCRIPT: Final = 'SwaggerUIBundle({url: "openapi.json", dom_id: "#swagger-ui", d
 
 
 def add_docs_pages(app: FastAPI) -> None:
-    """Add `/docs` to an application, with assets that work on a closed network and under a strict CSP."""
+    """Add a Swagger UI page at `/docs` to an application.
+
+    Its scripts and styles are served by the application itself, so that it works on a closed network and under a strict
+    Content Security Policy.
+    """
     app.mount("/docs/static", PackagedFiles(Path(swagger_ui_path)), name="docs-static")
 
     @app.get("/docs", include_in_schema=False)

@@ -40,29 +40,40 @@ ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def request_locale(scope: Scope) -> str:
-    """Return the language that the request's `Accept-Language` header prefers."""
+    """Return the language in which to answer a request, `fr` or `en`, according to its `Accept-Language` header."""
     for name, value in scope["headers"]:
         if name == b"accept-language":
             return preferred_locale(value.decode("latin-1"))
+
     return preferred_locale(None)
 
 
 def error_response(error: ServiceError, scope: Scope) -> Response:
     """Return the response that reports an error in the caller's language."""
-    return JsonResponse(render_error(error, request_locale(scope)), status_code=error.status, headers=error.headers)
+    body = render_error(error, request_locale(scope))
+    return JsonResponse(body, status_code=error.status, headers=error.headers)
 
 
 async def _handle_service_error(request: Request, error: Exception) -> Response:
+    """Report one of our own errors, which carries its status and the facts of its text."""
     assert isinstance(error, ServiceError)
     return error_response(error, request.scope)
 
 
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
-    """Report the errors of pydantic without the input, which may hold a password and need not be valid text."""
+    """Report a request that pydantic found invalid, with an entry for each invalid field.
+
+    The invalid input is left out of the response, because it may contain a password and need not be valid text.
+    """
     assert isinstance(error, RequestValidationError)
     field_errors = [
-        FieldError(tuple(detail["loc"]), detail["type"], detail.get("ctx") or {}, detail["msg"])
-        for detail in error.errors()
+        FieldError(
+            tuple(pydantic_error["loc"]),
+            pydantic_error["type"],
+            pydantic_error.get("ctx") or {},
+            pydantic_error["msg"],
+        )
+        for pydantic_error in error.errors()
     ]
 
     error_class = UnknownName if field_errors[0].kind == "unknown_name" else Invalid
@@ -70,14 +81,17 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
 
 
 async def _handle_http_exception(request: Request, error: Exception) -> Response:
-    """Report an exception of Starlette's own router as one of ours."""
+    """Report an exception that Starlette or FastAPI raised, such as a missing route, as an error of our own."""
     assert isinstance(error, HTTPException)
     headers = error.headers or {}
 
     if error.status_code == NotFound.status:
         return error_response(NotFound(), request.scope)
+
     if error.status_code == MethodNotAllowed.status:
-        return error_response(MethodNotAllowed(allowed=headers.get("Allow", "").split(", ")), request.scope)
+        allowed_methods = headers.get("Allow", "").split(", ")
+        return error_response(MethodNotAllowed(allowed=allowed_methods), request.scope)
+
     return error_response(BadRequest(headers=headers), request.scope)
 
 
@@ -89,7 +103,10 @@ EXCEPTION_HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception]
 
 
 async def handle_exception(request: Request, error: Exception) -> Response:
-    """Return the response of the exception handler that is registered for this error or a base class of it."""
+    """Return the response to an error that a handler raised outside FastAPI's own error handling.
+
+    Errors for which no exception handler is registered are raised again.
+    """
     for error_class, handler in EXCEPTION_HANDLERS.items():
         if isinstance(error, error_class):
             return await handler(request, error)

@@ -25,18 +25,22 @@ class Resource:
 
 
 async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, bool]:
-    """Return for each resource, by name, whether it responds within three seconds."""
+    """Ping all resources at once, and return for each of them, by name, whether it responds within three seconds."""
     pings = [asyncio.wait_for(resource.ping(), PING_SECONDS) for resource in resources]
-    results = await asyncio.gather(*pings, return_exceptions=True)
+    outcomes = await asyncio.gather(*pings, return_exceptions=True)  # None, or the exception that a ping raised
 
     return {
-        resource.name: not isinstance(result, BaseException)
-        for resource, result in zip(resources, results, strict=True)
+        resource.name: not isinstance(outcome, BaseException)
+        for resource, outcome in zip(resources, outcomes, strict=True)
     }
 
 
 def health_router(resources: tuple[Resource, ...]) -> APIRouter:
-    """Return the health routes of an application with these resources."""
+    """Return the routes by which load balancers and supervisors learn whether this process can serve requests.
+
+    `/health/live` succeeds while the process runs. `/health/ready` reports the state of each resource, and responds
+    with 503 if one of them does not respond, or if the server is stopping and should get no further requests.
+    """
     router = APIRouter(prefix="/health", tags=["health"], responses=ERROR_RESPONSES)
 
     @router.get("/live", summary="The process answers")
@@ -45,13 +49,14 @@ def health_router(resources: tuple[Resource, ...]) -> APIRouter:
 
     @router.get("/ready", summary="Every resource answers")
     async def ready(request: Request) -> Response:
-        stop = stop_event(request.scope)
-        if stop is not None and stop.is_set():
+        stopping = stop_event(request.scope)
+        if stopping is not None and stopping.is_set():
             return JsonResponse({"status": "stopping", "resources": {}}, status_code=503)
 
-        is_up = await check_resources(resources)
-        states = {name: "ok" if up else "down" for name, up in is_up.items()}
-        if not all(is_up.values()):
+        is_up_by_name = await check_resources(resources)
+        states = {name: "ok" if is_up else "down" for name, is_up in is_up_by_name.items()}
+
+        if not all(is_up_by_name.values()):
             return JsonResponse({"status": "not ready", "resources": states}, status_code=503)
         return JsonResponse({"status": "ready", "resources": states})
 

@@ -12,7 +12,7 @@ from touchstone.core.identity import INTERNAL_HEADER, USER_EMAIL_HEADER, USER_ID
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.upstream import PATH_SAFE, Upstream
 
-_HTTP: Final = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1"}
+_ASGI_HTTP: Final = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1"}
 _EMAIL_SAFE: Final = "@+!#$&'*/=?^`{|}~"
 
 
@@ -25,7 +25,10 @@ class InternalResponse:
 
 
 def identity_headers(caller: Caller | None, tokens: InternalTokens | None) -> Headers:
-    """Return the headers that tell a backend who is calling, signed if there is a key."""
+    """Return the headers that tell a backend on whose behalf it is called.
+
+    If the parts share an internal key, a signed token proves that the headers come from one of them.
+    """
     headers: Headers = [] if caller is None else [*_user_headers(caller)]
     if tokens is not None:
         headers.append((INTERNAL_HEADER, tokens.sign(caller)))
@@ -34,38 +37,47 @@ def identity_headers(caller: Caller | None, tokens: InternalTokens | None) -> He
 
 @functools.lru_cache(maxsize=10_000)
 def _user_headers(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
-    user_id = (USER_ID_HEADER, str(caller.id).encode())
+    """Return the headers with the id of a user and, if it is known, the e-mail address in percent-encoding."""
+    id_header = (USER_ID_HEADER, str(caller.id).encode())
     if not caller.email:
-        return (user_id,)
-    return user_id, (USER_EMAIL_HEADER, quote(caller.email, safe=_EMAIL_SAFE).encode())
+        return (id_header,)
+
+    email_header = (USER_EMAIL_HEADER, quote(caller.email, safe=_EMAIL_SAFE).encode())
+    return id_header, email_header
 
 
 class InternalClient:
-    """A client of one backend, in this process or another one."""
+    """A client with which one part of the service reads from a backend, in this process or another one."""
 
     def __init__(self, upstream: Upstream, tokens: InternalTokens | None) -> None:
         self.upstream = upstream
         self.tokens = tokens
 
     async def get(self, path: str, caller: Caller | None, *, query: str = "", locale: str = "fr") -> InternalResponse:
-        """Send a GET request for a path of the backend, whose variable parts have been validated.
+        """Return the backend's response to a GET request made on behalf of `caller`.
+
+        `path` is not checked, so its variable parts must have been validated. Texts in the response are in the language
+        `locale`.
 
         Raises:
             BackendUnavailable, UpstreamTimeout: the backend cannot be reached now.
         """
+        locale_header = (b"accept-language", locale.encode())
         scope: Scope = {
-            **_HTTP,
+            **_ASGI_HTTP,
             "method": "GET",
             "scheme": "http",
             "path": path,
             "raw_path": quote(path, safe=PATH_SAFE).encode(),
             "root_path": "",
             "query_string": query.encode(),
-            "headers": [(b"accept-language", locale.encode()), *identity_headers(caller, self.tokens)],
+            "headers": [locale_header, *identity_headers(caller, self.tokens)],
             "client": None,
             "server": None,
+            # A backend in this process finds the caller here and does not read the identity headers.
             CALLER: caller,
         }
+
         collector = _ResponseCollector()
         await self.upstream(scope, _receive_empty_body, collector.send)
 
@@ -81,6 +93,7 @@ class _ResponseCollector:
         self.body = b""
 
     async def send(self, message: Message) -> None:
+        """Note the status, or add a part of the body."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
         else:
@@ -88,4 +101,5 @@ class _ResponseCollector:
 
 
 async def _receive_empty_body() -> Message:
+    """Return the only message of a request without a body."""
     return {"type": "http.request", "body": b"", "more_body": False}

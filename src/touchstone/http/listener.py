@@ -17,13 +17,14 @@ UNIX_PREFIX: Final = "unix:"
 
 
 def open_listener(settings: Settings) -> socket.socket:
-    """Return a socket that listens on the address in the settings.
+    """Return a socket that listens on the address in the settings: a TCP port, or a unix socket (`unix:/path`).
 
     Raises:
-        SettingsError: it is not possible to listen there.
+        SettingsError: it is not possible to listen there, for example because the port is taken.
     """
+    is_unix_socket = settings.host.startswith(UNIX_PREFIX)
     try:
-        if settings.host.startswith(UNIX_PREFIX):
+        if is_unix_socket:
             return _listen_unix(Path(settings.host.removeprefix(UNIX_PREFIX)))
         return _listen_tcp(settings.host, settings.port)
     except OSError as error:
@@ -33,20 +34,23 @@ def open_listener(settings: Settings) -> socket.socket:
 
 
 def listener_address(listener: socket.socket) -> str:
-    """Return the address of a listener in the form in which a person opens it."""
+    """Return the address of a listener as a URL that a person can open, or as `unix:` and a path."""
     if listener.family == socket.AF_UNIX:
         return f"unix:{listener.getsockname()}"
+
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _listen_tcp(host: str, port: int) -> socket.socket:
+    """Return a TCP socket that listens on this address, with limits on what slow clients can make the kernel keep."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
 
-    # Accepted connections inherit these options.
-    for name, value in (("TCP_NOTSENT_LOWAT", UNSENT_BYTES), ("TCP_USER_TIMEOUT", UNACKNOWLEDGED_SECONDS * 1000)):
-        option = getattr(socket, name, None)
+    # Accepted connections inherit these options, which not every system has.
+    options = {"TCP_NOTSENT_LOWAT": UNSENT_BYTES, "TCP_USER_TIMEOUT": UNACKNOWLEDGED_SECONDS * 1000}
+    for option_name, value in options.items():
+        option = getattr(socket, option_name, None)
         if option is not None:
             listener.setsockopt(socket.IPPROTO_TCP, option, value)
 
@@ -56,8 +60,10 @@ def _listen_tcp(host: str, port: int) -> socket.socket:
 
 
 def _listen_unix(path: Path) -> socket.socket:
+    """Return a unix socket at `path`, which replaces that of an earlier process and is open to its owner only."""
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
+
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
     path.chmod(0o600)

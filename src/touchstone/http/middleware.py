@@ -1,6 +1,5 @@
 """The outermost middleware of every listener: request ids, limits, admission, error responses, metrics and the log."""
 
-import asyncio
 import functools
 import itertools
 import logging
@@ -26,20 +25,22 @@ from touchstone.core.metrics import REQUESTS, SECONDS
 from touchstone.core.settings import Settings
 from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
-from touchstone.http.exchange import (
+from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots
+from touchstone.http.request_costs import RequestCosts, RequestKind, kind_of
+from touchstone.http.request_tracking import (
     NOSNIFF,
     REQUEST_ID,
     ErrorResponder,
-    Exchange,
+    TrackedRequest,
     choose_request_id,
     receive_disconnect,
 )
-from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots
-from touchstone.http.request_costs import RequestCosts, RequestKind, kind_of
 
 MAX_HEADERS: Final = 100
 MAX_HEADER_BYTES: Final = 32 * 1024
 OVERLOAD_LOG_SECONDS: Final = 1.0
+MAX_LOGGED_METHOD: Final = 16  # characters
+MAX_LOGGED_PATH: Final = 300
 _OVERLOADED: Final = Overloaded(retry_after=1)
 _OVERLOADED_CLOSING: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
 _HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
@@ -51,18 +52,29 @@ _request_counter: Final = functools.cache(REQUESTS.labels)
 
 
 def client_address(scope: Scope) -> Hashable:
-    """Return the address of the client, by which requests are attributed if the user is unknown."""
+    """Return the address of a client, to which requests without a known user are attributed; None if it has none.
+
+    Addresses that one client can choose freely, such as those of an IPv6 network, are returned as the same one.
+    """
     client = scope.get("client")
-    return address_block(client[0]) if client else None
+    if not client:
+        return None
+
+    client_host, _port = client
+    return address_block(client_host)
 
 
 class EdgeMiddleware:
-    """The outermost layer of a listener.
+    """The outermost middleware of a listener.
 
     It gives each request an id and, behind a trusted proxy, the address of its client; refuses headers and bodies over
-    the limits (uploads, at the paths in `large_bodies`, have limits of their own); admits requests fairly between
-    callers; and turns unexpected exceptions into an error response without a traceback. `respond_to_error` makes the
-    error responses, and `caller_of` returns the user or address that a request is attributed to.
+    the limits; admits requests fairly between callers; and turns unexpected exceptions into an error response without a
+    traceback.
+
+    Attributes:
+        upload_paths: paths at which a body is an upload, which has limits of its own and is not kept in memory.
+        respond_to_error: returns the response that reports an error.
+        caller_of: returns the user or address that a request is attributed to.
     """
 
     def __init__(
@@ -70,29 +82,34 @@ class EdgeMiddleware:
         app: ASGIApp,
         settings: Settings,
         *,
-        large_bodies: Collection[str] = (),
+        upload_paths: Collection[str] = (),
         respond_to_error: ErrorResponder = error_response,
         caller_of: CallerOf = client_address,
     ) -> None:
         self.app = app
         self.settings = settings
-        self.large_bodies = large_bodies
+        self.upload_paths = upload_paths
         self.respond_to_error = respond_to_error
+        self.caller_of = caller_of
         self.proxies = settings.proxies
-        self._caller_of = caller_of
 
         self._costs = RequestCosts()
         self._admission = Admission(limit=settings.max_concurrency, wait_seconds=settings.queue_seconds)
-        self._uploads = UploadSlots(settings)
-        self._memory = BodyMemory(settings.max_concurrency * settings.body_max_bytes)
+        self._upload_slots = UploadSlots(settings)
+        self._body_memory = BodyMemory(settings.max_concurrency * settings.body_max_bytes)
 
-        self._access_log: structlog.typing.FilteringBoundLogger = log.bind()  # binding it for each request costs more
-        self._is_logged = self._access_log.is_enabled_for(logging.INFO)
+        # Logging is prepared here, because doing it for each request takes longer than the rest of this class.
+        self._access_log: structlog.typing.FilteringBoundLogger = log.bind()
+        self._logs_requests = self._access_log.is_enabled_for(logging.INFO)
         self._refused_since_log = 0
         self._overload_logged_at = -math.inf
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request; lifespan messages pass through, and websockets are refused."""
+        """Handle an HTTP request from its arrival until its response is sent and logged.
+
+        Whatever the application raises becomes an error response, so that clients see neither a traceback nor a broken
+        connection. Lifespan messages pass through, and websockets are refused.
+        """
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -106,26 +123,25 @@ class EdgeMiddleware:
             await self._send_refusal(scope, receive, send)
             return
 
-        exchange = Exchange(scope, send, self.respond_to_error)
+        request = TrackedRequest(scope, send, self.respond_to_error)
         try:
             _check_headers(scope)
-            await self._handle(exchange, receive, kind)
+            await self._handle(request, receive, kind)
         except ServiceError as error:
-            await exchange.send_error(error)
-        except asyncio.CancelledError:
-            raise
+            await request.send_error(error)
         except Exception:
             # An application that waits for the rest of a body fails when its client disconnects, which is no defect.
-            if not exchange.is_abandoned:
-                log.exception("request failed", request_id=exchange.id)
-                await exchange.send_error(InternalError())
+            if not request.is_abandoned:
+                log.exception("request failed", request_id=request.id)
+                await request.send_error(InternalError())
         finally:
-            self._record(exchange)
+            self._record(request)
 
     def refusal_at_once(self, scope: Scope) -> Response | None:
-        """Return the response to a request that would have to wait too long, or None to call the application.
+        """Return the response to a request that must be refused for lack of capacity, or None to call the application.
 
-        Refusals are most of the work under overload. A server that calls this first needs no task for them.
+        The server asks this before it starts a task for the request, because under overload most of the work is
+        refusing requests. A refusal returned here is already counted and logged.
         """
         started_at = time.perf_counter()
         scope = self.proxies.resolve(scope)
@@ -135,145 +151,175 @@ class EdgeMiddleware:
 
         response = self.respond_to_error(_OVERLOADED, scope)
         if not isinstance(response, Response):
-            return None
+            return None  # only a complete response can be sent without calling the application
+
         response.raw_headers += _refusal_headers(scope)
         self._record_refusal(scope, started_at)
         return response
 
-    async def _handle(self, exchange: Exchange, receive: Receive, kind: RequestKind) -> None:
-        """Call the application: for an upload in its slot while it is received, else once the body is complete."""
-        if _is_health_check(exchange.scope):
-            await self.app(exchange.scope, receive, exchange.send)
+    async def _handle(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
+        """Receive the body of a request and call the application, in the way that fits the kind of request.
+
+        Health checks are never queued. Uploads are handled while they arrive, a limited number of them at a time. Any
+        other request waits for its turn once its body is complete, so that a slow client occupies no place.
+        """
+        if _is_health_check(request.scope):
+            await self.app(request.scope, receive, request.send)
             return
 
-        body = self._limit_body(exchange, receive)
-        body.check_declared_length(exchange.headers.get(b"content-length"))
-        if self._is_upload(exchange):
-            with self._uploads.slot(exchange.scope):
-                await self.app(exchange.scope, body, exchange.send)
-        elif exchange.has_body:
-            with self._memory.buffer(body) as buffered:
-                await buffered.receive_all()
-                if not exchange.is_abandoned:
-                    await self._admit(exchange, buffered, kind)
+        body = self._limit_body(request, receive)
+        body.check_declared_length(request.headers.get(b"content-length"))
+
+        if self._is_upload(request):
+            with self._upload_slots.slot(request.scope):
+                await self.app(request.scope, body, request.send)
+        elif request.has_body:
+            with self._body_memory.buffer(body) as buffered_body:
+                await buffered_body.receive_all()
+                if not request.is_abandoned:
+                    await self._admit(request, buffered_body, kind)
         else:
-            await self._admit(exchange, body, kind)
+            await self._admit(request, body, kind)
 
-    async def _admit(self, exchange: Exchange, receive: Receive, kind: RequestKind) -> None:
-        """Call the application when it is the request's turn, and learn what the request costs."""
-        cost = self._costs.expected(kind)
-        place = self._admission.enter_at_once(cost)
-        if place is None:  # only now is it worth identifying the caller
-            place = await self._admission.enter(self._caller_of(exchange.scope), cost)
+    async def _admit(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
+        """Call the application once it is the request's turn, and learn from the time that the request takes.
 
-        exchange.place = place
+        Raises:
+            Overloaded: the request would have to wait too long, or has waited too long.
+        """
+        expected_seconds = self._costs.expected(kind)
+        place = self._admission.enter_at_once(expected_seconds)
+        if place is None:
+            # Only callers with waiting requests need to be told apart, and identifying a caller takes time.
+            caller = self.caller_of(request.scope)
+            place = await self._admission.enter(caller, expected_seconds)
+
+        request.place = place
         try:
-            await place.run(self.app(exchange.scope, receive, exchange.send))
-            if exchange.status < 400:  # errors are cheap and say nothing about the cost of successful requests
+            await place.run(self.app(request.scope, receive, request.send))
+
+            is_successful = request.status < 400
+            if is_successful:  # errors are cheap and say nothing about the cost of successful requests
                 self._costs.learn(kind, place.used)
         finally:
             place.release()
 
     def _must_refuse(self, scope: Scope, kind: RequestKind) -> bool:
         """Return whether a request would have to wait too long for its turn."""
-        cost = self._costs.expected(kind)
-        if self._admission.has_room(cost) or _is_health_check(scope):
+        expected_seconds = self._costs.expected(kind)
+        if self._admission.has_room(expected_seconds) or _is_health_check(scope):
             return False
-        return self._admission.refuses(self._caller_of(scope), cost)
+
+        return self._admission.refuses(self.caller_of(scope), expected_seconds)
 
     async def _send_refusal(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request before anything else is done for it, and close its connection."""
+        """Refuse a request for lack of capacity, before anything else is done for it, and close its connection."""
         started_at = time.perf_counter()
 
-        async def send_with_headers(message: Message) -> None:
+        async def send_with_refusal_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *_refusal_headers(scope)]}
+                headers = [*message["headers"], *_refusal_headers(scope)]
+                message = {**message, "headers": headers}
             await send(message)
 
         response = self.respond_to_error(_OVERLOADED_CLOSING, scope)
-        await response(scope, receive_disconnect, send_with_headers)
+        await response(scope, receive_disconnect, send_with_refusal_headers)
         self._record_refusal(scope, started_at)
 
     def _record_refusal(self, scope: Scope, started_at: float) -> None:
         """Count a request that was refused at once; such requests are logged together, once a second."""
         _request_counter(_method_label(scope["method"]), _OVERLOADED.status).inc()
         SECONDS.observe(time.perf_counter() - started_at)
-
         self._refused_since_log += 1
-        if started_at - self._overload_logged_at >= OVERLOAD_LOG_SECONDS:
+
+        is_log_due = started_at - self._overload_logged_at >= OVERLOAD_LOG_SECONDS
+        if is_log_due:
             log.warning("overloaded", refused=self._refused_since_log, working=self._admission.running)
             self._refused_since_log = 0
             self._overload_logged_at = started_at
 
-    def _is_upload(self, exchange: Exchange) -> bool:
-        return exchange.has_body and exchange.scope["path"].rstrip("/") in self.large_bodies
+    def _is_upload(self, request: TrackedRequest) -> bool:
+        """Return whether a request has a body that is handled as an upload."""
+        return request.has_body and request.scope["path"].rstrip("/") in self.upload_paths
 
-    def _limit_body(self, exchange: Exchange, receive: Receive) -> LimitedBody:
-        is_upload = self._is_upload(exchange)
+    def _limit_body(self, request: TrackedRequest, receive: Receive) -> LimitedBody:
+        """Return a `receive` function that enforces the limits on the body of this request.
+
+        The time for an upload is not limited, only its rate, because its size and the client's line may vary.
+        """
+        is_upload = self._is_upload(request)
         settings = self.settings
         return LimitedBody(
-            exchange.watch_disconnect(receive),
+            request.watch_disconnect(receive),
             max_bytes=settings.upload_max_bytes if is_upload else settings.body_max_bytes,
             minimum_rate=settings.minimum_rate_bytes,
             deadline_seconds=math.inf if is_upload else settings.receive_timeout_seconds,
         )
 
-    def _record(self, exchange: Exchange) -> None:
-        """Count and log the request, without the query of its URL, which may hold personal data."""
-        seconds = time.perf_counter() - exchange.started_at
-        scope = exchange.scope
-        status = CLIENT_DISCONNECTED if exchange.is_abandoned else exchange.status
+    def _record(self, request: TrackedRequest) -> None:
+        """Count a request in the metrics and write it to the access log, at the end of its response.
 
-        _request_counter(_method_label(exchange.method), status).inc()
-        SECONDS.observe(seconds)
-        if not self._is_logged:
+        The query of the URL is left out of the log, because it may hold personal data.
+        """
+        elapsed_seconds = time.perf_counter() - request.started_at
+        status = CLIENT_DISCONNECTED if request.is_abandoned else request.status
+
+        _request_counter(_method_label(request.method), status).inc()
+        SECONDS.observe(elapsed_seconds)
+        if not self._logs_requests:
             return
+
+        client = request.scope.get("client")
         self._access_log.info(
             "request",
-            request_id=exchange.id,
-            method=exchange.method[:16],
-            path=scope["path"][:300],
-            client=scope["client"][0] if scope.get("client") else None,
+            request_id=request.id,
+            method=request.method[:MAX_LOGGED_METHOD],
+            path=request.scope["path"][:MAX_LOGGED_PATH],
+            client=client[0] if client else None,
             status=status,
-            ms=round(seconds * 1000, 2),
+            ms=round(elapsed_seconds * 1000, 2),
         )
 
 
 def _check_headers(scope: Scope) -> None:
     """Refuse headers that are too large, or that another server on the way could read differently (RFC 9112).
 
-    An HTTP/1.0 request may lack a `Host` header; every other request has exactly one. `chunked` is the only transfer
-    coding, because no application here decodes another one.
+    Such differences would let a client smuggle a second request past a proxy. A request has exactly one `Host` header,
+    or none in HTTP/1.0, and `chunked` is the only transfer coding, because no application here decodes another one.
 
     Raises:
-        HeadersTooLarge: there are too many headers, or too long ones.
+        HeadersTooLarge: there are too many headers, or they are too long.
         BadRequest: the headers are ambiguous.
     """
     headers: list[tuple[bytes, bytes]] = scope["headers"]
-    if len(headers) > MAX_HEADERS or sum(map(len, itertools.chain.from_iterable(headers))) > MAX_HEADER_BYTES:
+    header_bytes = sum(map(len, itertools.chain.from_iterable(headers)))
+    if len(headers) > MAX_HEADERS or header_bytes > MAX_HEADER_BYTES:
         raise HeadersTooLarge
 
-    version = scope["http_version"]
+    http_version = scope["http_version"]
     host_count = sum(name == b"host" for name, _ in headers)
-    codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
 
-    has_valid_host = host_count == 1 or (host_count == 0 and version == "1.0")
-    has_valid_coding = codings in ([], [b"chunked"])
-    if version not in _HTTP_VERSIONS or not has_valid_host or not has_valid_coding:
+    has_valid_version = http_version in _HTTP_VERSIONS
+    has_valid_host = host_count == 1 or (host_count == 0 and http_version == "1.0")
+    has_valid_coding = transfer_codings in ([], [b"chunked"])
+    if not (has_valid_version and has_valid_host and has_valid_coding):
         raise BadRequest(headers={"Connection": "close"})
 
 
 def _method_label(method: str) -> str:
-    """Return the method for the metrics, in which clients must not be able to create labels."""
+    """Return the label of a method in the metrics; unknown methods share one, so that clients cannot create labels."""
     return method if method in _METHODS else "OTHER"
 
 
 def _is_health_check(scope: Scope) -> bool:
+    """Return whether a request asks for the health of this process, which must be known under overload as well."""
     path: str = scope["path"]
     return path.startswith("/health/")
 
 
 def _refusal_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Return the headers that `Exchange` adds to other responses."""
+    """Return the headers of a refusal that `TrackedRequest` would have added to any other response."""
     client_id = next((value for name, value in scope["headers"] if name == REQUEST_ID), None)
-    return [(REQUEST_ID, choose_request_id(client_id).encode()), NOSNIFF]
+    request_id = choose_request_id(client_id)
+    return [(REQUEST_ID, request_id.encode()), NOSNIFF]

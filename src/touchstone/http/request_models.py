@@ -6,30 +6,33 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.attributes import INT32_MAX, INT53_MAX
-from touchstone.http.unknown_names import suggestion_facts
+from touchstone.http.spelling_suggestions import suggestion_facts
 
 LONG_TEXT: Final = 100_000
 SHORT_TEXT: Final = 255
 
 
 def require_clean_text(value: str) -> str:
-    """Return a text that every database and terminal can hold.
+    """Return the text of a request unchanged if every database and terminal can hold it.
 
     Raises:
         ValueError: the text contains a NUL character or a lone surrogate.
     """
-    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+    has_lone_surrogate = any("\ud800" <= character <= "\udfff" for character in value)
+    if has_lone_surrogate or "\x00" in value:
         raise PydanticCustomError("unclean_text", "NUL characters and lone surrogates are not text")
     return value
 
 
 def _strip_text(value: Any) -> Any:
+    """Return a text without white space around it, and any other value unchanged for pydantic to refuse."""
     return value.strip() if isinstance(value, str) else value
 
 
 def _convert_whole_float(value: Any) -> Any:
     """Return 3.0 as 3, because both are integers in JSON (JSON Schema 2020-12, section 4.2.3)."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    is_whole_float = isinstance(value, float) and value.is_integer()
+    return int(value) if is_whole_float else value
 
 
 WholeFloatAsInt: Final = BeforeValidator(_convert_whole_float)
@@ -63,16 +66,23 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, value: Any) -> Any:
+        """Return the fields of a JSON object without its ignored keys, or raise a validation error for an unknown key.
+
+        The error names the nearest known key, so that a misspelt optional field does not go unnoticed. A value that is
+        not an object is returned unchanged, and pydantic refuses it afterwards.
+        """
         if not isinstance(value, dict):
             return value
 
-        known = set(cls.model_fields)
-        for key in value:
-            if key not in known and key not in cls.ignored:
-                facts = suggestion_facts(str(key), known)
+        known_keys = set(cls.model_fields)
+        fields = {key: item for key, item in value.items() if key not in cls.ignored}
+
+        for key in fields:
+            if key not in known_keys:
+                facts = suggestion_facts(str(key), known_keys)
                 raise PydanticCustomError("unknown_name", "{name} is unknown; known: {known}", facts)
 
-        return {key: item for key, item in value.items() if key not in cls.ignored}
+        return fields
 
     def provided_fields(self) -> dict[str, Any]:
         """Return the fields that the client sent, with their values."""

@@ -20,7 +20,7 @@ class JsonResponse(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """Return the encoded content."""
+        """Return the body of the response."""
         if isinstance(content, bytes):
             return content
         return msgspec.json.encode(content)

@@ -1,6 +1,7 @@
 """Routing: strictly parsed request bodies, trailing slashes, 405 responses, and a fast path to fixed addresses."""
 
 import inspect
+import re
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
@@ -30,30 +31,36 @@ class StrictRoute(APIRoute):
         return list(inspect.signature(self.endpoint).parameters) == ["request"]
 
     def get_route_handler(self) -> Handler:
-        """Return the handler, wrapped so that it receives a body that `parse_json` has accepted."""
+        """Return the function that FastAPI calls for each request to this route.
+
+        If the endpoint has a body parameter, the body is parsed by our strict JSON parser first, so that FastAPI never
+        uses its own, more lenient one.
+        """
         if self.is_bare:
             # FastAPI has nothing to inject or convert here, and its machinery would cost more than a hot response.
             bare_handler: Handler = self.endpoint
             return bare_handler
 
-        handler = super().get_route_handler()
-        if self.body_field is None:
-            return handler
+        fastapi_handler = super().get_route_handler()
+        expects_body = self.body_field is not None
+        if not expects_body:
+            return fastapi_handler
 
         async def parse_body_and_handle(request: Request) -> Response:
             body = await request.body()
             value = parse_json(body) if body else None
-            return await handler(_ParsedRequest(request, body, value))
+            return await fastapi_handler(_ParsedRequest(request, body, value))
 
         return parse_body_and_handle
 
 
 class _ParsedRequest(Request):
-    """A request whose body has been read and parsed."""
+    """A request whose body has been read and parsed, and whose media type is JSON whatever the client claims."""
 
     def __init__(self, request: Request, body: bytes, value: Any) -> None:
-        headers = [(name, content) for name, content in request.scope["headers"] if name != b"content-type"]
+        headers = [header for header in request.scope["headers"] if header[0] != b"content-type"]
         headers.append((b"content-type", b"application/json"))
+
         super().__init__({**request.scope, "headers": headers}, request.receive)
         self._body = body
         self._json = value
@@ -72,11 +79,13 @@ class TrailingSlashMiddleware:
         self.slashed = slashed  # registered paths that end with a slash, written without it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with the registered form of its path."""
+        """Pass the request on with its path in the form that is registered, with or without a trailing slash."""
         if scope["type"] == "http":
             path = scope["path"]
-            bare_path = path[:-1] if len(path) > 1 and path.endswith("/") else path
+            has_trailing_slash = path.endswith("/") and path != "/"
+            bare_path = path[:-1] if has_trailing_slash else path
             registered_path = bare_path + "/" if bare_path in self.slashed else bare_path
+
             if registered_path != path:
                 scope = {**scope, "path": registered_path}
 
@@ -98,43 +107,54 @@ class AllowedMethodsMiddleware:
             for route in router.routes:
                 if isinstance(route, APIRoute):
                     methods_by_path.setdefault(route.path, set()).update(route.methods or ())
-        self.allowed_methods = [
-            (compile_path(path)[0], frozenset(methods)) for path, methods in methods_by_path.items()
-        ]
+
+        self._methods_by_path_regex: list[tuple[re.Pattern[str], frozenset[str]]] = []
+        for path, methods in methods_by_path.items():
+            path_regex, _path_format, _converters = compile_path(path)
+            self._methods_by_path_regex.append((path_regex, frozenset(methods)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, unless its address is known and does not support its method."""
+        """Pass the request on, or respond with 405 if its address exists but does not support its method."""
         if scope["type"] == "http":
-            for path_regex, methods in self.allowed_methods:
-                if path_regex.match(scope["path"]):
-                    if scope["method"] not in methods:
-                        error = MethodNotAllowed(allowed=methods)
-                        await error_response(error, scope)(scope, receive, send)
-                        return
-                    break
+            allowed_methods = self._allowed_methods(scope["path"])
+            if allowed_methods is not None and scope["method"] not in allowed_methods:
+                response = error_response(MethodNotAllowed(allowed=allowed_methods), scope)
+                await response(scope, receive, send)
+                return
 
         await self.app(scope, receive, send)
+
+    def _allowed_methods(self, path: str) -> frozenset[str] | None:
+        """Return the methods that the first matching address supports, or None if no address matches."""
+        for path_regex, methods in self._methods_by_path_regex:
+            if path_regex.match(path):
+                return methods
+        return None
 
 
 class _BufferedRequest(Request):
     """A request that reads its body without the async generator of Starlette, which costs more than a hot response."""
 
     async def body(self) -> bytes:
-        """Return the whole body.
+        """Return the whole body, which is read by the first call and kept for later ones.
 
         Raises:
             ClientDisconnect: the client went away before the body was complete.
         """
-        if not hasattr(self, "_body"):
-            chunks = []
-            more_body = True
-            while more_body:
-                message = await self.receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                chunks.append(message.get("body", b""))
-                more_body = message.get("more_body", False)
-            self._body = b"".join(chunks)
+        if hasattr(self, "_body"):
+            return self._body
+
+        chunks = []
+        has_more = True
+        while has_more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+
+            chunks.append(message.get("body", b""))
+            has_more = message.get("more_body", False)
+
+        self._body = b"".join(chunks)
         return self._body
 
 
@@ -148,17 +168,23 @@ class FastPathMiddleware:
     def __init__(self, app: ASGIApp, application: FastAPI, *routers: APIRouter) -> None:
         self.app = app
         self.application = application
-        self.handlers: dict[tuple[str, str], Handler] = {
-            (method, route.path): route.endpoint
-            for router in routers
-            for route in router.routes
-            if isinstance(route, StrictRoute) and route.is_bare and "{" not in route.path
-            for method in route.methods or ()
-        }
+        self.handlers: dict[tuple[str, str], Handler] = {}  # by method and path
+
+        routes = [route for router in routers for route in router.routes if isinstance(route, StrictRoute)]
+        for route in routes:
+            has_fixed_path = "{" not in route.path
+            if route.is_bare and has_fixed_path:
+                for method in route.methods or ():
+                    self.handlers[method, route.path] = route.endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Call the handler of this method and path, or pass the request on if it is not a fixed address."""
-        handler = self.handlers.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        """Call the bare handler for this method and path, or pass the request on if there is none.
+
+        The handler's errors are reported as they would be by FastAPI, which is not involved here.
+        """
+        handler = None
+        if scope["type"] == "http":
+            handler = self.handlers.get((scope["method"], scope["path"]))
         if handler is None:
             await self.app(scope, receive, send)
             return
@@ -168,4 +194,5 @@ class FastPathMiddleware:
             response = await handler(request)
         except tuple(EXCEPTION_HANDLERS) as error:
             response = await handle_exception(request, error)
+
         await response(request.scope, receive, send)

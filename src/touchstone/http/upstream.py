@@ -76,56 +76,63 @@ class RemoteBackend:
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        """The pooled client, opened by the first request because it needs the running event loop."""
-        if self._lazy_session is None:
-            connector: aiohttp.BaseConnector
-            if self._is_unix_socket:
-                socket_path = self.url.removeprefix(UNIX_PREFIX)
-                connector = aiohttp.UnixConnector(socket_path, limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
-            else:
-                connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+        """The HTTP client with its pool of connections, opened by the first request because it needs an event loop.
 
-            self._lazy_session = aiohttp.ClientSession(
-                connector=connector,
-                timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS),
-                auto_decompress=False,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                skip_auto_headers=("User-Agent", "Content-Type", "Accept", "Accept-Encoding"),
-            )
+        It changes nothing in what it forwards: it adds no headers, keeps no cookies and does not decompress bodies.
+        """
+        if self._lazy_session is not None:
+            return self._lazy_session
+
+        connector: aiohttp.BaseConnector
+        if self._is_unix_socket:
+            socket_path = self.url.removeprefix(UNIX_PREFIX)
+            connector = aiohttp.UnixConnector(socket_path, limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+        else:
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+
+        self._lazy_session = aiohttp.ClientSession(
+            connector=connector,
+            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS),
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=("User-Agent", "Content-Type", "Accept", "Accept-Encoding"),
+        )
         return self._lazy_session
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward the request and stream the response back.
+        """Forward a request to the backend and stream its response back to the client.
 
         Raises:
             BackendUnavailable: the backend cannot be reached, or closed the connection before its response began.
             UpstreamTimeout: the response did not begin in time.
         """
-        body = _RequestBody(receive)
-        is_bodiless = scope["method"] in _METHODS_WITHOUT_BODY and not _has_body(scope)
-        request = self._session.request(
+        request_body = _RequestBody(receive)
+        pending_response = self._session.request(
             scope["method"],
             self._target_url(scope),
             headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
-            data=None if is_bodiless else body.chunks(),
+            data=request_body.chunks() if _may_have_body(scope) else None,
             allow_redirects=False,
         )
 
         try:
-            response = await asyncio.wait_for(request, self.timeout)
+            response = await asyncio.wait_for(pending_response, self.timeout)
         except TimeoutError as error:
             raise UpstreamTimeout(backend=self.name) from error
         except (aiohttp.ClientError, OSError) as error:
-            if body.error:
-                raise body.error from None
+            # If reading the client's body failed, the client is to blame, and not the backend.
+            if request_body.error:
+                raise request_body.error from None
             raise BackendUnavailable(backend=self.name) from error
 
         async with response:
-            await _stream_response(response, body, send, stop_event(scope))
+            await _stream_response(response, request_body, send, stop_event(scope))
 
     def _target_url(self, scope: Scope) -> URL:
+        """Return the URL of the backend at which a request is to be repeated."""
         path = quote(scope["path"], safe=PATH_SAFE)
         query = scope["query_string"].decode("latin-1")
+
         url = f"{self._base_url}{path}?{query}" if query else f"{self._base_url}{path}"
         return URL(url, encoded=True)
 
@@ -146,7 +153,10 @@ class RemoteBackend:
 
 
 class _RequestBody:
-    """The client's body as a stream, which keeps the error that ended it early."""
+    """The body of the client's request as a stream for the backend.
+
+    If reading the body fails, `error` is the reason, which the HTTP client would otherwise hide behind its own error.
+    """
 
     def __init__(self, receive: Receive) -> None:
         self.receive = receive
@@ -154,52 +164,64 @@ class _RequestBody:
         self.error: Exception | None = None
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it arrives."""
+        """Yield the parts of the body as they arrive from the client.
+
+        Raises:
+            ConnectionResetError: the client disconnected before the body was complete.
+            ServiceError: the body exceeds a limit of ours.
+        """
         try:
             while not self.is_complete:
                 message = await self.receive()
                 if message["type"] == "http.disconnect":
                     raise ConnectionResetError("the client disconnected")
+
                 self.is_complete = not message.get("more_body", False)
-                if chunk := message.get("body", b""):
+                chunk = message.get("body", b"")
+                if chunk:
                     yield chunk
         except Exception as error:
             self.error = error
             raise
 
     async def wait_for_disconnect(self) -> None:
-        """Return once the client has disconnected."""
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
+        """Return once the client has disconnected, and drop what it sends until then."""
+        message = await self.receive()
+        while message["type"] != "http.disconnect":
+            message = await self.receive()
 
 
 async def _stream_response(
-    response: aiohttp.ClientResponse, body: _RequestBody, send: Send, stop: asyncio.Event | None
+    response: aiohttp.ClientResponse, request_body: _RequestBody, send: Send, server_stop: asyncio.Event | None
 ) -> None:
+    """Send the backend's response to the client part by part, without the headers of the backend's connection."""
     headers = [(name.lower(), value) for name, value in response.raw_headers if name.lower() not in _HOP_HEADERS]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
 
     if response.content_type == "text/event-stream":
-        await _stream_events(response, body, send, stop)
+        await _stream_events(response, request_body, send, server_stop)
     else:
         await _stream_chunks(response, send)
+
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _stream_events(
-    response: aiohttp.ClientResponse, body: _RequestBody, send: Send, stop: asyncio.Event | None
+    response: aiohttp.ClientResponse, request_body: _RequestBody, send: Send, server_stop: asyncio.Event | None
 ) -> None:
-    """Stream events until the stream ends, the client disconnects or the server stops.
+    """Send server-sent events to the client until the backend ends them, the client disconnects or the server stops.
 
-    An event stream may be silent for long, so the backend would not notice by itself that nobody listens any more.
+    An event stream may be silent for a long time, in which nothing is sent that could fail because the client has gone.
+    Therefore the disconnection is awaited beside the events, and closes the response.
     """
-    watchers: list[asyncio.Future[Any]] = [asyncio.ensure_future(body.wait_for_disconnect())]
-    if stop is not None:
-        watchers.append(asyncio.ensure_future(stop.wait()))
+    watchers: list[asyncio.Future[Any]] = [asyncio.ensure_future(request_body.wait_for_disconnect())]
+    if server_stop is not None:
+        watchers.append(asyncio.ensure_future(server_stop.wait()))
     for watcher in watchers:
         watcher.add_done_callback(lambda _: response.close())
 
     try:
+        # Closing the response makes reading from it fail, which is the intended end of the stream.
         with contextlib.suppress(aiohttp.ClientConnectionError):
             await _stream_chunks(response, send)
     finally:
@@ -208,10 +230,15 @@ async def _stream_events(
 
 
 async def _stream_chunks(response: aiohttp.ClientResponse, send: Send) -> None:
+    """Send the parts of a response's body to the client as they arrive from the backend."""
     async for chunk in response.content.iter_any():
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
-def _has_body(scope: Scope) -> bool:
+def _may_have_body(scope: Scope) -> bool:
+    """Return whether a request has a body, or has a method with which it may have one."""
+    if scope["method"] not in _METHODS_WITHOUT_BODY:
+        return True
+
     headers = dict(scope["headers"])
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"

@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidValue, Location
 from touchstone.http.request_models import require_clean_text
-from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
+from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
 
 ParameterValue: TypeAlias = int | float | bool | str | tuple[str, ...]
 ParameterValues: TypeAlias = dict[str, ParameterValue]

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from touchstone.core.errors import FieldError, Invalid, InvalidWeights
-from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
+from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.services.selection.parameters import MAX_REPORTED_NAME
 

@@ -20,7 +20,7 @@ from touchstone.http.request_models import (
     WholeFloatAsInt,
     require_clean_text,
 )
-from touchstone.http.unknown_names import unknown_value_error
+from touchstone.http.spelling_suggestions import unknown_value_error
 from touchstone.services.selection.json_fields import JsonObject
 
 MAX_WORDS: Final = 200

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import ConflictingValues, FieldError, Invalid
-from touchstone.http.unknown_names import unknown_name_error, unknown_value_error
+from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.weighted_score import active_weights
 from touchstone.services.selection.filters import FILTER_PARAMETERS

@@ -1,4 +1,4 @@
-"""One request and its response, as the outermost middleware follows them."""
+"""The state of one request and its response while the outermost middleware handles them, and the request's id."""
 
 import os
 import re
@@ -19,16 +19,27 @@ _EVENT_STREAM: Final = b"text/event-stream"
 ErrorResponder = Callable[[ServiceError, Scope], ASGIApp]  # returns the response that reports an error
 
 
-class Exchange:
-    """One request and the progress of its response.
+class TrackedRequest:
+    """One request, with its id and the progress of its response.
 
     Applications see a HEAD request as a GET: they return the same headers for both, and the body is dropped here.
+
+    Attributes:
+        scope: the scope for the application, which contains the request id.
+        headers: the headers of the request by name; of a repeated header, the last one.
+        status: the status of the response, or 0 before the response has begun.
+        is_complete: whether the response to a HEAD request has been sent.
+        is_abandoned: whether the client disconnected before the response began.
+        place: the request's place among those that the server works on, if it needs one.
     """
 
     def __init__(self, scope: Scope, send: Send, respond_to_error: ErrorResponder) -> None:
+        """Begin to track a request that has just arrived, and choose its id.
+
+        The response is sent with `send`. `respond_to_error` makes the response if handling the request fails.
+        """
         self.started_at = time.perf_counter()
         self.status = 0
-        self.method: str = scope["method"]
         self.is_complete = False
         self.is_abandoned = False
         self.place: Place | None = None
@@ -36,35 +47,44 @@ class Exchange:
         self._respond_to_error = respond_to_error
 
         headers = scope["headers"]
+        self.method: str = scope["method"]
         self.headers: dict[bytes, bytes] = dict(headers)
         self.has_body = b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0") != b"0"
 
         client_id = self.headers.get(REQUEST_ID)
+        self.id = choose_request_id(client_id)
         if client_id is not None:
             headers = [(name, value) for name, value in headers if name != REQUEST_ID]
-        self.id = choose_request_id(client_id)
-        method = "GET" if self.method == "HEAD" else self.method
-        self.scope = {**scope, "method": method, "headers": [*headers, (REQUEST_ID, self.id.encode())]}
+
+        self.scope = {
+            **scope,
+            "method": "GET" if self.method == "HEAD" else self.method,
+            "headers": [*headers, (REQUEST_ID, self.id.encode())],
+        }
 
     def watch_disconnect(self, receive: Receive) -> Receive:
         """Return a `receive` function that notes when the client disconnects before the response has begun."""
 
-        async def watch() -> Message:
+        async def receive_and_watch() -> Message:
             message = await receive()
             if message["type"] == "http.disconnect" and self.status == 0:
                 self.is_abandoned = True
             return message
 
-        return watch
+        return receive_and_watch
 
     async def send(self, message: Message) -> None:
-        """Pass a message on to the server, with our headers if it starts the response."""
+        """Pass a message of the response on to the server, adding our headers when the response starts.
+
+        Messages that the client cannot get any more, and the body of the response to a HEAD request, are dropped.
+        """
         if self.is_complete or self.is_abandoned:
             return
 
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message = {**message, "headers": self._complete_headers(list(message.get("headers", ())))}
+            headers = self._complete_headers(list(message.get("headers", ())))
+            message = {**message, "headers": headers}
         await self._deliver(message)
 
         if self.method == "HEAD":
@@ -72,32 +92,39 @@ class Exchange:
             await self._send({"type": "http.response.body", "body": b""})
 
     def _complete_headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Return the headers of a response with the request id and the protection against content sniffing."""
+        """Return the headers of a response with the request id and a header against content sniffing added.
+
+        If the headers announce an event stream, the place of the request is released: a stream lives long and does
+        little, and must not keep other requests from being worked on.
+        """
         values = dict(headers)
+
+        # Applications do not know of HEAD, which every address that supports GET supports as well.
         if self.status == MethodNotAllowed.status:
             headers = [(name, _allow_head(value) if name == b"allow" else value) for name, value in headers]
 
-        # An event stream lives long and does little, so it must not occupy a place that others could work in.
-        if self.place is not None and values.get(b"content-type", b"").startswith(_EVENT_STREAM):
+        is_event_stream = values.get(b"content-type", b"").startswith(_EVENT_STREAM)
+        if is_event_stream and self.place is not None:
             self.place.release()
 
         if REQUEST_ID not in values:
             headers.append((REQUEST_ID, self.id.encode()))
-        if NOSNIFF[0] not in values:
+        nosniff_name, _ = NOSNIFF
+        if nosniff_name not in values:
             headers.append(NOSNIFF)
         return headers
 
     async def _deliver(self, message: Message) -> None:
-        """Send a message; if the client reads too slowly to take it at once, release the place before waiting."""
-        steps = self._send(message).__await__()
+        """Send a message, and release the place of the request if its client reads too slowly to take it at once."""
+        sending = self._send(message).__await__()
         try:
-            first_step = next(steps)
+            first_wait = next(sending)
         except StopIteration:
-            return
+            return  # the server took the message without waiting for the client
 
         if self.place is not None:
             self.place.release()
-        await resume(first_step, steps)
+        await resume(first_wait, sending)
 
     async def send_error(self, error: ServiceError) -> None:
         """Send an error response, unless a response has begun."""
@@ -114,7 +141,7 @@ def choose_request_id(client_id: bytes | None) -> str:
 
 
 def _allow_head(allow: bytes) -> bytes:
-    """Return an `Allow` header to which HEAD is added if it contains GET."""
+    """Return the value of an `Allow` header with HEAD added to its methods if GET is among them."""
     methods = {method.strip() for method in allow.split(b",")}
     if b"GET" in methods:
         methods.add(b"HEAD")

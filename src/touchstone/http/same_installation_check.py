@@ -18,8 +18,8 @@ from touchstone.http.internal_client import InternalClient
 from touchstone.http.responses import JsonResponse
 from touchstone.http.upstream import RemoteBackend
 
-PATH: Final = "/installation"
-ID_FILE: Final = "installation.id"
+IDENTITY_PATH: Final = "/installation"
+ID_FILE_NAME: Final = "installation.id"
 TIMEOUT_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.start")
 
@@ -32,8 +32,8 @@ class PartIdentity(msgspec.Struct, frozen=True):
     has_key: bool
 
 
-class InstallationMiddleware:
-    """Adds a route to a backend that returns its identity to other parts with the same key."""
+class PartIdentityMiddleware:
+    """Middleware of a backend that tells other parts of the service which part, of which installation, it is."""
 
     def __init__(self, app: ASGIApp, tokens: InternalTokens | None, identity: PartIdentity) -> None:
         self.app = app
@@ -41,8 +41,11 @@ class InstallationMiddleware:
         self._identity = identity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Return the identity, or pass a request for any other path on."""
-        if scope["type"] != "http" or scope["path"] != PATH:
+        """Respond to a request for `/installation`, and pass every other request on.
+
+        If there is an internal key, a request for the identity must be signed with it.
+        """
+        if scope["type"] != "http" or scope["path"] != IDENTITY_PATH:
             await self.app(scope, receive, send)
             return
 
@@ -55,23 +58,32 @@ class InstallationMiddleware:
             await JsonResponse(self._identity)(scope, receive, send)
 
 
-def installation_id(data_dir: Path) -> str:
-    """Return the random id of a data folder, and create it if this part is the first to ask."""
-    path = data_dir / ID_FILE
-    if not path.exists():
-        temporary = path.with_name(f".{ID_FILE}.{os.getpid()}")
-        temporary.write_text(secrets.token_hex(16))
+def read_or_create_installation_id(data_dir: Path) -> str:
+    """Return the random id of a data folder, which is created by the first part that asks for it.
+
+    Parts that start at the same time and share the folder get the same id.
+    """
+    id_file = data_dir / ID_FILE_NAME
+
+    if not id_file.exists():
+        temporary_file = id_file.with_name(f".{ID_FILE_NAME}.{os.getpid()}")
+        temporary_file.write_text(secrets.token_hex(16))
         try:
-            path.hardlink_to(temporary)  # unlike a rename, this never replaces an id that another part just created
+            # Unlike a rename, a link never replaces an id that another part has just created.
+            id_file.hardlink_to(temporary_file)
         except FileExistsError:
             pass
         finally:
-            temporary.unlink()
-    return path.read_text().strip()
+            temporary_file.unlink()
+
+    return id_file.read_text().strip()
 
 
 async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens | None, data_dir: Path) -> None:
-    """Compare this part with a backend that it depends on, unless the backend cannot be reached yet.
+    """Check at startup that a backend in another process belongs to the same installation as this part.
+
+    Both must have the same internal key, or none, and share one data folder. A backend that cannot be reached yet is
+    not checked, because parts may start in any order.
 
     Raises:
         SettingsError: the URL leads elsewhere, or the keys or data folders differ.
@@ -79,8 +91,9 @@ async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens
     url_variable = f"TOUCHSTONE_{backend.name.upper()}_URL"
     label = f"{backend.name} at {backend.url}"
 
+    client = InternalClient(backend, tokens)
     try:
-        response = await asyncio.wait_for(InternalClient(backend, tokens).get(PATH, None), TIMEOUT_SECONDS)
+        response = await asyncio.wait_for(client.get(IDENTITY_PATH, caller=None), TIMEOUT_SECONDS)
     except (ServiceError, TimeoutError):
         log.warning("backend not reachable yet", backend=backend.name, url=backend.url)
         return
@@ -96,5 +109,5 @@ async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens
         raise SettingsError(f"{url_variable}: {backend.url} is the {identity.part} part, not {backend.name}.")
     if tokens is not None and not identity.has_key:
         raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has no key; give the same one to every part.")
-    if identity.installation != installation_id(data_dir):
+    if identity.installation != read_or_create_installation_id(data_dir):
         raise SettingsError(f"TOUCHSTONE_DATA_DIR: {label} uses another folder than {data_dir}; all parts share one.")
