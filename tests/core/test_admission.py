@@ -122,9 +122,9 @@ async def test_who_would_wait_too_long_is_refused_at_once() -> None:
     waiting_room = admission(wait_seconds=PLANNED)
     callers = Callers(waiting_room)
     for number in range(6):
-        assert not waiting_room.refuses("a", LONG)
+        assert not waiting_room.would_refuse("a", LONG)
         await callers.request(f"a{number}")
-    assert waiting_room.refuses("a", LONG)
+    assert waiting_room.would_refuse("a", LONG)
     await callers.request("a6")
     assert (callers.started, callers.refused, waiting_room.waiting) == (["a0"], ["a6"], 5)
 
@@ -143,8 +143,8 @@ async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
     callers = Callers(waiting_room)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
         await callers.request(name)
-    assert waiting_room.refuses("a", LONG)
-    assert not waiting_room.refuses("b", LONG)
+    assert waiting_room.would_refuse("a", LONG)
+    assert not waiting_room.would_refuse("b", LONG)
     await callers.request("b1")
     assert callers.refused == ["a5"]
     await callers.finish_in_turn()
@@ -158,7 +158,7 @@ async def test_a_caller_who_asks_once_is_not_refused_for_those_who_ask_often() -
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
         await callers.request(name)
 
-    assert not waiting_room.refuses("b", 100 * LONG)
+    assert not waiting_room.would_refuse("b", 100 * LONG)
     await callers.request("b1", 100 * LONG)
     assert callers.refused == ["a5"]
 
@@ -263,10 +263,10 @@ async def test_only_the_time_on_the_event_loop_is_counted() -> None:
 
     async def outer() -> None:
         await asyncio.sleep(0.2)
-        before = place.used
+        before = place.used_seconds
         assert before < 0.2
         await asyncio.create_task(SamePlaceMiddleware(inner)({}, receive, send))
-        assert place.used > before
+        assert place.used_seconds > before
 
     await place.run(outer())
     assert ran == [place]

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.listening import listening
 from touchstone.core.client_address import TrustedProxies
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.http.connection import HEADER_SECONDS
+from touchstone.http.connection_deadlines import HEADER_SECONDS
 from touchstone.http.connection_limits import (
     CONNECTION_BURST,
     CONNECTIONS_PER_SECOND,
@@ -63,7 +63,7 @@ ANSWERED = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.mark.parametrize("then", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", ANSWERED + ANSWERED])
 async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch, then: bytes) -> None:
     """After its last whole answer, be it silent or half way through another request; what is whole is answered."""
-    monkeypatch.setattr("touchstone.http.connection.KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.connection_deadlines.KEEP_ALIVE_SECONDS", 0.2)
     async with listening(APP) as where:
         answer = await asyncio.wait_for(talk(where, ANSWERED + then), SLACK)
     assert answer.count(b"HTTP/1.1 200 OK") == 1 + then.count(ANSWERED)
@@ -71,7 +71,7 @@ async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch
 
 async def test_an_answer_that_takes_long_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody rests while an answer is being made."""
-    monkeypatch.setattr("touchstone.http.connection.KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.connection_deadlines.KEEP_ALIVE_SECONDS", 0.2)
 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.5)
@@ -253,7 +253,7 @@ async def test_a_trusted_proxy_is_not_made_to_wait() -> None:
 
 async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long before one that rests after a useful answer."""
-    monkeypatch.setattr("touchstone.http.connection.REFUSED_IDLE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.connection_deadlines.REFUSED_IDLE_SECONDS", 0.2)
     async with listening(Refusing(), limits=ConnectionLimits(per_address=10)) as where:
         assert b"not now" in await asyncio.wait_for(talk(where, REFUSED), SLACK)
 
@@ -269,12 +269,12 @@ def test_refusals_have_a_share_of_the_time() -> None:
 async def test_a_flood_of_connections_from_one_address_is_read_little_by_little() -> None:
     """Every connection is answered in the end, and other addresses have a schedule of their own."""
     limits = ConnectionLimits(per_address=1000)
-    delays = [limits.read_delay("192.0.2.1", 0.0) for _ in range(3 * CONNECTION_BURST)]
+    delays = [limits.read_delay_seconds("192.0.2.1", 0.0) for _ in range(3 * CONNECTION_BURST)]
 
     assert delays[:CONNECTION_BURST] == [0.0] * CONNECTION_BURST
     assert delays[-1] == pytest.approx((2 * CONNECTION_BURST - 1) / CONNECTIONS_PER_SECOND)
-    assert limits.read_delay("192.0.2.2", 0.0) == 0.0
-    assert limits.read_delay("192.0.2.1", 60.0) == 0.0
+    assert limits.read_delay_seconds("192.0.2.2", 0.0) == 0.0
+    assert limits.read_delay_seconds("192.0.2.1", 60.0) == 0.0
 
     async with listening(Refusing(), limits=limits) as where:
         host, port = where.removeprefix("http://").split(":")

@@ -36,22 +36,24 @@ class Admission:
     """The queue in front of an application.
 
     At most `limit` requests run at once, and as many may wait in each lane. A request with more work ahead of it than
-    fits into 3 % of `wait_seconds` is refused at once, unless another caller has more work waiting: then that
+    fits into a small share of `wait_seconds` is refused at once, unless another caller has more work waiting: then that
     caller's newest request is refused instead. A request that has waited for `wait_seconds` is refused as well.
     """
 
     def __init__(self, *, limit: int, wait_seconds: float) -> None:
         self.limit = limit
         self.wait_seconds = wait_seconds
-        self._planned_seconds = PLANNED_SHARE * wait_seconds
         self.running = 0
+        self._max_seconds_ahead = PLANNED_SHARE * wait_seconds
+
         # A caller whose requests wait for a job or are read slowly must not hold every place: the first half is open to
         # everybody, and of the rest each caller gets a share.
-        self._unshared = limit // 2
-        self._share = max(1, limit // 4)
-        self._shares: Counter[Hashable] = Counter()
-        self._short = _Lane(SHORT_SECONDS_AT_ONCE)
-        self._long = _Lane(0.0)
+        self._unshared_places = limit // 2
+        self._max_places_per_caller = max(1, limit // 4)
+        self._places_by_caller: Counter[Hashable] = Counter()
+
+        self._short = _Lane(seconds_at_once=SHORT_SECONDS_AT_ONCE)
+        self._long = _Lane(seconds_at_once=0.0)
         self._lanes = (self._short, self._long)
 
     @property
@@ -59,142 +61,181 @@ class Admission:
         """Number of requests that wait for their turn."""
         return len(self._short.waiting) + len(self._long.waiting)
 
-    def has_room(self, cost: float) -> bool:
-        """Return whether a request of this cost could start at once."""
-        lane = self._lane(cost)
-        return not lane.waiting and self._has_room(lane, cost)
+    def has_room(self, cost_seconds: float) -> bool:
+        """Return whether a request of this expected cost could start at once."""
+        lane = self._lane_for(cost_seconds)
+        return not lane.waiting and self._fits(lane, cost_seconds)
 
-    def enter_at_once(self, cost: float) -> "Place | None":
-        """Return a place for a request if there is room now, or None if it has to wait."""
-        if self.running >= self._unshared or not self.has_room(cost):
+    def enter_at_once(self, cost_seconds: float) -> "Place | None":
+        """Return a place for a request if there is room now, or None if it has to wait.
+
+        The caller need not be known, because this uses only the places that are open to everybody.
+        """
+        if self.running >= self._unshared_places or not self.has_room(cost_seconds):
             return None
-        place = Place(self, self._lane(cost), None, min(cost, TURN_SECONDS))
+
+        place = Place(self, self._lane_for(cost_seconds), caller=None, cost_seconds=min(cost_seconds, TURN_SECONDS))
         self._start(place)
         return place
 
-    def refuses(self, caller: Hashable, cost: float) -> bool:
-        """Return whether a request of this caller would be refused instead of waiting."""
-        lane = self._lane(cost)
-        if self._has_room(lane, cost) or not self._is_full(lane):
-            return False
-        backlogs = lane.backlogs()
-        if caller not in backlogs:
-            return len(backlogs) == len(lane.waiting)  # nobody has more than one request waiting
-        return backlogs[caller] + cost >= max(backlogs.values())
+    def would_refuse(self, caller: Hashable, cost_seconds: float) -> bool:
+        """Return whether a request of this caller would be refused instead of waiting.
 
-    async def enter(self, caller: Hashable, cost: float) -> "Place":
-        """Return a place for a request that costs about `cost` seconds, once it is its turn.
+        If the queue is full, a request is accepted only from a caller with less work waiting than another one, whose
+        newest request then has to go. Among callers with one request each, those that came first may stay.
+        """
+        lane = self._lane_for(cost_seconds)
+        if self._fits(lane, cost_seconds) or not self._is_full(lane):
+            return False
+
+        backlog_seconds = lane.backlog_seconds_by_caller()
+        if caller not in backlog_seconds:
+            return len(backlog_seconds) == len(lane.waiting)  # nobody has more than one request waiting
+        return backlog_seconds[caller] + cost_seconds >= max(backlog_seconds.values())
+
+    async def enter(self, caller: Hashable, cost_seconds: float) -> "Place":
+        """Return a place for a request that costs about `cost_seconds`, once it is its turn.
+
+        Whoever gets the place has to release it.
 
         Raises:
             Overloaded: the request would have to wait too long, or has waited too long.
         """
-        place = self.enter_at_once(cost)
+        place = self.enter_at_once(cost_seconds)
         if place is None:
-            place = Place(self, self._lane(cost), caller, min(cost, TURN_SECONDS))
-            await self._wait(place)
+            place = Place(
+                self, self._lane_for(cost_seconds), caller=caller, cost_seconds=min(cost_seconds, TURN_SECONDS)
+            )
+            await self._wait_for_turn(place)
         return place
 
-    async def _wait(self, place: "Place") -> None:
+    async def _wait_for_turn(self, place: "Place") -> None:
+        """Put a request into the queue, and return when it has been started.
+
+        Raises:
+            Overloaded: the queue is full, the request has waited too long, or it had to make way for other callers.
+        """
         lane = place.lane
-        if self.refuses(place.caller, place.cost):
+        if self.would_refuse(place.caller, place.cost_seconds):
             raise Overloaded(retry_after=1, headers=_CLOSE)
         if self._is_full(lane):
             lane.drop_from_longest_backlog()
 
         loop = asyncio.get_running_loop()
-        place.turn = loop.create_future()
+        place.decision = loop.create_future()
         lane.append(place)
         self.start_waiting()
+
         deadline = loop.call_later(self.wait_seconds, lane.refuse, place)
         try:
-            is_admitted = await place.turn
+            is_admitted = await place.decision
         except BaseException:
+            # The client may have gone. The request may also have been admitted at the same moment.
             lane.discard(place)
-            place.release()  # it may have been admitted at the same moment
+            place.release()
             raise
         finally:
             deadline.cancel()
+
         if not is_admitted:
             raise Overloaded(retry_after=1, headers=_CLOSE)
 
     def start_waiting(self) -> None:
-        """Start every waiting request for which there is room."""
+        """Start waiting requests in the order of their turn, for as long as there is room for the next one.
+
+        This has to be called whenever a request joins the queue, ends, or makes room for others.
+        """
         for lane in self._lanes:
             while lane.waiting:
-                place = lane.next(self._shares, self._share)
-                if place is None or not self._has_room(lane, place.cost):
+                place = lane.next_in_turn(self._places_by_caller, self._max_places_per_caller)
+                if place is None or not self._fits(lane, place.cost_seconds):
                     break
+
                 lane.take(place)
-                if place.answer(True):
-                    self._shares[place.caller] += 1
-                    place.is_shared = True
+                was_still_waiting = place.settle(is_admitted=True)
+                if was_still_waiting:
+                    self._places_by_caller[place.caller] += 1
+                    place.counts_for_caller = True
                     self._start(place)
 
     def end(self, place: "Place") -> None:
-        """Release the place of a request that has finished."""
+        """Stop counting a request that has finished, so that its place is free for another one."""
         self.running -= 1
-        if place.is_shared:
-            self._shares[place.caller] -= 1
-            if not self._shares[place.caller]:
-                del self._shares[place.caller]
+
+        if place.counts_for_caller:
+            self._places_by_caller[place.caller] -= 1
+            if not self._places_by_caller[place.caller]:
+                del self._places_by_caller[place.caller]
 
     def _start(self, place: "Place") -> None:
+        """Count a request as running, among all requests and in its lane."""
         self.running += 1
-        place.is_running = place.holds_lane = True
-        place.lane.count += 1
-        place.lane.seconds += place.cost
+        place.is_running = True
+        place.holds_lane = True
+        place.lane.running += 1
+        place.lane.running_seconds += place.cost_seconds
 
-    def _lane(self, cost: float) -> "_Lane":
-        return self._short if cost <= SHORT_SECONDS else self._long
+    def _lane_for(self, cost_seconds: float) -> "_Lane":
+        """Return the lane of requests with this expected cost."""
+        return self._short if cost_seconds <= SHORT_SECONDS else self._long
 
-    def _has_room(self, lane: "_Lane", cost: float) -> bool:
-        return self.running < self.limit and (lane.count == 0 or lane.seconds + cost <= lane.seconds_at_once)
+    def _fits(self, lane: "_Lane", cost_seconds: float) -> bool:
+        """Return whether a request may start beside those that are running; an empty lane has room for any request."""
+        has_free_place = self.running < self.limit
+        return has_free_place and (lane.running == 0 or lane.running_seconds + cost_seconds <= lane.seconds_at_once)
 
     def _is_full(self, lane: "_Lane") -> bool:
+        """Return whether another request would wait too long in this lane, or be one too many."""
         waiting_count = len(lane.waiting)
         if waiting_count >= self.limit:
             return True
-        seconds_ahead = lane.seconds + lane.seconds_waiting()
-        return waiting_count >= ALWAYS_WAITING and seconds_ahead > self._planned_seconds
+
+        seconds_ahead = lane.running_seconds + lane.waiting_seconds()
+        return waiting_count >= ALWAYS_WAITING and seconds_ahead > self._max_seconds_ahead
 
 
 class _Lane:
     """Requests of similar cost: how many are running, and which wait, in the order of their arrival."""
 
-    def __init__(self, seconds_at_once: float) -> None:
-        self.seconds_at_once = seconds_at_once
-        self.count = 0
-        self.seconds = 0.0
+    def __init__(self, *, seconds_at_once: float) -> None:
+        self.seconds_at_once = seconds_at_once  # the cost of the requests that may run beside one another
+        self.running = 0
+        self.running_seconds = 0.0
         self.waiting: list[Place] = []
         self._virtual_time = 0.0
         self._finish_tags: dict[Hashable, float] = {}  # by caller: when its last request ends, in virtual time
 
-    def seconds_waiting(self) -> float:
+    def waiting_seconds(self) -> float:
         """Return the expected cost of all waiting requests."""
-        return sum(place.cost for place in self.waiting)
+        return sum(place.cost_seconds for place in self.waiting)
 
-    def backlogs(self) -> dict[Hashable, float]:
-        """Return the expected cost of the waiting requests of each caller."""
-        backlogs: dict[Hashable, float] = defaultdict(float)
+    def backlog_seconds_by_caller(self) -> dict[Hashable, float]:
+        """Return the expected cost of each caller's waiting requests."""
+        backlog_seconds: dict[Hashable, float] = defaultdict(float)
         for place in self.waiting:
-            backlogs[place.caller] += place.cost
-        return backlogs
+            backlog_seconds[place.caller] += place.cost_seconds
+        return backlog_seconds
 
     def append(self, place: "Place") -> None:
-        """Add a request to the queue."""
+        """Add a request to the queue, with the turn that fair queueing gives it.
+
+        Its turn comes after the work that the same caller has waiting already, but not after that of other callers.
+        """
         if not self.waiting or len(self._finish_tags) >= MAX_CALLERS:
             self._finish_tags.clear()
             self._virtual_time = 0.0
-        place.start_tag = max(self._virtual_time, self._finish_tags.get(place.caller, 0.0))
-        self._finish_tags[place.caller] = place.start_tag + place.cost
+
+        last_finish_tag = self._finish_tags.get(place.caller, 0.0)
+        place.start_tag = max(self._virtual_time, last_finish_tag)
+        self._finish_tags[place.caller] = place.start_tag + place.cost_seconds
         self.waiting.append(place)
 
-    def next(self, shares: Mapping[Hashable, int], share: int) -> "Place | None":
+    def next_in_turn(self, places_by_caller: Mapping[Hashable, int], max_places: int) -> "Place | None":
         """Return the waiting request with the smallest start tag, and among equals the one that came first.
 
-        Callers that hold their share of the places already are skipped.
+        Callers that hold `max_places` already are skipped. Returns None if no other caller has a request waiting.
         """
-        candidates = (place for place in self.waiting if shares.get(place.caller, 0) < share)
+        candidates = (place for place in self.waiting if places_by_caller.get(place.caller, 0) < max_places)
         return min(candidates, key=lambda place: place.start_tag, default=None)
 
     def take(self, place: "Place") -> None:
@@ -207,70 +248,81 @@ class _Lane:
         if place in self.waiting:
             self.waiting.remove(place)
             if place.caller in self._finish_tags:
-                self._finish_tags[place.caller] -= place.cost
+                self._finish_tags[place.caller] -= place.cost_seconds
 
     def drop_from_longest_backlog(self) -> None:
         """Refuse the newest request of the caller with the most work waiting, preferably one with several requests."""
-        backlogs = self.backlogs()
-        counts = Counter(place.caller for place in self.waiting)
-        caller = max(backlogs, key=lambda caller: (counts[caller] > 1, backlogs[caller]))
-        newest = next(place for place in reversed(self.waiting) if place.caller == caller)
-        self.refuse(newest)
+        backlog_seconds = self.backlog_seconds_by_caller()
+        request_counts = Counter(place.caller for place in self.waiting)
+
+        longest = max(backlog_seconds, key=lambda caller: (request_counts[caller] > 1, backlog_seconds[caller]))
+        newest_place = next(place for place in reversed(self.waiting) if place.caller == longest)
+        self.refuse(newest_place)
 
     def refuse(self, place: "Place") -> None:
         """Refuse a waiting request."""
         self.discard(place)
-        place.answer(False)
+        place.settle(is_admitted=False)
 
     def leave(self, place: "Place") -> None:
-        """Stop counting a request as running, so that others may start."""
-        self.count -= 1
-        self.seconds = self.seconds - place.cost if self.count else 0.0
+        """Stop counting a request as running in this lane, so that others may start."""
+        self.running -= 1
+        # Starting anew at zero keeps rounding errors from adding up.
+        self.running_seconds = self.running_seconds - place.cost_seconds if self.running else 0.0
 
 
 class Place:
-    """The place of one request: its expected cost, the time for which it has held the loop, and its state.
+    """The place of one request in the queue and, once it is admitted, among the running requests.
 
-    `cost` and `used` are in seconds of the event loop.
+    Attributes:
+        cost_seconds: for how long the request is expected to hold the event loop.
+        used_seconds: for how long it has held the event loop so far.
+        start_tag: its turn in the queue, in the virtual time of fair queueing.
+        decision: tells a waiting request whether it is admitted.
+        is_running: whether it counts among the running requests of the server.
+        holds_lane: whether it counts among those of its lane as well, and so keeps others from starting.
+        counts_for_caller: whether it counts among the places that its caller holds.
     """
 
     __slots__ = (
         "_timer",
         "admission",
         "caller",
-        "cost",
+        "cost_seconds",
+        "counts_for_caller",
+        "decision",
         "holds_lane",
         "is_running",
-        "is_shared",
         "lane",
         "start_tag",
-        "turn",
-        "used",
+        "used_seconds",
     )
 
-    def __init__(self, admission: Admission, lane: _Lane, caller: Hashable, cost: float) -> None:
+    def __init__(self, admission: Admission, lane: _Lane, *, caller: Hashable, cost_seconds: float) -> None:
         self.admission = admission
         self.lane = lane
         self.caller = caller
-        self.cost = cost
-        self.used = 0.0
+        self.cost_seconds = cost_seconds
+        self.used_seconds = 0.0
         self.start_tag = 0.0
-        self.turn: asyncio.Future[bool] | None = None
+        self.decision: asyncio.Future[bool] | None = None
         self.is_running = False
-        self.is_shared = False
         self.holds_lane = False
+        self.counts_for_caller = False
         self._timer: asyncio.TimerHandle | None = None
 
     @types.coroutine
     def run(self, work: Awaitable[T]) -> Generator[Any, Any, T]:
-        """Await the work of the request and measure the time for which it holds the event loop.
+        """Await the work of the request, measure for how long it holds the event loop, and return its result.
 
-        Other requests may start while it waits for something else (a database, a job, its client) for more than a
-        moment.
+        The work is driven step by step, as the event loop drives a task: a step ends when the work waits for something,
+        and only the time within steps is counted. Other requests may start beside this one as soon as it has held the
+        loop for a whole turn, or waits for something else (a database, a job, its client) for more than a moment.
         """
         _CURRENT_PLACE.set(self)
         steps = work.__await__()
-        error: BaseException | None = None
+        error: BaseException | None = None  # raised by what the work waited for
+
         while True:
             if self._timer is not None:
                 self._timer.cancel()
@@ -283,9 +335,9 @@ class Place:
                 result: T = stop.value
                 return result
             finally:
-                self.used += time.perf_counter() - started_at
+                self.used_seconds += time.perf_counter() - started_at
 
-            if self.used > TURN_SECONDS:
+            if self.used_seconds > TURN_SECONDS:
                 self.make_room()
             elif awaited is not None and self.holds_lane:
                 self._timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self.make_room)
@@ -296,32 +348,38 @@ class Place:
             except BaseException as thrown:  # noqa: BLE001 - every exception is passed on to the work
                 error = thrown
 
-    def answer(self, is_admitted: bool) -> bool:
+    def settle(self, *, is_admitted: bool) -> bool:
         """Tell a waiting request whether it is admitted, and return False if it no longer waits."""
-        if self.turn is None or self.turn.done():
+        if self.decision is None or self.decision.done():
             return False
-        self.turn.set_result(is_admitted)
+
+        self.decision.set_result(is_admitted)
         return True
 
     def make_room(self) -> None:
-        """Let other requests start while this one keeps its place among the `limit`."""
+        """Let other requests start beside this one, which still counts among the `limit` running requests."""
         if self.holds_lane:
             self.holds_lane = False
             self.lane.leave(self)
             self.admission.start_waiting()
 
     def release(self) -> None:
-        """Give the place back; repeated calls do nothing."""
+        """Give the place back, so that another request may start; repeated calls do nothing.
+
+        A request whose client reads slowly gives its place back before it ends.
+        """
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self.is_running:
-            self.is_running = False
-            self.admission.end(self)
-            if self.holds_lane:
-                self.holds_lane = False
-                self.lane.leave(self)
-            self.admission.start_waiting()
+        if not self.is_running:
+            return
+
+        self.is_running = False
+        self.admission.end(self)
+        if self.holds_lane:
+            self.holds_lane = False
+            self.lane.leave(self)
+        self.admission.start_waiting()
 
 
 _CURRENT_PLACE: Final[ContextVar[Place]] = ContextVar("place")

@@ -1,4 +1,4 @@
-"""One connection of the HTTP server: deadlines, limits per client address, and refusals without a task."""
+"""One connection of the HTTP server, which enforces its deadlines and limits, and refuses requests without a task."""
 
 import asyncio
 import random
@@ -13,27 +13,16 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from touchstone.core.errors import BadRequest, Overloaded, ServiceError
 from touchstone.core.metrics import CLOSED
-from touchstone.http.connection_limits import (
-    SLOW_BYTES,
-    ConnectionLimits,
-    Pace,
-    Progress,
-    has_input,
-    limit_unsent_bytes,
-)
+from touchstone.http.connection_deadlines import AwaitedInput
+from touchstone.http.connection_limits import SLOW_BYTES, ConnectionLimits, Pace
 from touchstone.http.error_rendering import render_error
 from touchstone.http.responses import JsonResponse
 from touchstone.http.shutdown import STOP_EVENT_KEY
+from touchstone.http.tcp_sockets import SocketCounters, has_input, limit_unsent_bytes
 from touchstone.messages.locales import DEFAULT_LOCALE
 
-# Longer than our own clients keep an idle connection (15 s), so that they never reuse one that is being closed.
-KEEP_ALIVE_SECONDS: Final = 75
-HEADER_SECONDS: Final = 5.0
 CHECK_SECONDS: Final = 1.0
-# While the server stops, an idle connection may be used once more within this time.
-STOPPING_IDLE_SECONDS: Final = 2.0
-# How long a connection may idle after a refusal, which asks its client to come back after a second.
-REFUSED_IDLE_SECONDS: Final = 5.0
+# A refusal asks its client to come back after the shorter time; clients that do not are not read for up to the longer.
 RETRY_SECONDS: Final = (1.0, 2.0)
 # Reasons for which a connection is reset instead of closed after its response.
 _ABORT_REASONS: Final = frozenset({"unread", "unsent", "too_many_slow"})
@@ -42,13 +31,13 @@ QuickRefusal = Callable[[Any], Response | None]
 
 
 def _encode_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes | memoryview) -> bytes:
-    """Return the bytes of a complete response."""
+    """Return the bytes of a complete HTTP/1.1 response."""
     header_lines = [b"%b: %b\r\n" % header for header in headers]
     return b"".join((STATUS_LINE[status], *header_lines, b"\r\n", body))
 
 
 def _encode_last_response(error: ServiceError) -> bytes:
-    """Return the bytes of an error response that ends its connection."""
+    """Return the bytes of an error response, in the default language, that ends its connection."""
     headers = {**error.headers, "Connection": "close"}
     response = JsonResponse(render_error(error, DEFAULT_LOCALE), error.status, headers)
     return _encode_response(error.status, response.raw_headers, response.body)
@@ -78,21 +67,25 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._pause_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Count the connection, refuse it if there are too many, and start the regular check."""
+        """Prepare a new connection: start the regular check, and read from it if the limits of its client allow it.
+
+        A connection that is one too many is closed with a response to the request that its client is about to send. One
+        that is part of a flood of connections is read after a delay.
+        """
         super().connection_made(transport)
         now = self.loop.time()
         self._idle_since = now
         self._request_began_at: float | None = now  # the first request is expected at once
         self._has_headers = False
 
-        self._progress: Progress | None = None
+        self._counters: SocketCounters | None = None
         self._read_pace = Pace(self._limits.minimum_rate)
         self._write_pace = Pace(self._limits.minimum_rate)
         self._is_slow = False
         self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
 
-        self._key = self._limits.key(self.client)
-        self._is_counted = self._limits.open(self._key)
+        self._client_key = self._limits.key(self.client)
+        self._is_counted = self._limits.open(self._client_key)
         if not self._is_counted:
             CLOSED.labels("too_many").inc()
             transport.write(_TOO_MANY_CONNECTIONS)
@@ -100,9 +93,9 @@ class ConnectionProtocol(HttpToolsProtocol):
             return
 
         limit_unsent_bytes(transport.get_extra_info("socket"))
-        delay = self._limits.read_delay(self._key, now)
-        if delay > 0:
-            self._pause_reading(delay)
+        delay_seconds = self._limits.read_delay_seconds(self._client_key, now)
+        if delay_seconds > 0:
+            self._pause_reading(delay_seconds)
 
     def on_message_begin(self) -> None:
         """Note when a request begins, because its headers must be complete in time."""
@@ -134,10 +127,15 @@ class ConnectionProtocol(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Call the application, unless the request can be refused here and the connection can be used afterwards."""
+        """Start the application for a request whose headers are complete, or refuse the request right here.
+
+        A refusal is written without starting a task, and the connection stays open. If a client sends the next request
+        without waiting as the refusal asked, and refusals have used up their time, the client is not read for a while.
+        """
         started_at = time.perf_counter()
         response = self._refuse(cycle.scope) if self._can_refuse_here(cycle) else None
-        ignores_retry_after = self._is_refused and self.loop.time() - self._idle_since < RETRY_SECONDS[0]
+
+        returns_too_early = self._is_refused and self.loop.time() - self._idle_since < RETRY_SECONDS[0]
         self._is_refused = response is not None
         if response is None:
             super()._start_asgi_task(cycle, app)
@@ -145,12 +143,15 @@ class ConnectionProtocol(HttpToolsProtocol):
 
         headers = [*cycle.default_headers, *response.raw_headers]
         self.transport.write(_encode_response(response.status_code, headers, response.body))
-        cycle.response_started = cycle.response_complete = True
+        cycle.response_started = True
+        cycle.response_complete = True
         self.on_response_complete()
 
-        is_within_budget = self._limits.refusals.use(self.loop.time(), time.perf_counter() - started_at)
-        if ignores_retry_after and not is_within_budget and self._key is not None:
-            # The delay is spread, so that not all clients come back at once.
+        refusal_seconds = time.perf_counter() - started_at
+        is_within_budget = self._limits.refusals.use(self.loop.time(), refusal_seconds)
+        has_limits = self._client_key is not None
+        if returns_too_early and has_limits and not is_within_budget:
+            # The delay is random, so that not all clients are read again at once.
             self._pause_reading(random.uniform(*RETRY_SECONDS))  # noqa: S311
 
     def _can_refuse_here(self, cycle: RequestResponseCycle) -> bool:
@@ -162,12 +163,13 @@ class ConnectionProtocol(HttpToolsProtocol):
         is_last = not cycle.keep_alive or self._is_stopping
         return not is_pipelined and not is_last and cycle.scope["method"] != "HEAD"
 
-    def _pause_reading(self, delay: float) -> None:
-        """Read nothing for `delay` seconds."""
+    def _pause_reading(self, delay_seconds: float) -> None:
+        """Leave what the client sends in the kernel for this time."""
         self.flow.pause_reading()
-        self._pause_timer = self.loop.call_later(delay, self._resume_reading)
+        self._pause_timer = self.loop.call_later(delay_seconds, self._resume_reading)
 
     def _resume_reading(self) -> None:
+        """Read again what the client sends, which counts as idle from now on and not since its last response."""
         self._pause_timer = None
         self._idle_since = self.loop.time()
         if not self.transport.is_closing():
@@ -198,9 +200,10 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._check_timer.cancel()
         if self._pause_timer is not None:
             self._pause_timer.cancel()
-        self._set_slow(False)
+
+        self._count_as_slow(is_slow=False)
         if self._is_counted:
-            self._limits.close(self._key)
+            self._limits.close(self._client_key)
         super().connection_lost(exc)
 
     @property
@@ -215,6 +218,7 @@ class ConnectionProtocol(HttpToolsProtocol):
 
     @property
     def _is_stopping(self) -> bool:
+        """Whether the server is stopping."""
         stop_event: asyncio.Event | None = self.app_state.get(STOP_EVENT_KEY)
         return stop_event is not None and stop_event.is_set()
 
@@ -231,62 +235,78 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
 
     def _abort_reason(self) -> str | None:
-        """Return why the connection is too slow, or None if it is not."""
-        connection = self.transport.get_extra_info("socket")
-        previous, progress = self._progress, Progress.of(connection)
-        self._progress = progress
-        if progress is None:
+        """Compare how many bytes have moved with the check a second ago, and return why the client is too slow.
+
+        The reason is "unread" if the client does not read its response at the minimum rate, "unsent" if it does not
+        send the rest of a body that was refused, and "too_many_slow" if this connection is slow and others of the same
+        address are so already. There is no reason if the kernel does not count the bytes.
+        """
+        previous_counters = self._counters
+        counters = SocketCounters.read(self.transport.get_extra_info("socket"))
+        self._counters = counters
+        if counters is None:
             return None
 
         now = self.loop.time()
-        unsent_bytes = progress.unsent + self.transport.get_write_buffer_size()
-        if self._write_pace.is_too_slow(now, progress.acknowledged, unsent_bytes):
+        unsent_bytes = counters.unsent_bytes + self.transport.get_write_buffer_size()
+        if self._write_pace.is_too_slow(now, moved_bytes=counters.acknowledged_bytes, outstanding_bytes=unsent_bytes):
             return "unread"
 
         # The application limits the bodies that it waits for. The rest of a refused body is only read and dropped.
-        is_dropping_body = self._request_began_at is not None and self._has_headers and self.is_idle
-        if self._read_pace.is_too_slow(now, progress.received, SLOW_BYTES if is_dropping_body else 0):
+        is_receiving = self._request_began_at is not None
+        is_dropping_body = is_receiving and self._has_headers and self.is_idle
+        expected_bytes = SLOW_BYTES if is_dropping_body else 0
+        if self._read_pace.is_too_slow(now, moved_bytes=counters.received_bytes, outstanding_bytes=expected_bytes):
             return "unsent"
 
-        is_receiving = self._request_began_at is not None and not self.flow.read_paused
-        is_transferring = previous is not None and (unsent_bytes > 0 or is_receiving)
-        moved_bytes = 0 if previous is None else progress.moved - previous.moved
-        is_permitted = self._set_slow(is_transferring and moved_bytes < SLOW_BYTES)
-        return None if is_permitted else "too_many_slow"
+        if previous_counters is None:
+            is_slow = False
+        else:
+            is_transferring = unsent_bytes > 0 or (is_receiving and not self.flow.read_paused)
+            moved_bytes = counters.moved_bytes - previous_counters.moved_bytes
+            is_slow = is_transferring and moved_bytes < SLOW_BYTES
+
+        may_stay_open = self._count_as_slow(is_slow=is_slow)
+        return None if may_stay_open else "too_many_slow"
 
     def _close_reason(self) -> str | None:
-        """Return why the connection should be closed after its response, or None if it should not."""
+        """Return why the connection should be closed once its response is sent, or None if it should stay open.
+
+        The reason is that the client is late with the headers of a request ("headers") or with its next request
+        ("idle"). While a request is being answered, or input has yet to be read, it is not the client's turn.
+        """
         if not self.is_idle or has_input(self.transport.get_extra_info("socket")):
             return None
 
-        is_refused = self._is_refused and self._key is not None
-        idle_seconds = STOPPING_IDLE_SECONDS if self._is_stopping else KEEP_ALIVE_SECONDS
-        if is_refused:
-            idle_seconds = min(idle_seconds, REFUSED_IDLE_SECONDS)
+        # While the server stops, a client that has not sent anything yet is no longer expected to.
+        is_stopping = self._is_stopping
+        has_sent_nothing = self.scope is None
+        awaited_input = AwaitedInput(
+            idle_since=self._idle_since,
+            request_began_at=None if is_stopping and has_sent_nothing else self._request_began_at,
+            has_headers=self._has_headers,
+            is_refused=self._is_refused and self._client_key is not None,
+            is_stopping=is_stopping,
+        )
+        return awaited_input.overdue_reason(self.loop.time())
 
-        reason, limit, since = "idle", idle_seconds, self._idle_since
-        has_begun = self._request_began_at is not None and not (self._is_stopping and self.scope is None)
-        if has_begun:
-            since = max(self._idle_since, self._request_began_at or 0.0)
-            if not self._has_headers:
-                reason, limit = "headers", min(HEADER_SECONDS, KEEP_ALIVE_SECONDS)
-
-        return reason if self.loop.time() - since >= limit else None
-
-    def _set_slow(self, is_slow: bool) -> bool:
+    def _count_as_slow(self, *, is_slow: bool) -> bool:
         """Count this connection among the slow ones or not, and return whether it may stay open."""
         if is_slow == self._is_slow:
             return True
 
         self._is_slow = is_slow
         if is_slow:
-            return self._limits.add_slow(self._key)
-        self._limits.remove_slow(self._key)
+            return self._limits.add_slow(self._client_key)
+        self._limits.remove_slow(self._client_key)
         return True
 
     def _abort(self, reason: str) -> None:
         """Reset the connection, so that a response which its client does not read does not stay in memory."""
         CLOSED.labels(reason).inc()
         connection = self.transport.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+        # With a linger time of zero, closing drops what has not been sent.
+        linger_option = struct.pack("ii", 1, 0)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_option)
         self.transport.abort()

@@ -1,12 +1,10 @@
-"""Limits on connections: their number in all and per client address, and the rate at which they must progress."""
+"""Limits on connections: their number in all and per client address, and the rate at which they must progress.
+
+The deadlines for headers and for idle connections are in `connection_deadlines.py`.
+"""
 
 import contextlib
-import ctypes
-import fcntl
 import resource
-import socket
-import struct
-import termios
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -26,71 +24,35 @@ REFUSAL_BURST_SECONDS: Final = 0.25
 CONNECTION_BURST: Final = 64
 CONNECTIONS_PER_SECOND: Final = 400.0
 _MAX_SCHEDULES: Final = 1000
-# How much of a response may wait in the kernel, beyond what is on its way to the client.
-_UNSENT_LIMIT_BYTES: Final = 128 * 1024
 # Of the process's file descriptors, those for files, databases and child processes.
 _RESERVED_DESCRIPTORS: Final = 256
 UNLIMITED: Final = 1 << 30
-# A classic BPF program over the TCP header: a segment with SYN and without ACK is dropped, any other passes.
-_SO_ATTACH_FILTER: Final = 26
-_DROP_SYN: Final = ((0x30, 0, 0, 13), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 0), (0x06, 0, 0, 0x40000))
-# Offsets in Linux's `struct tcp_info` (include/uapi/linux/tcp.h): `tcpi_bytes_acked` and, after it, `…_received`.
-_TCP_INFO_UNACKNOWLEDGED: Final = 24  # of a listener: how many connections wait in its queue
-_TCP_INFO_COUNTERS: Final = 120
-_TCP_INFO_SIZE: Final = 136
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The bytes of a socket: acknowledged by the client, received from it, and not yet sent."""
-
-    acknowledged: int
-    received: int
-    unsent: int
-
-    @classmethod
-    def of(cls, connection: socket.socket) -> Self | None:
-        """Return the counters of the kernel, or None if there are none (a unix socket, a system other than Linux)."""
-        option = getattr(socket, "TCP_INFO", None)
-        if option is None or connection.family == socket.AF_UNIX:
-            return None
-        try:
-            info = connection.getsockopt(socket.IPPROTO_TCP, option, _TCP_INFO_SIZE)
-            unsent = struct.unpack("i", fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
-        except OSError:
-            return None
-        if len(info) < _TCP_INFO_SIZE:
-            return None
-        acknowledged, received = struct.unpack_from("QQ", info, _TCP_INFO_COUNTERS)
-        return cls(acknowledged, received, unsent)
-
-    @property
-    def moved(self) -> int:
-        """The bytes that have reached either end."""
-        return self.acknowledged + self.received
 
 
 class Pace:
-    """Checks that bytes move at a minimum rate while some are outstanding."""
+    """A check that bytes move at a minimum rate, in bytes per second, while some are outstanding."""
 
     def __init__(self, minimum_rate: int) -> None:
         self._window_bytes = int(minimum_rate * RATE_SECONDS)
         self._deadline: float | None = None
         self._required_bytes = 0
 
-    def is_too_slow(self, now: float, moved: int, outstanding: int) -> bool:
+    def is_too_slow(self, now: float, *, moved_bytes: int, outstanding_bytes: int) -> bool:
         """Return whether too few of the outstanding bytes have moved since the current window began.
 
-        `moved` counts all bytes so far; a new window begins whenever the bytes of the last one have moved.
+        This is called again and again with the time, all the bytes that have moved so far, and those that should still
+        move. Whenever the bytes of a window have moved, the next window begins, so that a fast client is never too slow
+        after a short pause.
         """
-        if outstanding <= 0:
+        if outstanding_bytes <= 0:
             self._deadline = None
             return False
 
-        if self._deadline is None or moved >= self._required_bytes:
+        if self._deadline is None or moved_bytes >= self._required_bytes:
             self._deadline = now + RATE_SECONDS
-            self._required_bytes = moved + min(outstanding, self._window_bytes)
+            self._required_bytes = moved_bytes + min(outstanding_bytes, self._window_bytes)
             return False
+
         return now >= self._deadline
 
 
@@ -104,9 +66,10 @@ class RefusalBudget:
 
     def use(self, now: float, seconds: float) -> bool:
         """Deduct the time that a refusal has taken, and return whether the budget is not exhausted."""
-        refilled = self.share * (now - self._used_at)
-        self._used_seconds = max(0.0, self._used_seconds - refilled) + seconds
+        refilled_seconds = self.share * (now - self._used_at)
+        self._used_seconds = max(0.0, self._used_seconds - refilled_seconds) + seconds
         self._used_at = now
+
         return self._used_seconds <= self.share * REFUSAL_BURST_SECONDS
 
 
@@ -135,7 +98,11 @@ class ConnectionLimits:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the limits from the settings and the number of file descriptors of the process."""
+        """Return the limits in the settings, and as many connections in all as the process can have files open.
+
+        Half of the file descriptors are left for what requests need: each may open a file or another connection. As a
+        side effect, the process's own limit on file descriptors is raised as far as the system permits.
+        """
         return cls(
             per_address=settings.connections_per_address,
             slow_per_address=settings.slow_connections_per_address,
@@ -148,31 +115,39 @@ class ConnectionLimits:
         """Return the key by which connections of this client are counted, or None if they are not counted."""
         if client is None or not self.per_address:
             return None
-        address = parse_address(client[0])
+
+        client_host, _port = client
+        address = parse_address(client_host)
         if address is not None and self.proxies.trust(address):
             return None
-        return address_block(client[0])
+        return address_block(client_host)
 
     def open(self, key: str | None) -> bool:
-        """Count a new connection, and return whether it may stay open."""
-        if self._open.total() >= self.total or (key is not None and self._open[key] >= self.per_address):
+        """Count a new connection, and return whether it may stay open; one that may not is not counted."""
+        is_full = self._open.total() >= self.total
+        is_full_for_address = key is not None and self._open[key] >= self.per_address
+        if is_full or is_full_for_address:
             return False
+
         self._open[key or ""] += 1
         return True
 
-    def read_delay(self, key: str | None, now: float) -> float:
-        """Return the seconds to wait before a new connection is read: 0, or more during a flood from its address.
+    def read_delay_seconds(self, key: str | None, now: float) -> float:
+        """Return how long to wait before a new connection is read: 0, or more during a flood from its address.
 
-        The schedule of each address is a virtual one (generic cell rate algorithm), which a burst may run ahead of.
+        Each address has a schedule at the permitted rate (the generic cell rate algorithm), and a burst of connections
+        may be read ahead of it.
         """
         if key is None:
             return 0.0
         if len(self._next_reads) >= _MAX_SCHEDULES:
             self._next_reads = {address: time for address, time in self._next_reads.items() if time > now}
 
-        read_at = max(now, self._next_reads.get(key, now))
-        self._next_reads[key] = read_at + 1 / CONNECTIONS_PER_SECOND
-        return max(0.0, read_at - now - CONNECTION_BURST / CONNECTIONS_PER_SECOND)
+        scheduled_at = max(now, self._next_reads.get(key, now))
+        self._next_reads[key] = scheduled_at + 1 / CONNECTIONS_PER_SECOND
+
+        burst_seconds = CONNECTION_BURST / CONNECTIONS_PER_SECOND
+        return max(0.0, scheduled_at - now - burst_seconds)
 
     def close(self, key: str | None) -> None:
         """Stop counting a connection that has been closed."""
@@ -182,6 +157,7 @@ class ConnectionLimits:
         """Count a connection as slow, and return whether it may stay open."""
         if key is None or not self.slow_per_address:
             return True
+
         self._slow[key] += 1
         return self._slow[key] <= self.slow_per_address
 
@@ -191,46 +167,8 @@ class ConnectionLimits:
             _decrement(self._slow, key)
 
 
-def limit_unsent_bytes(connection: socket.socket) -> None:
-    """Make the kernel take only a part of a response that its client does not read, where it supports that."""
-    if connection.family != socket.AF_UNIX and (option := getattr(socket, "TCP_NOTSENT_LOWAT", None)) is not None:
-        connection.setsockopt(socket.IPPROTO_TCP, option, _UNSENT_LIMIT_BYTES)
-
-
-def has_input(connection: socket.socket) -> bool:
-    """Return whether the client has sent something that has not been read."""
-    result = fcntl.ioctl(connection.fileno(), termios.FIONREAD, bytes(4))
-    unread_bytes: int = struct.unpack("i", result)[0]
-    return unread_bytes > 0
-
-
-def refuse_new_connections(listener: socket.socket) -> None:
-    """Make the kernel drop packets that begin a connection, while connections that have begun are still accepted.
-
-    The client tries again after a second and then finds the listener closed, or that of the next server.
-
-    Raises:
-        OSError: the system has no such filter.
-    """
-    if listener.family == socket.AF_UNIX:
-        return
-    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in _DROP_SYN))
-    listener.setsockopt(
-        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HL", len(_DROP_SYN), ctypes.addressof(program))
-    )
-
-
-def waiting_connections(listener: socket.socket) -> int:
-    """Return the number of connections in the queue of a listener; 0 where the kernel does not tell."""
-    option = getattr(socket, "TCP_INFO", None)
-    if option is None or listener.family == socket.AF_UNIX:
-        return 0
-    info = listener.getsockopt(socket.IPPROTO_TCP, option, _TCP_INFO_SIZE)
-    waiting: int = struct.unpack_from("I", info, _TCP_INFO_UNACKNOWLEDGED)[0]
-    return waiting
-
-
 def _decrement(counter: Counter[str], key: str) -> None:
+    """Count one less under this key, and forget keys whose count is zero."""
     counter[key] -= 1
     if counter[key] <= 0:
         del counter[key]
@@ -238,12 +176,12 @@ def _decrement(counter: Counter[str], key: str) -> None:
 
 def _raise_descriptor_limit() -> int:
     """Raise the limit on file descriptors as far as possible, and return how many of them connections may use."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft_limit != hard_limit:
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-            soft = hard
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
+            soft_limit = hard_limit
 
-    if soft == resource.RLIM_INFINITY:
+    if soft_limit == resource.RLIM_INFINITY:
         return UNLIMITED
-    return max(_RESERVED_DESCRIPTORS, soft - _RESERVED_DESCRIPTORS)
+    return max(_RESERVED_DESCRIPTORS, soft_limit - _RESERVED_DESCRIPTORS)

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.http.tcp_sockets import UNSENT_BYTES
 
 BACKLOG: Final = 2048
-# The part of a response that the kernel buffers beyond the client's window, so that clients that never read cost
-# little memory.
-UNSENT_BYTES: Final = 128 * 1024
 # The kernel drops a connection whose client acknowledges nothing for so long, even after we have closed it.
 UNACKNOWLEDGED_SECONDS: Final = 10
 UNIX_PREFIX: Final = "unix:"

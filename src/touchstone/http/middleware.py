@@ -200,7 +200,7 @@ class EdgeMiddleware:
 
             is_successful = request.status < 400
             if is_successful:  # errors are cheap and say nothing about the cost of successful requests
-                self._costs.learn(kind, place.used)
+                self._costs.learn(kind, place.used_seconds)
         finally:
             place.release()
 
@@ -210,7 +210,7 @@ class EdgeMiddleware:
         if self._admission.has_room(expected_seconds) or _is_health_check(scope):
             return False
 
-        return self._admission.refuses(self.caller_of(scope), expected_seconds)
+        return self._admission.would_refuse(self.caller_of(scope), expected_seconds)
 
     async def _send_refusal(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request for lack of capacity, before anything else is done for it, and close its connection."""

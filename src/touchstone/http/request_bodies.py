@@ -18,6 +18,8 @@ from touchstone.core.settings import Settings
 RATE_SECONDS: Final = 4.0
 # Bodies up to this size are never refused for lack of memory, because all connections together can hold few of them.
 SMALL_BYTES: Final = 64 * 1024
+# A longer number of digits is too large anyway, and slow to parse.
+_MAX_LENGTH_DIGITS: Final = 20
 _CLOSE: Final = {"Connection": "close"}
 T = TypeVar("T")
 
@@ -31,6 +33,7 @@ class LimitedBody:
     def __init__(
         self, receive: Receive, *, max_bytes: int, minimum_rate: int, deadline_seconds: float = float("inf")
     ) -> None:
+        """Limit the body that `receive` returns to `max_bytes`; `minimum_rate` is in bytes per second."""
         self.receive = receive
         self.max_bytes = max_bytes
         self.minimum_rate = minimum_rate
@@ -41,21 +44,25 @@ class LimitedBody:
         self._window_bytes = 0
 
     def check_declared_length(self, content_length: bytes | None) -> None:
-        """Check the `Content-Length` header before anything is read.
+        """Check the value of the `Content-Length` header, so that a large body is refused before any of it is read.
+
+        A request without this header passes; the size of its body is checked while it is received.
 
         Raises:
-            BadRequest: it is not a number.
-            TooLarge: it is over the limit.
+            BadRequest: the value is not a number.
+            TooLarge: the number is over the limit.
         """
         if content_length is None:
             return
         if not content_length.isdigit():
             raise BadRequest
-        if int(content_length[:20]) > self.max_bytes:
+
+        declared_bytes = int(content_length[:_MAX_LENGTH_DIGITS])
+        if declared_bytes > self.max_bytes:
             raise TooLarge(limit=self.max_bytes)
 
     async def __call__(self) -> Message:
-        """Return the next message.
+        """Return the next message from the client, which has a part of the body or says that the client disconnected.
 
         Raises:
             ReceiveTimeout: the client sends too slowly, or for too long.
@@ -65,38 +72,55 @@ class LimitedBody:
             return await self.receive()
 
         message = await self._receive_in_time()
-        if message["type"] == "http.request":
-            size = len(message.get("body", b""))
-            self._window_bytes += size
-            self.received_bytes += size
-            self.is_complete = not message.get("more_body", False)
-            if self.received_bytes > self.max_bytes:
-                raise TooLarge(limit=self.max_bytes)
+        if message["type"] != "http.request":
+            return message
+
+        chunk_bytes = len(message.get("body", b""))
+        self._window_bytes += chunk_bytes
+        self.received_bytes += chunk_bytes
+        self.is_complete = not message.get("more_body", False)
+
+        if self.received_bytes > self.max_bytes:
+            raise TooLarge(limit=self.max_bytes)
         return message
 
     async def _receive_in_time(self) -> Message:
+        """Return the next message, waiting for as long as the client keeps up the minimum rate.
+
+        Raises:
+            ReceiveTimeout: the client sends too slowly, or the deadline for the whole body has passed.
+        """
         while True:
+            max_wait_seconds = min(self._window_seconds, self._remaining_seconds)
             started_at = time.monotonic()
             try:
-                return await wait_within(min(self._window_seconds, self._remaining_seconds), self.receive())
+                return await wait_within(max_wait_seconds, self.receive())
             except TimeoutError:
-                pass
+                pass  # the rate is checked below, once the time has been deducted
             finally:
                 waited_seconds = time.monotonic() - started_at
                 self._window_seconds -= waited_seconds
                 self._remaining_seconds -= waited_seconds
+
             self._check_rate()
 
     def _check_rate(self) -> None:
-        """Start a new measurement window, or raise ReceiveTimeout if the last one had too few bytes."""
-        if self._remaining_seconds <= 0 or self._window_bytes < self.minimum_rate * RATE_SECONDS:
+        """Begin a new window for measuring the rate, unless the client sent too little in the last one.
+
+        Raises:
+            ReceiveTimeout: there were too few bytes in the last window, or the deadline has passed.
+        """
+        is_past_deadline = self._remaining_seconds <= 0
+        is_too_slow = self._window_bytes < self.minimum_rate * RATE_SECONDS
+        if is_past_deadline or is_too_slow:
             raise ReceiveTimeout(headers=_CLOSE)
+
         self._window_seconds = RATE_SECONDS
         self._window_bytes = 0
 
 
 class BodyMemory:
-    """The memory for bodies that are buffered before the application is called."""
+    """The memory for bodies that are buffered before the application is called, of which all of them share `limit`."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -105,11 +129,11 @@ class BodyMemory:
     @contextmanager
     def buffer(self, body: LimitedBody) -> Iterator["BufferedBody"]:
         """Provide a buffer for one body, and release its memory at the end."""
-        buffered = BufferedBody(body, self)
+        buffered_body = BufferedBody(body, self)
         try:
-            yield buffered
+            yield buffered_body
         finally:
-            self.used -= buffered.allocated_bytes
+            self.used -= buffered_body.allocated_bytes
 
 
 class BufferedBody:
@@ -123,7 +147,9 @@ class BufferedBody:
         self._message: Message | None = None
 
     async def receive_all(self) -> None:
-        """Receive the body, or as much of it as the client sends before it disconnects.
+        """Receive the whole body into memory, so that a slow client does not keep the application waiting.
+
+        If the client disconnects before, the application will be told so instead.
 
         Raises:
             Overloaded: there is not enough memory for so many bodies at once.
@@ -143,16 +169,24 @@ class BufferedBody:
         self._chunks.clear()
 
     async def __call__(self) -> Message:
-        """Return the whole body, and the messages after it in later calls."""
-        message, self._message = self._message, None
+        """Return the whole body, and in later calls what the client sends after it."""
+        message = self._message
+        self._message = None
         return message or await self._body.receive()
 
-    def _allocate(self, size: int) -> None:
-        is_exhausted = self._memory.used + size > self._memory.limit
-        if is_exhausted and self._body.received_bytes > SMALL_BYTES:
+    def _allocate(self, size_bytes: int) -> None:
+        """Count a chunk that has been received as used memory.
+
+        Raises:
+            Overloaded: there is no memory left, and the body is not a small one.
+        """
+        is_exhausted = self._memory.used + size_bytes > self._memory.limit
+        is_small = self._body.received_bytes <= SMALL_BYTES
+        if is_exhausted and not is_small:
             raise Overloaded(retry_after=1)
-        self._memory.used += size
-        self.allocated_bytes += size
+
+        self._memory.used += size_bytes
+        self.allocated_bytes += size_bytes
 
 
 class UploadSlots:
@@ -160,51 +194,61 @@ class UploadSlots:
 
     def __init__(self, settings: Settings) -> None:
         self.limit = settings.max_uploads
+        half_of_limit = -(-self.limit // 2)  # rounded up
         has_address_limits = settings.connections_per_address > 0
-        self.limit_per_address = -(-self.limit // 2) if has_address_limits else self.limit
+        self.limit_per_address = half_of_limit if has_address_limits else self.limit
         self._used: Counter[str] = Counter()
 
     @contextmanager
     def slot(self, scope: Scope) -> Iterator[None]:
-        """Hold a slot for one upload.
+        """Hold a slot for an upload for as long as the `with` block runs.
 
         Raises:
             Overloaded: all slots are taken, or all those that this client address may have.
         """
-        client = address_block(scope["client"][0]) if scope.get("client") else ""
-        if self._used.total() >= self.limit or self._used[client] >= self.limit_per_address:
+        client_key = address_block(scope["client"][0]) if scope.get("client") else ""
+        is_full = self._used.total() >= self.limit
+        is_full_for_client = self._used[client_key] >= self.limit_per_address
+        if is_full or is_full_for_client:
             raise Overloaded(retry_after=5)
 
-        self._used[client] += 1
+        self._used[client_key] += 1
         try:
             yield
         finally:
-            self._used[client] -= 1
-            if not self._used[client]:
-                del self._used[client]
+            self._used[client_key] -= 1
+            if not self._used[client_key]:
+                del self._used[client_key]  # addresses without uploads are forgotten
 
 
-async def wait_within(seconds: float, awaitable: Awaitable[T]) -> T:
-    """Return the result of an awaitable, or raise TimeoutError.
+async def wait_within(max_seconds: float, awaitable: Awaitable[T]) -> T:
+    """Return the result of an awaitable, as `asyncio.wait_for` does.
 
-    A result that is available at once needs no timer, which would cost as much as a hot response.
+    A result that is available at once is returned without starting a timer, because most results are, and a timer costs
+    as much as the answer to a frequent request.
+
+    Raises:
+        TimeoutError: there is no result after `max_seconds`.
     """
     steps = awaitable.__await__()
     try:
-        first_step = next(steps)
+        awaited = next(steps)
     except StopIteration as stop:
         result: T = stop.value
         return result
 
-    async with asyncio.timeout(seconds):
-        return await resume(first_step, steps)
+    async with asyncio.timeout(max_seconds):
+        return await resume(awaited, steps)
 
 
 @types.coroutine
-def resume(first_step: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
-    """Run the rest of a coroutine whose first step, on which it waits, has been taken already."""
+def resume(awaited: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+    """Run the rest of a coroutine that has been advanced by one step already, and return its result.
+
+    `awaited` is what the coroutine has been waiting for since that step, and what the event loop has yet to be told.
+    """
     try:
-        yield first_step
+        yield awaited
         return (yield from steps)
     finally:
         steps.close()

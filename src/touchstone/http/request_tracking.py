@@ -118,13 +118,13 @@ class TrackedRequest:
         """Send a message, and release the place of the request if its client reads too slowly to take it at once."""
         sending = self._send(message).__await__()
         try:
-            first_wait = next(sending)
+            awaited = next(sending)
         except StopIteration:
             return  # the server took the message without waiting for the client
 
         if self.place is not None:
             self.place.release()
-        await resume(first_wait, sending)
+        await resume(awaited, sending)
 
     async def send_error(self, error: ServiceError) -> None:
         """Send an error response, unless a response has begun."""

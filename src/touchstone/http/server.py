@@ -18,13 +18,16 @@ from starlette.types import ASGIApp
 
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
-from touchstone.http.connection import KEEP_ALIVE_SECONDS, ConnectionProtocol, QuickRefusal
-from touchstone.http.connection_limits import ConnectionLimits, refuse_new_connections, waiting_connections
+from touchstone.http.connection import ConnectionProtocol, QuickRefusal
+from touchstone.http.connection_deadlines import KEEP_ALIVE_SECONDS
+from touchstone.http.connection_limits import ConnectionLimits
 from touchstone.http.listener import listener_address, open_listener
 from touchstone.http.shutdown import STOP_EVENT_KEY
+from touchstone.http.tcp_sockets import refuse_new_connections, waiting_connections
 
 LAST_RESPONSE_SECONDS: Final = 3.0
 ACCEPT_SECONDS: Final = 5.0
+HANDSHAKE_SECONDS: Final = 0.05
 POLL_SECONDS: Final = 0.02
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 log = structlog.get_logger("touchstone.http.server")
@@ -33,33 +36,44 @@ log = structlog.get_logger("touchstone.http.server")
 def run(main: Coroutine[Any, Any, None]) -> None:
     """Run a server's coroutine in uvloop until it ends; the process is expected to end with it."""
     uvloop.run(main)
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # a repeated signal must not turn a clean exit into a killed process
+
+    # A repeated signal must not turn a clean exit into a killed process.
+    for signal_number in _SIGNALS:
+        signal.signal(signal_number, signal.SIG_IGN)
 
 
 async def serve(
     open_app: AbstractAsyncContextManager[ASGIApp], settings: Settings, *, ready: Callable[[str], Any]
 ) -> None:
-    """Serve until SIGINT or SIGTERM, and call `ready(address)` once requests are answered.
+    """Serve an application until SIGINT or SIGTERM, and call `ready(address)` once requests are answered.
 
-    After the signal event streams are asked to end, requests are drained, and `open_app` closes what it has opened.
+    The application is the one that the context manager `open_app` provides. After the signal, event streams are asked
+    to end, the requests that have begun are finished, and `open_app` closes what it has opened.
 
     Raises:
-        SettingsError: it is not possible to listen on the address.
+        SettingsError: it is not possible to listen on the address in the settings.
     """
+    # Listening comes first, so that clients that connect while the application opens wait instead of failing.
     listener = open_listener(settings)
     _start_metrics_listener(settings)
 
     async with open_app as app:
-        config = server_config(app, drain_seconds=settings.drain_seconds, limits=ConnectionLimits.of(settings))
-        server = _Server(config, lambda: ready(listener_address(listener)))
+        limits = ConnectionLimits.of(settings)
+        config = server_config(app, drain_seconds=settings.drain_seconds, limits=limits)
+        server = _Server(config, on_ready=lambda: ready(listener_address(listener)))
         await server.serve(sockets=[listener])
 
 
 def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
-    """Return the uvicorn configuration with which applications are served."""
+    """Return the uvicorn configuration with which an application is served, here and in tests.
+
+    Connections are handled by our own protocol class, which enforces `limits` and asks the application's
+    `refusal_at_once`, if it has such a method, which requests to refuse. Uvicorn's own features for logs, proxies and
+    websockets are switched off, because the application has its own or none.
+    """
     refuse: QuickRefusal = getattr(app, "refusal_at_once", _refuse_nothing)
     protocol: Any = functools.partial(ConnectionProtocol, limits=limits or ConnectionLimits(), refuse=refuse)
+
     return uvicorn.Config(
         app,
         http=protocol,
@@ -75,13 +89,13 @@ def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimit
 
 
 def _refuse_nothing(_scope: Any) -> None:
-    return None
+    """Return None, so that the application is called for every request."""
 
 
 class _Server(uvicorn.Server):
     """uvicorn's server with a callback when it is ready and a shutdown that loses no request."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], Any]) -> None:
+    def __init__(self, config: uvicorn.Config, *, on_ready: Callable[[], Any]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
         self._stop_event = asyncio.Event()
@@ -93,14 +107,19 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop in four steps: not ready, a last response on each connection, no new connections, and drain."""
+        """Stop the server without losing a request that a client has sent.
+
+        Health checks report that the server stops, each connection gets one last response, new connections are refused,
+        and finally the requests that have begun are finished. All of this together takes the configured time at most.
+        """
         began_at = time.monotonic()
         self._stop_event.set()
         await self._close_after_next_response()
         await _stop_accepting(sockets or [])
 
+        elapsed_seconds = round(time.monotonic() - began_at)
         drain_seconds = self.config.timeout_graceful_shutdown or 0
-        self.config.timeout_graceful_shutdown = max(1, drain_seconds - round(time.monotonic() - began_at))
+        self.config.timeout_graceful_shutdown = max(1, drain_seconds - elapsed_seconds)
         await super().shutdown(sockets)
 
     async def _close_after_next_response(self) -> None:
@@ -120,13 +139,13 @@ class _Server(uvicorn.Server):
 
         uvicorn raises a signal again after its last response, which would end the process before everything is closed.
         """
-        for number in _SIGNALS:
-            signal.signal(number, self.handle_exit)
+        for signal_number in _SIGNALS:
+            signal.signal(signal_number, self.handle_exit)
         yield
 
 
 async def _stop_accepting(listeners: list[socket.socket]) -> None:
-    """Refuse new connections, and wait until those that the kernel has accepted already are taken.
+    """Refuse new connections, and wait for up to five seconds until those in the kernel's queues are accepted.
 
     Closing a listener resets the connections in its queue, whose clients may have sent a request. Only Linux can
     refuse new connections beforehand; elsewhere a few connections are lost.
@@ -137,8 +156,8 @@ async def _stop_accepting(listeners: list[socket.socket]) -> None:
 
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(ACCEPT_SECONDS):
-            # The last packet of a handshake may be on its way, so the queue is examined after a moment.
-            await asyncio.sleep(0.05)
+            # A client may be about to complete its handshake, which puts its connection into the queue.
+            await asyncio.sleep(HANDSHAKE_SECONDS)
             while any(map(waiting_connections, listeners)):  # noqa: ASYNC110 - the kernel has no event for this
                 await asyncio.sleep(POLL_SECONDS)
 
