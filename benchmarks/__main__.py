@@ -20,13 +20,20 @@ NAMES: Final = (
 
 
 def main() -> None:
-    """`python -m benchmarks [NAME …]`, or `python -m benchmarks NAME OPTION …`."""
-    named = sys.argv[1:] or list(NAMES)
-    if named[0] not in NAMES:
-        raise SystemExit(f"{named[0]} is not a benchmark; known: {', '.join(NAMES)}")
-    # What is not a name is meant for the benchmark before it.
-    options = [] if set(named) <= set(NAMES) else named[1:]
-    for name in named[:1] if options else named:
+    """Run `python -m benchmarks [NAME …]`, or `python -m benchmarks NAME OPTION …`.
+
+    Each benchmark is a module with a `main` function, which reads its options from the command line.
+    """
+    arguments = sys.argv[1:] or list(NAMES)
+    if arguments[0] not in NAMES:
+        raise SystemExit(f"{arguments[0]} is not a benchmark; known: {', '.join(NAMES)}")
+
+    # Arguments that are not all names are the options of the first one.
+    has_options = not set(arguments) <= set(NAMES)
+    names = arguments[:1] if has_options else arguments
+    options = arguments[1:] if has_options else []
+
+    for name in names:
         print(f"\n# {name}\n")
         sys.argv = [name, *options]
         importlib.import_module(f"benchmarks.{name}").main()

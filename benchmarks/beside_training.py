@@ -7,125 +7,153 @@ Blocks alternate between quiet and training, so that what the machine does besid
 
 import argparse
 import asyncio
-import contextlib
 import random
 import statistics
-import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
+from contextlib import asynccontextmanager
+from typing import Final
 
 import httpx2
 import msgspec
 
-from benchmarks.catalogs import fill
-from benchmarks.serving import Server, free_port, is_complete, raw, sign_in
+from benchmarks.product_server import User, register_user, running_product
+from benchmarks.raw_http import encode_request, host_and_port, is_complete_response
 from touchstone.demo import tables_folder
 from touchstone.ranking.criteria import CRITERION_NAMES
 
-RECORDS = 10_000
-TABLE, TARGET = "adult.parquet", "income"
+RECORDS: Final = 10_000
+TABLE: Final = "adult.parquet"
+TARGET_COLUMN: Final = "income"
+TARGET_RATIO: Final = 1.5
+POLL_SECONDS: Final = 0.1
+READ_BYTES: Final = 2**16
+BUFFER_BYTES: Final = 2**24
 
 
-def question(token: str) -> bytes:
-    """A ranking of the top 20 by weights of its own."""
+def ranking_request(token: str) -> bytes:
+    """Return a request for the top 20 by random weights, which are in no cache."""
     weights = [{"criterion_name": name, "weight": random.random()} for name in CRITERION_NAMES]
     body = msgspec.json.encode({"filters": {}, "weights": weights})
-    return raw("POST", "/api/v1/datasets/score?limit=20", body, token=token)
+    return encode_request("POST", "/api/v1/datasets/score?limit=20", body, token=token)
 
 
-async def paced(address: str, token: str, count: int, rate: float) -> list[float]:
-    """The seconds that each of `count` requests took, `rate` of them begun a second."""
-    host, port = address.removeprefix("http://").split(":")
-    idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+class PacedClient:
+    """A client that sends requests at a fixed rate, however long the responses take."""
 
-    async def one() -> float:
-        connection = idle.pop() if idle else await asyncio.open_connection(host, int(port), limit=2**24)
-        reader, writer = connection
-        request, begun = question(token), time.perf_counter()
-        writer.write(request)
+    def __init__(self, address: str, token: str) -> None:
+        self.host, self.port = host_and_port(address)
+        self.token = token
+        self._idle_connections: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def send(self, request_count: int, rate: float) -> list[float]:
+        """Send this number of requests, `rate` of them per second, and return the seconds that each one took."""
+        began_at = time.perf_counter()
+        requests = []
+        for number in range(request_count):
+            due_at = began_at + number / rate
+            await asyncio.sleep(max(0.0, due_at - time.perf_counter()))
+            requests.append(asyncio.ensure_future(self._send_one()))
+        durations = await asyncio.gather(*requests)
+
+        for _, writer in self._idle_connections:
+            writer.close()
+        self._idle_connections.clear()
+        return durations
+
+    async def _send_one(self) -> float:
+        """Send one request on an idle connection, or else on a new one, and return the seconds until its response."""
+        if self._idle_connections:
+            reader, writer = self._idle_connections.pop()
+        else:
+            reader, writer = await asyncio.open_connection(self.host, self.port, limit=BUFFER_BYTES)
+
+        request = ranking_request(self.token)
         received = bytearray()
-        while not is_complete(received):
-            received += await reader.read(2**16)
-        taken = time.perf_counter() - begun
+        sent_at = time.perf_counter()
+        writer.write(request)
+        while not is_complete_response(received):
+            received += await reader.read(READ_BYTES)
+        duration = time.perf_counter() - sent_at
+
         assert received.startswith(b"HTTP/1.1 200"), received[:1000]
-        idle.append(connection)
-        return taken
-
-    begun, asked = time.perf_counter(), []
-    for number in range(count):
-        await asyncio.sleep(max(0.0, begun + number / rate - time.perf_counter()))
-        asked.append(asyncio.ensure_future(one()))
-    taken = await asyncio.gather(*asked)
-    for _, writer in idle:
-        writer.close()
-    return taken
+        self._idle_connections.append((reader, writer))
+        return duration
 
 
-@contextlib.asynccontextmanager
-async def training(client: httpx2.AsyncClient, dataset_id: int) -> AsyncIterator[None]:
-    """Somebody's long training, running; cancelled afterwards."""
-    order = {"dataset_id": dataset_id, "target": TARGET, "budget": {"max_trials": 200}}
-    started = (await client.post("/api/v1/ml/train", json=order)).raise_for_status()
-    address = started.headers["location"]
-    while (job := (await client.get(address)).json())["progress"]["phase"] != "searching":
+@asynccontextmanager
+async def running_training(client: httpx2.AsyncClient, dataset_id: int) -> AsyncIterator[None]:
+    """Keep a long training running until the block ends, and cancel it then.
+
+    The block begins when the training has read its data and is searching for models.
+    """
+    request = {"dataset_id": dataset_id, "target": TARGET_COLUMN, "budget": {"max_trials": 200}}
+    accepted = (await client.post("/api/v1/ml/train", json=request)).raise_for_status()
+    job_url = accepted.headers["location"]
+
+    while (job := (await client.get(job_url)).json())["progress"]["phase"] != "searching":
         assert not job["done"], job["error"]
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(POLL_SECONDS)
+
     yield
-    assert (await client.get(address)).json()["status"] == "running"
-    await client.post(f"{address}/cancel")
-    while not (await client.get(address)).json()["done"]:
-        await asyncio.sleep(0.1)
+
+    assert (await client.get(job_url)).json()["status"] == "running"
+    await client.post(f"{job_url}/cancel")
+    while not (await client.get(job_url)).json()["done"]:
+        await asyncio.sleep(POLL_SECONDS)
 
 
-async def compared(address: str, count: int, rate: float, rounds: int) -> None:
-    """Print the p99 of quiet and of training blocks, and their ratio."""
-    token, _ = sign_in(address)
-    headers = {"Authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
-        content = (tables_folder() / TABLE).read_bytes()
-        sent = (await client.post("/api/v1/files", params={"name": TABLE}, content=content)).raise_for_status()
-        record = {"name": "Adult", "description": "", "file_path": sent.json()["file_path"], "file_type": "parquet"}
-        dataset = (await client.post("/api/v1/datasets/", json=record)).raise_for_status().json()["id"]
-        await paced(address, token, count // 3, rate)  # warm
-        quiet, busy = [], []
-        for _ in range(rounds):
-            quiet.append(p99(await paced(address, token, count, rate)))
-            async with training(client, dataset):
-                busy.append(p99(await paced(address, token, count, rate)))
-            print(f"p99 quiet {quiet[-1] * 1000:.2f} ms, while training {busy[-1] * 1000:.2f} ms", flush=True)
-    ratio = statistics.median(busy) / statistics.median(quiet)
-    print(f"median of {rounds}: {ratio:.2f} <= 1.50: {'pass' if ratio <= 1.5 else 'missed'}")
+async def upload_dataset(client: httpx2.AsyncClient) -> int:
+    """Upload a table of the demo catalog as a dataset of its own, and return the id of the dataset."""
+    content = (tables_folder() / TABLE).read_bytes()
+    uploaded = await client.post("/api/v1/files", params={"name": TABLE}, content=content)
+    file_path = uploaded.raise_for_status().json()["file_path"]
+
+    record = {"name": "Adult", "description": "", "file_path": file_path, "file_type": "parquet"}
+    created = await client.post("/api/v1/datasets/", json=record)
+    dataset_id: int = created.raise_for_status().json()["id"]
+    return dataset_id
 
 
-def p99(taken: list[float]) -> float:
-    """The value that 99 of 100 stay below."""
-    return statistics.quantiles(taken, n=100)[98]
+async def compare(address: str, user: User, options: argparse.Namespace) -> None:
+    """Print the p99 of quiet blocks and of blocks beside a training, and the ratio of their medians."""
+    async with httpx2.AsyncClient(base_url=address, headers=user.headers, timeout=60) as client:
+        dataset_id = await upload_dataset(client)
+        paced_client = PacedClient(address, user.token)
+        await paced_client.send(options.requests // 3, options.rate)  # warm up
+
+        quiet_p99s = []
+        training_p99s = []
+        for _ in range(options.rounds):
+            quiet_p99 = percentile_99(await paced_client.send(options.requests, options.rate))
+            async with running_training(client, dataset_id):
+                training_p99 = percentile_99(await paced_client.send(options.requests, options.rate))
+
+            quiet_p99s.append(quiet_p99)
+            training_p99s.append(training_p99)
+            print(f"p99 quiet {quiet_p99 * 1000:.2f} ms, while training {training_p99 * 1000:.2f} ms", flush=True)
+
+    ratio = statistics.median(training_p99s) / statistics.median(quiet_p99s)
+    verdict = "pass" if ratio <= TARGET_RATIO else "missed"
+    print(f"median of {options.rounds}: {ratio:.2f} <= {TARGET_RATIO:.2f}: {verdict}")
+
+
+def percentile_99(values: list[float]) -> float:
+    """Return the value that 99 of 100 values do not exceed."""
+    return statistics.quantiles(values, n=100)[98]
 
 
 def main() -> None:
-    """Measure."""
+    """Start the product over a new catalog, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=1500, help="of one block")
     parser.add_argument("--rate", type=float, default=100.0, help="requests a second")
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(fill(Path(folder) / "touchstone.db", RECORDS))
-        port = free_port()
-        variables = {
-            "TOUCHSTONE_DATA_DIR": folder,
-            "TOUCHSTONE_DEMO": "false",
-            "TOUCHSTONE_METRICS_PORT": "0",
-            "TOUCHSTONE_LOG_LEVEL": "warning",
-            "TOUCHSTONE_PORT": str(port),
-        }
-        server = Server([sys.executable, "-m", "touchstone", "serve"], variables, f"http://127.0.0.1:{port}")
-        try:
-            asyncio.run(compared(server.address, asked.requests, asked.rate, asked.rounds))
-        finally:
-            server.stop()
+    options = parser.parse_args()
+
+    with running_product(RECORDS) as product:
+        user = register_user(product.address)
+        asyncio.run(compare(product.address, user, options))
 
 
 if __name__ == "__main__":

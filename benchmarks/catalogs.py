@@ -4,7 +4,7 @@ import random
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -14,43 +14,59 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
 from touchstone.database.tables import datasets, versions
 
+INSERT_ROWS: Final = 1000
+MAX_NAME_PREFIX: Final = 180
 
-def rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
-    """`count` rows of the table `datasets`: each attribute drawn from a random real record, nulls included."""
-    chance = random.Random(seed)
-    real = list(demo.records())
-    now = datetime.now(UTC)
-    made = []
+
+def generate_dataset_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Return rows of the table `datasets`, each attribute of which is that of a random record of the demo catalog.
+
+    Attributes that a record lacks are drawn as well, so that as many values are missing as in the real data. The same
+    seed gives the same rows, except for their timestamps.
+    """
+    generator = random.Random(seed)
+    demo_records = list(demo.records())
+    created_at = datetime.now(UTC)
+
+    rows = []
     for number in range(1, count + 1):
-        row = {a.name: chance.choice(real).get(a.name) for a in ATTRIBUTES if a.name != "dataset_name"}
-        source = chance.choice(real)
-        row |= {
+        attributes = {
+            attribute.name: generator.choice(demo_records).get(attribute.name)
+            for attribute in ATTRIBUTES
+            if attribute.name != "dataset_name"
+        }
+        source_record = generator.choice(demo_records)
+        row = {
+            **attributes,
             "id": number,
-            "dataset_id": uuid.UUID(int=chance.getrandbits(128), version=4),
+            "dataset_id": uuid.UUID(int=generator.getrandbits(128), version=4),
             "owner": None,
             "visibility": "public",
-            "dataset_name": f"{source['name'][:180]} {number}",
-            "description": source.get("description") or "",
+            "dataset_name": f"{source_record['name'][:MAX_NAME_PREFIX]} {number}",
+            "description": source_record.get("description") or "",
             "file_path": f"bench/{number}.csv",
-            "file_type": chance.choice(("csv", "parquet", "json")),
-            "metadata": {"tags": [], "source": source["metadata"].get("source")},
+            "file_type": generator.choice(("csv", "parquet", "json")),
+            "metadata": {"tags": [], "source": source_record["metadata"].get("source")},
             "measured_attributes": None,
-            "created_at": now,
-            "updated_at": now,
+            "created_at": created_at,
+            "updated_at": created_at,
             "changed_at_version": 1,
         }
-        made.append(row)
-    return made
+        rows.append(row)
+    return rows
 
 
-async def fill(path: Path, count: int) -> None:
-    """Make an embedded database at `path` with `count` records."""
+async def create_catalog(path: Path, record_count: int) -> None:
+    """Create an embedded database at `path` with this number of records, at version 1 of the catalog."""
+    rows = generate_dataset_rows(record_count)
     database = Database(f"sqlite:///{path}")
     await prepare(database)
+
     async with database.writing() as writer:
-        made = rows(count)
-        for begin in range(0, count, 1000):
-            await writer.execute(sa.insert(datasets), made[begin : begin + 1000])
+        for begin in range(0, record_count, INSERT_ROWS):
+            await writer.execute(sa.insert(datasets), rows[begin : begin + INSERT_ROWS])
+
         await writer.execute(sa.delete(versions).where(versions.c.name == "catalog"))
         await writer.execute(sa.insert(versions).values(name="catalog", version=1))
+
     await database.close()

@@ -13,16 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from benchmarks.catalogs import rows
+from benchmarks.catalogs import generate_dataset_rows
 from touchstone.core.settings import Settings
 from touchstone.http import server
 from touchstone.http.responses import JsonResponse
@@ -36,167 +37,221 @@ from touchstone.services.selection.datasets.ranking_response import RankingResul
 from touchstone.services.selection.datasets.scoring_request import RankingOptions
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetRecord
 
-BLOCK = 10_000
-MEMORY_GOAL, TIME_GOAL = 0.1, 1.0
+BLOCK_ROWS: Final = 10_000
+MEMORY_TARGET: Final = 0.1
+TIME_TARGET: Final = 1.0
+WARM_UP_ITEMS: Final = 20
+READ_BYTES: Final = 1 << 20
+ENCODING_HEADER: Final = "X-Encoding-Seconds"
 
 
-def records(count: int) -> Iterator[CatalogRow]:
-    """`count` different records, made in blocks."""
+def generate_catalog_rows(count: int) -> Iterator[CatalogRow]:
+    """Yield this number of different records, generated in blocks because all rows together would need much memory."""
     numbers = itertools.count(1)
-    for seed in range(-(-count // BLOCK)):
-        for row in rows(min(BLOCK, count - seed * BLOCK), seed):
-            yield to_catalog_row(record_of(row, next(numbers)))
+    block_starts = range(0, count, BLOCK_ROWS)
+    for seed, block_start in enumerate(block_starts):
+        block_rows = min(BLOCK_ROWS, count - block_start)
+        for row in generate_dataset_rows(block_rows, seed):
+            yield to_catalog_row(to_record(row, next(numbers)))
 
 
-def record_of(row: dict[str, Any], number: int) -> DatasetRecord:
+def to_record(row: dict[str, Any], number: int) -> DatasetRecord:
     """Return the record of a database row under another number."""
-    facts = {name: value for name, value in row.items() if name in DatasetRecord.__struct_fields__}
+    fields = {name: value for name, value in row.items() if name in DatasetRecord.__struct_fields__}
     attributes = {name: row[name] for name in ATTRIBUTE_NAMES}
-    return DatasetRecord(**facts | {"id": number, "attributes": attributes, "content_bytes": 0})
+    return DatasetRecord(**{**fields, "id": number, "attributes": attributes, "content_bytes": 0})
 
 
-async def streamed(ranking: RankingResult) -> Response:
-    """The product's own answer."""
+async def stream_response(ranking: RankingResult) -> Response:
+    """Return the product's own response."""
     return await encode_response(ranking, b"[", b"]", {})
 
 
-async def one_shot(ranking: RankingResult) -> Response:
-    """All items at once; a header tells what of the time is the encoder's alone."""
+async def encode_at_once(ranking: RankingResult) -> Response:
+    """Return a response whose items were encoded at once; a header tells how many seconds the encoder alone took."""
     items = ranking.items(ranking.ranked.positions, ranking.ranked.scores, 1)
-    start = time.perf_counter()
+    started_at = time.perf_counter()
     body = msgspec.json.encode(items)
-    return JsonResponse(body, headers={"X-Encoding": str(time.perf_counter() - start)})
+    encoding_seconds = time.perf_counter() - started_at
+    return JsonResponse(body, headers={ENCODING_HEADER: str(encoding_seconds)})
 
 
-WAYS = {"streamed": streamed, "one-shot": one_shot}
+STREAMED: Final = "streamed"
+ONE_SHOT: Final = "one-shot"
+RESPONDERS: Final[dict[str, Callable[[RankingResult], Awaitable[Response]]]] = {
+    STREAMED: stream_response,
+    ONE_SHOT: encode_at_once,
+}
 
 
-class Ranked:
-    """An application that answers with so many items as the path says, one of the two ways."""
+class RankingApp:
+    """An ASGI application that responds to `GET /1000` with the best 1000 items."""
 
-    def __init__(self, view: View, way: str) -> None:
-        self.view, self.way = view, WAYS[way]
+    def __init__(self, view: View, responder_name: str) -> None:
+        self.view = view
+        self.respond = RESPONDERS[responder_name]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Rank, then answer."""
+        """Rank the records by the default weights, and send as many items as the path says."""
         weights = PROFILES[DEFAULT_PROFILE].weights
-        found = self.view.rank((), weights, skip=0, limit=int(scope["path"].strip("/")))
-        response = await self.way(RankingResult(self.view, found, weights, RankingOptions(0, None, explain=False)))
+        item_count = int(scope["path"].strip("/"))
+        ranked = self.view.rank((), weights, skip=0, limit=item_count)
+
+        ranking = RankingResult(self.view, ranked, weights, RankingOptions(0, None, explain=False))
+        response = await self.respond(ranking)
         await response(scope, receive, send)
 
 
-def serve(snapshot: Path, way: str) -> None:
-    """Serve one way until told to stop; the first line says where."""
+def serve(snapshot: Path, responder_name: str) -> None:
+    """Serve one of the two ways until a signal, after printing the address on the first line."""
     view = Catalog.from_index(load_index(snapshot)[0]).view
     settings = Settings.load({"TOUCHSTONE_PORT": "0", "TOUCHSTONE_METRICS_PORT": "0"})
-    opening = nullcontext(Ranked(view, way))
-    server.run(server.serve(opening, settings, ready=lambda address: print(address, flush=True)))
+    open_app = nullcontext(RankingApp(view, responder_name))
+    server.run(server.serve(open_app, settings, ready=lambda address: print(address, flush=True)))
 
 
-class Answer(NamedTuple):
-    """What a reader saw: seconds until the first item and until the end, bytes, and the encoder's own seconds."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reader observed of one answer, in seconds since it was asked for.
 
-    first: float
-    whole: float
-    size: int
-    encoding: float
+    `encoding_seconds` is what the encoder alone took, or NaN if the answer was streamed.
+    """
+
+    first_item_seconds: float
+    total_seconds: float
+    size_bytes: int
+    encoding_seconds: float
 
 
-class Way:
-    """A process that answers one way."""
+class AnsweringProcess:
+    """A process that answers in one of the two ways."""
 
-    def __init__(self, snapshot: Path, name: str) -> None:
-        command = [sys.executable, "-m", "benchmarks.long_answers", "--serve", name, "--snapshot", str(snapshot)]
+    def __init__(self, snapshot: Path, responder_name: str) -> None:
+        arguments = ["--serve", responder_name, "--snapshot", str(snapshot)]
+        command = [sys.executable, "-m", "benchmarks.long_answers", *arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
         self.address = self.process.stdout.readline().strip().removeprefix("http://")
-        self.asked(20)
+        self.read_answer(WARM_UP_ITEMS)
 
-    def asked(self, items: int) -> Answer:
-        """Read the answer with so many items."""
-        start = time.perf_counter()
+    def read_answer(self, item_count: int) -> Answer:
+        """Request this number of items, read the whole answer, and return how long it took."""
+        asked_at = time.perf_counter()
         connection = http.client.HTTPConnection(self.address)
-        connection.request("GET", f"/{items}")
-        answer = connection.getresponse()
-        begun = answer.read(2)
-        first, size, buffer = time.perf_counter() - start, len(begun), bytearray(1 << 20)
-        assert begun == b"[{"
-        while taken := answer.readinto(buffer):
-            size += taken
-        whole = time.perf_counter() - start
+        connection.request("GET", f"/{item_count}")
+        response = connection.getresponse()
+
+        beginning = response.read(2)
+        first_item_seconds = time.perf_counter() - asked_at
+        assert beginning == b"[{"
+
+        size_bytes = len(beginning)
+        buffer = bytearray(READ_BYTES)
+        while read_bytes := response.readinto(buffer):
+            size_bytes += read_bytes
+        total_seconds = time.perf_counter() - asked_at
+
         connection.close()
-        return Answer(first, whole, size, float(answer.headers.get("X-Encoding", "nan")))
+        encoding_seconds = float(response.headers.get(ENCODING_HEADER, "nan"))
+        return Answer(first_item_seconds, total_seconds, size_bytes, encoding_seconds)
 
-    def growth(self, items: int) -> float:
-        """By how many MiB its peak rises above what it holds now, for one answer."""
-        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")  # the peak begins anew
-        before = self._kib("VmRSS")
-        self.asked(items)
-        return (self._kib("VmHWM") - before) / 1024
+    def measure_memory_growth(self, item_count: int) -> float:
+        """Return by how many MiB the peak of the process's memory rises above its present size, for one answer."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")  # forgets the peak so far
+        size_before = self._memory_kib("VmRSS")
+        self.read_answer(item_count)
+        return (self._memory_kib("VmHWM") - size_before) / 1024
 
-    def _kib(self, name: str) -> int:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{name}:"))
+    def _memory_kib(self, name: str) -> int:
+        """Return a figure about the memory of the process, in KiB."""
+        status_lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in status_lines if line.startswith(f"{name}:"))
 
     def stop(self) -> None:
-        """End the process."""
+        """Ask the process to end, and wait until it has."""
         self.process.terminate()
         self.process.wait(30)
 
 
-def compare(snapshot: Path, items: int, rounds: int) -> None:
-    """Print what each way costs."""
-    ways = [Way(snapshot, name) for name in WAYS]
-    growths = [way.growth(items) for way in ways]
-    answers = [[way.asked(items) for way in ways] for _ in range(rounds)]
-    for way in ways:
-        way.stop()
-    assert len({answer.size for pair in answers for answer in pair}) == 1
-    seconds = [statistics.median(pair[way].whole for pair in answers) for way in (0, 1)]
-    firsts = [statistics.median(pair[way].first for pair in answers) for way in (0, 1)]
-    encoding = statistics.median(pair[1].encoding for pair in answers)
-    ratio = statistics.median(ours.whole / other.whole for ours, other in answers)
-    memory = growths[0] / growths[1]
-    print(f"{items:,} items, {answers[0][0].size / 1e6:.0f} MB, median of {rounds} in turns\n")
+def compare(snapshot: Path, item_count: int, rounds: int) -> None:
+    """Read long answers from both processes in turn, and print the table."""
+    streaming = AnsweringProcess(snapshot, STREAMED)
+    one_shot = AnsweringProcess(snapshot, ONE_SHOT)
+    streamed_growth = streaming.measure_memory_growth(item_count)
+    one_shot_growth = one_shot.measure_memory_growth(item_count)
+
+    streamed_answers = []
+    one_shot_answers = []
+    for _ in range(rounds):
+        streamed_answers.append(streaming.read_answer(item_count))
+        one_shot_answers.append(one_shot.read_answer(item_count))
+    streaming.stop()
+    one_shot.stop()
+
+    sizes = {answer.size_bytes for answer in (*streamed_answers, *one_shot_answers)}
+    assert len(sizes) == 1, "the two ways differ"
+    print(f"{item_count:,} items, {sizes.pop() / 1e6:.0f} MB, median of {rounds} in turns\n")
     print("| | streamed | one-shot msgspec | ratio | wanted |\n|---|---:|---:|---:|---|")
-    line("peak memory, MiB more", growths, memory, verdict(memory, MEMORY_GOAL))
-    line("whole answer, s", seconds, ratio, verdict(ratio, TIME_GOAL))
-    early = "pass" if firsts[0] < seconds[0] / 2 else "missed"
-    line("first item read, s", firsts, firsts[0] / seconds[0], f"before the last is encoded: {early}")
+
+    memory_ratio = streamed_growth / one_shot_growth
+    print_row(
+        "peak memory, MiB more", streamed_growth, one_shot_growth, memory_ratio, verdict(memory_ratio, MEMORY_TARGET)
+    )
+    print_times(streamed_answers, one_shot_answers)
+
+
+def print_times(streamed_answers: list[Answer], one_shot_answers: list[Answer]) -> None:
+    """Print the rows with the times of whole answers and of their first items, and what takes the time."""
+    streamed_total = statistics.median(answer.total_seconds for answer in streamed_answers)
+    one_shot_total = statistics.median(answer.total_seconds for answer in one_shot_answers)
+    total_ratio = statistics.median(
+        streamed.total_seconds / one_shot.total_seconds
+        for streamed, one_shot in zip(streamed_answers, one_shot_answers, strict=True)
+    )
+    print_row("whole answer, s", streamed_total, one_shot_total, total_ratio, verdict(total_ratio, TIME_TARGET))
+
+    streamed_first = statistics.median(answer.first_item_seconds for answer in streamed_answers)
+    one_shot_first = statistics.median(answer.first_item_seconds for answer in one_shot_answers)
+    early_verdict = "pass" if streamed_first < streamed_total / 2 else "missed"
+    target = f"before the last is encoded: {early_verdict}"
+    print_row("first item read, s", streamed_first, one_shot_first, streamed_first / streamed_total, target)
+
+    encoding_seconds = statistics.median(answer.encoding_seconds for answer in one_shot_answers)
     print(
         f"\nThe ratio of the first item is to the whole streamed answer. Of the one-shot answer `msgspec.json.encode`"
-        f" itself takes {encoding:.2f} s; the rest is ranking, making the items and sending."
+        f" itself takes {encoding_seconds:.2f} s; the rest is ranking, making the items and sending."
     )
 
 
-def line(name: str, pair: list[float], ratio: float, wanted: str) -> None:
-    """One line of the table."""
-    print(f"| {name} | {pair[0]:.4g} | {pair[1]:.4g} | {ratio:.3f} | {wanted} |")
+def print_row(name: str, streamed: float, one_shot: float, ratio: float, target: str) -> None:
+    """Print a row of the table."""
+    print(f"| {name} | {streamed:.4g} | {one_shot:.4g} | {ratio:.3f} | {target} |")
 
 
-def verdict(value: float, goal: float) -> str:
-    """Whether the goal has been reached."""
-    return f"≤ {goal:g}: {'pass' if value <= goal else 'missed'}"
+def verdict(ratio: float, target: float) -> str:
+    """Return the cell of a target that a ratio must not exceed, and whether it is reached."""
+    return f"≤ {target:g}: {'pass' if ratio <= target else 'missed'}"
 
 
 def main() -> None:
-    """Make the records and compare; or serve, for the comparison."""
+    """Build a catalog and compare; or serve one of the two ways, for the comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--serve", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--serve", choices=RESPONDERS, help=argparse.SUPPRESS)
     parser.add_argument("--snapshot", type=Path, help=argparse.SUPPRESS)
-    wanted = parser.parse_args()
-    if wanted.serve:
-        serve(wanted.snapshot, wanted.serve)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.snapshot, options.serve)
         return
+
     with tempfile.TemporaryDirectory() as folder:
         snapshot = Path(folder) / "index"
-        catalog = Catalog.build(records(wanted.items), Layout(index_from=1))
+        catalog = Catalog.build(generate_catalog_rows(options.items), Layout(index_from=1))
         assert catalog.index
         save_index(snapshot, catalog.index, 1)
-        del catalog
-        compare(snapshot, wanted.items, wanted.rounds)
+        del catalog  # this process needs no memory while it measures that of others
+        compare(snapshot, options.items, options.rounds)
 
 
 if __name__ == "__main__":

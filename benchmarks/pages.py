@@ -6,57 +6,46 @@ of 300 ms after the last move is not counted: it is there on purpose.
 """
 
 import argparse
-import asyncio
-import os
-import re
 import statistics
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
-import httpx2
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.catalogs import fill
+from benchmarks.product_server import PASSWORD, User, register_user, running_product
 from touchstone.web.rank_state import VIEWS
 
 RECORDS: Final = 100_000
 ROUNDS: Final = 30
-WARM: Final = 5
-MOST: Final = 3.0  # times the API call
-REST: Final = (
-    300  # milliseconds in which the rows of a picture come to rest, so that the call too is made by an idle page
-)
-PERSON: Final = {"email": "bench@example.org", "password": "une phrase assez longue"}
+WARM_UP_ROUNDS: Final = 5
+MAX_RATIO: Final = 3.0  # a picture may take this many times as long as the API call
+# The rows of a picture come to rest in this time, so that the call too is made by an idle page.
+REST_MILLISECONDS: Final = 300
 CHROMIUM: Final = "/usr/bin/chromium"
 # The clock starts when the page asks, after its pause, and stops when the frame with the new rows has been drawn: the
 # rows change, the next frame is drawn, and the first task after it looks at the clock.
-PICTURE: Final = """async (weight) => {
-  const ask = window.fetch;
+MEASURE_PICTURE: Final = """async (weight) => {
+  const originalFetch = window.fetch;
   let began = 0;
-  window.fetch = (...given) => { began = performance.now(); return ask(...given); };
+  window.fetch = (...fetchArguments) => { began = performance.now(); return originalFetch(...fetchArguments); };
   const results = document.getElementById("results");
-  const drawn = new Promise((done) => {
-    const all = { childList: true, subtree: true, attributes: true, characterData: true };
+  const drawn = new Promise((resolve) => {
+    const allChanges = { childList: true, subtree: true, attributes: true, characterData: true };
     new MutationObserver((_, observer) => {
       if (!began || results.ariaBusy) return;
       observer.disconnect();
-      requestAnimationFrame(() => scheduler.postTask(() => done(performance.now()), { priority: "user-blocking" }));
-    }).observe(results, all);
+      requestAnimationFrame(() => scheduler.postTask(() => resolve(performance.now()), { priority: "user-blocking" }));
+    }).observe(results, allChanges);
   });
   const slider = document.getElementById("w-year");
   slider.value = weight;
   slider.dispatchEvent(new Event("input", { bubbles: true }));
   const ended = await drawn;
-  window.fetch = ask;
+  window.fetch = originalFetch;
   return ended - began;
 }"""
-CALL: Final = """async ([token, given]) => {
-  const weights = Object.entries(given).map(([criterion_name, weight]) => ({ criterion_name, weight: weight / 100 }));
+MEASURE_CALL: Final = """async ([token, percentages]) => {
+  const weights = Object.entries(percentages).map(
+    ([criterion_name, percentage]) => ({ criterion_name, weight: percentage / 100 }));
   const body = JSON.stringify({ weights });
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const began = performance.now();
@@ -66,61 +55,55 @@ CALL: Final = """async ([token, given]) => {
 }"""
 
 
-@contextmanager
-def served(records: int) -> Iterator[str]:
-    """A server over a catalog of this size; its address."""
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(fill(Path(folder) / "touchstone.db", records))
-        environment = os.environ | {"TOUCHSTONE_PORT": "0", "TOUCHSTONE_DATA_DIR": folder}
-        command = [sys.executable, "-u", "-m", "touchstone", "serve"]
-        with subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as process:
-            assert process.stdout is not None
-            yield next(found[0] for line in process.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
-            process.terminate()
+def measure_view(page: Page, user: User, weights: dict[str, int], view: str, rounds: int) -> tuple[float, float]:
+    """Return the median milliseconds that a new picture takes, and those of the API call that it needs.
+
+    Pictures and calls are taken in turn. Each has a weight of its own for the year, so that none comes from a cache.
+    """
+    query = "&".join(f"w.{criterion}={weight}" for criterion, weight in weights.items())
+    page.goto(f"/app/?view={view}&{query}")
+
+    picture_times = []
+    call_times = []
+    first_year_weight = 5
+    for year_weight in range(first_year_weight, first_year_weight + WARM_UP_ROUNDS + rounds):
+        picture_times.append(page.evaluate(MEASURE_PICTURE, year_weight))
+        page.wait_for_timeout(REST_MILLISECONDS)
+        call_times.append(page.evaluate(MEASURE_CALL, [user.token, {**weights, "year": year_weight + 0.5}]))
+
+    return statistics.median(picture_times[WARM_UP_ROUNDS:]), statistics.median(call_times[WARM_UP_ROUNDS:])
 
 
-def token_of(address: str) -> str:
-    """The access token of a new user."""
-    with httpx2.Client(base_url=address) as client:
-        client.post("/api/v1/auth/register", json=PERSON)
-        form = {"username": PERSON["email"], "password": PERSON["password"]}
-        token: str = client.post("/api/v1/auth/login", json=form).json()["access_token"]
-        return token
-
-
-def measured(page: Page, token: str, view: str, weights: dict[str, int], years: range) -> tuple[float, float]:
-    """Milliseconds of a picture and of a call, taken in turn: medians over the years but the first."""
-    page.goto(f"/app/?view={view}&{'&'.join(f'w.{name}={weight}' for name, weight in weights.items())}")
-    pictures, calls = [], []
-    for year in years:
-        pictures.append(page.evaluate(PICTURE, year))
-        page.wait_for_timeout(REST)
-        calls.append(page.evaluate(CALL, [token, weights | {"year": year + 0.5}]))
-    return statistics.median(pictures[WARM:]), statistics.median(calls[WARM:])
+def open_signed_in_page(browser: Browser, address: str, user: User) -> Page:
+    """Return a page of the product on which the user has signed in, and which shows a picture."""
+    page = browser.new_page(base_url=address)
+    page.goto("/app/sign-in")
+    page.fill("[name=email]", user.email)
+    page.fill("[name=password]", PASSWORD)
+    page.click("main form button")
+    page.wait_for_selector(".heat")
+    return page
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure each of the three pictures, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=RECORDS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
-    with served(options.records) as address, sync_playwright() as playwright:
-        token = token_of(address)
+
+    with running_product(options.records) as product, sync_playwright() as playwright:
+        user = register_user(product.address)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(base_url=address)
-        page.goto("/app/sign-in")
-        page.fill("[name=email]", PERSON["email"])
-        page.fill("[name=password]", PERSON["password"])
-        page.click("main form button")
-        page.wait_for_selector(".heat")
+        page = open_signed_in_page(browser, product.address, user)
+
         print(f"{options.records} records, medians of {options.rounds}")
-        for turn, view in enumerate(VIEWS):
-            weights = {"ethical_score": 40, "technical_score": 40, "popularity_score": 20 + turn}
-            picture, call = measured(page, token, view, weights, range(5, 5 + WARM + options.rounds))
-            verdict = "pass" if picture <= MOST * call else f"not within {MOST:g} times"
+        for index, view in enumerate(VIEWS):
+            # The weights differ between the views as well.
+            weights = {"ethical_score": 40, "technical_score": 40, "popularity_score": 20 + index}
+            picture, call = measure_view(page, user, weights, view, options.rounds)
+
+            verdict = "pass" if picture <= MAX_RATIO * call else f"not within {MAX_RATIO:g} times"
             print(f"{view:6} call {call:4.1f} ms, new picture {picture:4.1f} ms: {picture / call:.2f} times, {verdict}")
         browser.close()
 

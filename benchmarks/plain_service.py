@@ -1,4 +1,4 @@
-"""The peer: the same list and score on the same database, as a plain, careful FastAPI + SQLAlchemy service has them.
+"""The service that the product is compared with: the same list and score, as plain, careful FastAPI + SQLAlchemy.
 
 Filters, sort and limit in SQL; response models; for the score one query of the needed columns and vectorised NumPy.
 No login and no gateway: what it saves there is a gift to it. Its queries are called directly in the event loop, which
@@ -6,16 +6,21 @@ costs less CPU than the thread pool.
 """
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
 from fastapi import FastAPI, Query
+from numpy.typing import NDArray
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.database.tables import datasets
+
+Floats = NDArray[np.float64]
 
 engine = sa.create_engine(f"sqlite:///{os.environ.get('PLAIN_DATABASE', 'bench.db')}")
 app = FastAPI()
@@ -67,7 +72,7 @@ class Page(BaseModel):
     total_count: int
 
 
-class Scored(BaseModel):
+class RankedDataset(BaseModel):
     """An item of the ranking."""
 
     id: int
@@ -90,8 +95,8 @@ class Weight(BaseModel):
     weight: float
 
 
-class Weights(BaseModel):
-    """A scoring request."""
+class ScoringRequest(BaseModel):
+    """Filters, and the weights of the criteria."""
 
     filters: dict[str, Any] = {}
     weights: list[Weight] = []
@@ -101,18 +106,23 @@ class Weights(BaseModel):
 async def list_datasets(
     year_min: int | None = None, page: int = 1, page_size: int = Query(20, le=1000), sort_by: str = "dataset_name"
 ) -> Any:
-    """A page, filtered and sorted in SQL."""
+    """Return a page of the records, filtered and sorted in SQL."""
     query = sa.select(datasets)
     if year_min is not None:
         query = query.where(datasets.c.year >= year_min)
-    ordered = query.order_by(datasets.c[sort_by].nulls_last(), datasets.c.id)
+
+    count_query = sa.select(sa.func.count()).select_from(query.subquery())
+    page_query = (
+        query.order_by(datasets.c[sort_by].nulls_last(), datasets.c.id).offset((page - 1) * page_size).limit(page_size)
+    )
     with Session(engine) as session:
-        total = session.scalar(sa.select(sa.func.count()).select_from(query.subquery()))
-        found = session.execute(ordered.offset((page - 1) * page_size).limit(page_size)).mappings().all()
-    return {"datasets": [dict(row) for row in found], "total_count": total}
+        total_count = session.scalar(count_query)
+        rows = session.execute(page_query).mappings().all()
+
+    return {"datasets": [dict(row) for row in rows], "total_count": total_count}
 
 
-SCORE_COLUMNS = [
+SCORE_COLUMNS: Final = [
     datasets.c[name]
     for name in (
         *("id", "dataset_id", "dataset_name", "objective", "instances_number", "features_number", "citations"),
@@ -121,70 +131,112 @@ SCORE_COLUMNS = [
     )
 ]
 
-
-def numbers(found: list[Any], name: str) -> Any:
-    """A column as floats, NaN where null."""
-    return np.array([np.nan if row[name] is None else row[name] for row in found], dtype=float)
+Rows = Sequence[sa.RowMapping]
 
 
-def truths(found: list[Any], name: str) -> Any:
-    """A column as 1.0 where true, else 0.0."""
-    return np.array([row[name] is True for row in found], dtype=float)
+def number_column(rows: Rows, name: str) -> Floats:
+    """Return a column as floats, with NaN where it is null."""
+    return np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=float)
 
 
-def composites(found: list[Any]) -> tuple[Any, Any, Any]:
-    """The three composite scores of every row (interface 2.8), vectorised."""
-    ethical = sum(truths(found, name) for name in ETHICAL) / 10
-    missing = numbers(found, "missing_values_percentage")
-    whole = np.array([row["has_missing_values"] is False for row in found], dtype=float)
-    quality = np.where(np.isnan(missing), 0.2 * whole, 0.2 * np.maximum(100 - np.nan_to_num(missing), 0) / 100)
-    instances = np.nan_to_num(numbers(found, "instances_number"))
-    size = 0.15 * np.clip((np.log10(np.maximum(instances, 1)) - 2) / 3, 0, 1)
-    features = np.nan_to_num(numbers(found, "features_number"))
-    many = 0.15 * np.maximum(0.5, 1 - (features - 100) / 1000)
-    richness = np.where(features < 10, 0.15 * features / 10, np.where(features <= 100, 0.15, many))
-    documented = truths(found, "metadata_provided_with_dataset") + truths(found, "external_documentation_available")
-    technical = 0.15 * documented + quality + 0.2 * truths(found, "is_split") + size + richness
-    citations = np.nan_to_num(numbers(found, "citations"))
-    popularity = np.clip(np.log10(np.maximum(citations, 1)) / 3, 0, 1)
-    return ethical, technical, popularity
+def flag_column(rows: Rows, name: str) -> Floats:
+    """Return a column as 1.0 where it is true, and as 0.0 where it is false or null."""
+    return np.array([row[name] is True for row in rows], dtype=float)
 
 
-READY: list[dict[str, Any]] = []
+@dataclass(frozen=True, slots=True)
+class CompositeScores:
+    """The three composite scores of every row, each between 0 and 1."""
+
+    ethical: Floats
+    technical: Floats
+    popularity: Floats
+
+    @classmethod
+    def of(cls, rows: Rows) -> "CompositeScores":
+        """Compute the scores by the product's formulas, one whole column at a time."""
+        ethical = sum((flag_column(rows, name) for name in ETHICAL), start=np.zeros(len(rows))) / len(ETHICAL)
+
+        citations = np.nan_to_num(number_column(rows, "citations"))
+        popularity = np.clip(np.log10(np.maximum(citations, 1)) / 3, 0, 1)
+
+        return cls(ethical, _technical_scores(rows), popularity)
+
+    def balanced(self) -> Floats:
+        """Return the score by the balanced weights."""
+        return 0.4 * self.ethical + 0.4 * self.technical + 0.2 * self.popularity
+
+
+def _technical_scores(rows: Rows) -> Floats:
+    """Return the technical score: documentation, completeness, split, number of rows and number of columns."""
+    has_metadata = flag_column(rows, "metadata_provided_with_dataset")
+    has_documentation = flag_column(rows, "external_documentation_available")
+    is_split = flag_column(rows, "is_split")
+
+    missing_percentage = number_column(rows, "missing_values_percentage")
+    is_complete = np.array([row["has_missing_values"] is False for row in rows], dtype=float)
+    completeness = np.where(
+        np.isnan(missing_percentage),
+        is_complete,  # without a percentage, only whether any value is missing is known
+        np.maximum(100 - np.nan_to_num(missing_percentage), 0) / 100,
+    )
+
+    instances = np.nan_to_num(number_column(rows, "instances_number"))
+    size = np.clip((np.log10(np.maximum(instances, 1)) - 2) / 3, 0, 1)
+
+    features = np.nan_to_num(number_column(rows, "features_number"))
+    richness_of_many = np.maximum(0.5, 1 - (features - 100) / 1000)
+    richness = np.where(features < 10, features / 10, np.where(features <= 100, 1.0, richness_of_many))
+
+    return (
+        0.15 * (has_metadata + has_documentation)
+        + 0.2 * completeness
+        + 0.2 * is_split
+        + 0.15 * size
+        + 0.15 * richness
+    )  # fmt: skip
+
+
+# A ranking that `PUT /ready` has stored.
+ready_items: list[dict[str, Any]] = []
 
 
 @app.put("/ready", status_code=204)
-async def make_ready(items: list[dict[str, Any]]) -> None:
-    """Take a ranking that others have made."""
-    READY[:] = items
+async def store_ready_items(items: list[dict[str, Any]]) -> None:
+    """Store a ranking that another service has made."""
+    ready_items[:] = items
 
 
-@app.post("/ready", response_model=list[Scored])
-async def ready(wanted: Weights, limit: int = 20) -> Any:
-    """A ranking that is ready: what it costs to be asked for it and to answer with it, and nothing else."""
-    return READY[:limit]
+@app.post("/ready", response_model=list[RankedDataset])
+async def return_ready_items(request: ScoringRequest, limit: int = 20) -> Any:
+    """Return the stored ranking: what it costs to read a request and to send a response, and nothing else."""
+    return ready_items[:limit]
 
 
-@app.post("/datasets/score", response_model=list[Scored])
-async def score(wanted: Weights, limit: int = 20) -> Any:
-    """The best `limit` records by the balanced weights."""
+@app.post("/datasets/score", response_model=list[RankedDataset])
+async def score_datasets(request: ScoringRequest, limit: int = 20) -> Any:
+    """Return the best `limit` records by the balanced weights."""
     query = sa.select(*SCORE_COLUMNS)
-    if "year_min" in wanted.filters:
-        query = query.where(datasets.c.year >= wanted.filters["year_min"])
+    if "year_min" in request.filters:
+        query = query.where(datasets.c.year >= request.filters["year_min"])
     with Session(engine) as session:
-        found = list(session.execute(query).mappings())
-    ethical, technical, popularity = composites(found)
-    total = 0.4 * ethical + 0.4 * technical + 0.2 * popularity
-    best = np.argpartition(-total, min(limit, len(total) - 1))[:limit]
-    best = best[np.argsort(-total[best], kind="stable")]
+        rows = list(session.execute(query).mappings())
+
+    scores = CompositeScores.of(rows)
+    balanced = scores.balanced()
+
+    # Sorting only the best records is faster than sorting all of them.
+    best = np.argpartition(-balanced, min(limit, len(balanced) - 1))[:limit]
+    best = best[np.argsort(-balanced[best], kind="stable")]
+
     return [
-        dict(found[i])
-        | {
-            "score": float(total[i]),
-            "ethical_score": float(ethical[i]),
-            "technical_score": float(technical[i]),
-            "popularity_score": float(popularity[i]),
+        {
+            **rows[index],
+            "score": float(balanced[index]),
+            "ethical_score": float(scores.ethical[index]),
+            "technical_score": float(scores.technical[index]),
+            "popularity_score": float(scores.popularity[index]),
             "rank": rank,
         }
-        for rank, i in enumerate(best, 1)
+        for rank, index in enumerate(best, 1)
     ]

@@ -8,79 +8,116 @@ product lets it. Target: none cut in 50 restarts. `python -m benchmarks.restarts
 import argparse
 import asyncio
 import re
-import sys
-import tempfile
 import time
-from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.catalogs import fill
-from benchmarks.serving import LIST, Server, free_port, is_complete, raw, sign_in
+from benchmarks.product_server import catalog_folder, free_port, register_user, start_product
+from benchmarks.raw_http import LIST_QUERY, MAX_READ_BYTES, encode_request, host_and_port, is_complete_response
 
+RECORDS: Final = 1000
 CLIENTS: Final = 40
 RUN_SECONDS: Final = 1.0
-CLOSING: Final = re.compile(rb"\r\nconnection: close\r\n", re.IGNORECASE)
+SHORT_RESTARTS: Final = 5
+RECONNECT_SECONDS: Final = 0.1
+_CLOSE_HEADER: Final = re.compile(rb"\r\nconnection: close\r\n", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What all clients have seen so far."""
+
+    answers: int = 0
+    other_answers: int = 0
+    cut_requests: int = 0
+    refused_connections: int = 0
 
 
 class Client:
-    """One client that asks again as soon as it is answered, on the same connection while it may."""
+    """A client that sends its next request as soon as it is answered, on the same connection while it may."""
 
-    def __init__(self, address: str, question: bytes, counts: Counter[str]) -> None:
-        self.host, self.port = address.removeprefix("http://").split(":")
-        self.question, self.counts = question, counts
+    def __init__(self, address: str, request: bytes, tally: Tally) -> None:
+        self.host, self.port = host_and_port(address)
+        self.request = request
+        self.tally = tally
 
-    async def ask_until(self, end: asyncio.Event) -> None:
-        """Ask until the end."""
+    async def send_until(self, end: asyncio.Event) -> None:
+        """Send requests until the event is set, connecting again whenever a connection has ended."""
         while not end.is_set():
             try:
-                reader, writer = await asyncio.open_connection(self.host, int(self.port))
+                reader, writer = await asyncio.open_connection(self.host, self.port)
             except OSError:
-                self.counts["refused connections"] += 1
-                await asyncio.sleep(0.1)
+                self.tally.refused_connections += 1
+                await asyncio.sleep(RECONNECT_SECONDS)
                 continue
-            await self._converse(reader, writer, end)
+
+            await self._use_connection(reader, writer, end)
             writer.close()
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, end: asyncio.Event) -> None:
-        is_kept = True
-        while is_kept and not end.is_set():
-            received = bytearray()
+    async def _use_connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, end: asyncio.Event
+    ) -> None:
+        """Send requests on one connection until the server announces its end, cuts it, or the event is set."""
+        may_continue = True
+        while may_continue and not end.is_set():
             try:
-                writer.write(self.question)
-                while not is_complete(received):
-                    part = await reader.read(1 << 20)
-                    if not part:
-                        raise ConnectionResetError
-                    received += part
+                response = await self._send_one(reader, writer)
             except OSError:
-                self.counts["cut requests"] += 1
+                self.tally.cut_requests += 1
                 return
-            self.counts["answers" if received.startswith(b"HTTP/1.1 200") else "other answers"] += 1
-            is_kept = CLOSING.search(received, 0, received.find(b"\r\n\r\n") + 2) is None
+
+            if response.startswith(b"HTTP/1.1 200"):
+                self.tally.answers += 1
+            else:
+                self.tally.other_answers += 1
+
+            headers_end = response.find(b"\r\n\r\n") + 2
+            may_continue = _CLOSE_HEADER.search(response, 0, headers_end) is None
+
+    async def _send_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytearray:
+        """Send a request and return its whole response.
+
+        Raises:
+            OSError: the connection ended before the response was complete.
+        """
+        response = bytearray()
+        writer.write(self.request)
+        while not is_complete_response(response):
+            chunk = await reader.read(MAX_READ_BYTES)
+            if not chunk:
+                raise ConnectionResetError
+            response += chunk
+        return response
 
 
-async def restart(variables: dict[str, str], address: str, restarts: int) -> Counter[str]:
-    """Count what the clients saw over so many restarts."""
-    command = [sys.executable, "-m", "touchstone", "serve"]
-    product = await asyncio.to_thread(Server, command, variables, address)
-    question = raw("GET", f"/api/v1/datasets/?{LIST}", token=(await asyncio.to_thread(sign_in, address))[0])
-    counts: Counter[str] = Counter()
+async def restart_under_load(data_dir: Path, restart_count: int) -> Tally:
+    """Restart the product again and again while clients use it, and return what the clients saw."""
+    port = free_port()
+    product = await asyncio.to_thread(start_product, data_dir, port=port)
+    user = await asyncio.to_thread(register_user, product.address)
+    request = encode_request("GET", f"/api/v1/datasets/?{LIST_QUERY}", token=user.token)
+
+    tally = Tally()
     end = asyncio.Event()
-    clients = [asyncio.create_task(Client(address, question, counts).ask_until(end)) for _ in range(CLIENTS)]
-    stops = []
-    for _ in range(restarts):
+    clients = [Client(product.address, request, tally) for _ in range(CLIENTS)]
+    client_tasks = [asyncio.create_task(client.send_until(end)) for client in clients]
+
+    stop_durations = []
+    for _ in range(restart_count):
         await asyncio.sleep(RUN_SECONDS)
-        begun = time.monotonic()
+        stop_began_at = time.monotonic()
         await asyncio.to_thread(product.stop)
-        stops.append(time.monotonic() - begun)
-        product = await asyncio.to_thread(Server, command, variables, address)
+        stop_durations.append(time.monotonic() - stop_began_at)
+        product = await asyncio.to_thread(start_product, data_dir, port=port)
+
     await asyncio.sleep(RUN_SECONDS)
     end.set()
-    await asyncio.gather(*clients)
+    await asyncio.gather(*client_tasks)
     await asyncio.to_thread(product.stop)
-    print(f"{restarts} restarts under {CLIENTS} clients; a stop took {max(stops):.1f} s at most\n")
-    return counts
+
+    print(f"{restart_count} restarts under {CLIENTS} clients; a stop took {max(stop_durations):.1f} s at most\n")
+    return tally
 
 
 def main() -> None:
@@ -89,22 +126,17 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=50)
     parser.add_argument("--short", action="store_true", help="five restarts")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(fill(Path(folder) / "touchstone.db", 1000))
-        port = free_port()
-        variables = {
-            "TOUCHSTONE_DATA_DIR": folder,
-            "TOUCHSTONE_DEMO": "false",
-            "TOUCHSTONE_LOG_LEVEL": "warning",
-            "TOUCHSTONE_METRICS_PORT": "0",
-            "TOUCHSTONE_PORT": str(port),
-        }
-        counts = asyncio.run(restart(variables, f"http://127.0.0.1:{port}", 5 if options.short else options.restarts))
-        print("| | count | target |\n|---|---:|---|")
-        verdict = "pass" if counts["cut requests"] == 0 else "missed"
-        print(f"| cut requests | {counts['cut requests']} | 0: {verdict} |")
-        for name in ("answers", "other answers", "refused connections"):
-            print(f"| {name} | {counts[name]} | |")
+    restart_count = SHORT_RESTARTS if options.short else options.restarts
+
+    with catalog_folder(RECORDS) as data_dir:
+        tally = asyncio.run(restart_under_load(data_dir, restart_count))
+
+    verdict = "pass" if tally.cut_requests == 0 else "missed"
+    print("| | count | target |\n|---|---:|---|")
+    print(f"| cut requests | {tally.cut_requests} | 0: {verdict} |")
+    print(f"| answers | {tally.answers} | |")
+    print(f"| other answers | {tally.other_answers} | |")
+    print(f"| refused connections | {tally.refused_connections} | |")
 
 
 if __name__ == "__main__":

@@ -10,237 +10,215 @@ import argparse
 import asyncio
 import functools
 import itertools
-import os
-import re
-import socket
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 import httpx2
 import uvloop
 
-from benchmarks.catalogs import fill
-
-LIST = "page=1&page_size=20&sort_by=dataset_name&year_min=2000"
-BODY = (
-    b'{"filters":{"year_min":2000},"weights":[{"criterion_name":"ethical_score","weight":0.4},'
-    b'{"criterion_name":"technical_score","weight":0.4},{"criterion_name":"popularity_score","weight":0.2}]}'
+from benchmarks.product_server import (
+    DATABASE_NAME,
+    ServerProcess,
+    User,
+    catalog_folder,
+    free_port,
+    register_user,
+    start_product,
 )
-JSON = {"Content-Type": "application/json"}
-CONNECTIONS = 16
-LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+from benchmarks.raw_http import LIST_QUERY, SCORE_BODY, encode_request, host_and_port, is_complete_response
 
-
-class Server:
-    """A server process and its CPU time."""
-
-    def __init__(self, command: list[str], environment: dict[str, str], address: str) -> None:
-        own = {k: v for k, v in os.environ.items() if not k.startswith("TOUCHSTONE_")}
-        self.address = address
-        self.process = subprocess.Popen(command, env=own | environment, stdout=subprocess.DEVNULL)
-        for _ in range(600):
-            try:
-                if httpx2.get(f"{address}/openapi.json", timeout=5).status_code == 200:
-                    return
-            except httpx2.HTTPError:
-                time.sleep(0.1)
-        raise SystemExit(f"{command} did not answer")
-
-    def cpu_seconds(self) -> float:
-        """User and system time of the process so far, to the nanosecond: ticks of 10 ms would blur short blocks."""
-        threads = Path(f"/proc/{self.process.pid}/task").iterdir()
-        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
-
-    def stop(self) -> None:
-        """End the process."""
-        self.process.terminate()
-        self.process.wait(30)
-
-
-def raw(method: str, target: str, body: bytes = b"", *, token: str = "", user_id: str = "") -> bytes:
-    """The bytes of one request on a connection that is kept."""
-    lines = [f"{method} {target} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
-    lines += ["Content-Type: application/json"] if body else []
-    lines += [f"Authorization: Bearer {token}"] if token else []
-    lines += [f"X-User-ID: {user_id}"] if user_id else []
-    return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
-
-
-class Client(asyncio.Protocol):
-    """One connection that asks its next question as soon as an answer is complete."""
-
-    def __init__(self, questions: Iterator[bytes], done: asyncio.Future[None]) -> None:
-        self.questions, self.done = questions, done
-        self.received = bytearray()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask the first question."""
-        self.transport = cast(asyncio.Transport, transport)
-        self._ask()
-
-    def data_received(self, data: bytes) -> None:
-        """Ask the next question once the answer is complete."""
-        self.received += data
-        if is_complete(self.received):
-            assert self.received.startswith(b"HTTP/1.1 200"), self.received[:1000]
-            self.received.clear()
-            self._ask()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody may hang up before all is answered."""
-        if not self.done.done():
-            self.done.set_exception(exc or ConnectionResetError())
-
-    def _ask(self) -> None:
-        question = next(self.questions, None)
-        if question is not None:
-            self.transport.write(question)
-        else:
-            self.done.set_result(None)
-            self.transport.close()
-
-
-def is_complete(received: bytearray) -> bool:
-    """Whether this is a whole answer, as long as its headers say or in chunks."""
-    end = received.find(b"\r\n\r\n")
-    length = LENGTH.search(received, 0, end)
-    if length:
-        return len(received) >= end + 4 + int(length[1])
-    return received.endswith(b"\r\n0\r\n\r\n")
-
-
-async def converse(address: str, questions: Iterator[bytes]) -> None:
-    """Ask the questions over a few connections at once, and wait for every answer."""
-    loop, (host, port) = asyncio.get_running_loop(), address.removeprefix("http://").split(":")
-    ends: list[asyncio.Future[None]] = [loop.create_future() for _ in range(CONNECTIONS)]
-    for end in ends:
-        await loop.create_connection(functools.partial(Client, questions, end), host, int(port))
-    await asyncio.gather(*ends)
-
-
-def block(server: Server, questions: Iterator[bytes], seconds: float) -> float:
-    """CPU microseconds a request over about `seconds` of work."""
-    count, spent = 2 * CONNECTIONS, 0.0
-    while spent < seconds / 2:
-        before = server.cpu_seconds()
-        uvloop.run(converse(server.address, itertools.islice(questions, count)))
-        spent = server.cpu_seconds() - before
-        count = count if spent >= seconds / 2 else count * 3
-    return spent / count * 1e6
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def start(folder: Path) -> tuple[Server, Server, Server]:
-    """The product, its selection backend on its own, and the peer, all on one database."""
-    ports = [free_port() for _ in range(3)]
-    variables = {
-        "TOUCHSTONE_DATA_DIR": str(folder),
-        "TOUCHSTONE_METRICS_PORT": "0",
-        "TOUCHSTONE_DEMO": "false",
-        "TOUCHSTONE_LOG_LEVEL": "warning",
-    }
-    serve = [sys.executable, "-m", "touchstone", "serve"]
-    product, backend = (
-        Server([*serve, *part], variables | {"TOUCHSTONE_PORT": str(port)}, f"http://127.0.0.1:{port}")
-        for part, port in (([], ports[0]), (["selection"], ports[1]))
-    )
-    options = ["--port", str(ports[2]), "--no-access-log", "--log-level", "warning"]
-    peer = Server(
-        [sys.executable, "-m", "uvicorn", "benchmarks.plain_service:app", *options],
-        {"PLAIN_DATABASE": str(folder / "touchstone.db")},
-        f"http://127.0.0.1:{ports[2]}",
-    )
-    return product, backend, peer
-
-
-def sign_in(address: str) -> tuple[str, str]:
-    """The token and the id of a new user."""
-    account = {"email": "bench@example.org", "password": "a long enough one"}
-    made = httpx2.post(f"{address}/api/v1/auth/register", json=account, timeout=30).raise_for_status()
-    credentials = {"username": account["email"], "password": account["password"]}
-    answer = httpx2.post(f"{address}/api/v1/auth/login", data=credentials, timeout=30).raise_for_status()
-    return answer.json()["access_token"], made.json()["id"]
-
-
-def make_ready(product: Server, peer: Server, token: str, count: int) -> None:
-    """Hand the product's ranking to the peer as its ready result, and make sure that both then answer the same."""
-    mine = httpx2.post(
-        f"{product.address}/api/v1/datasets/score?limit={count}",
-        content=BODY,
-        headers={"Authorization": f"Bearer {token}"},
-        timeout=60,
-    )
-    items = mine.raise_for_status().content
-    httpx2.put(f"{peer.address}/ready", content=items, headers=JSON, timeout=60).raise_for_status()
-    theirs = httpx2.post(f"{peer.address}/ready?limit={count}", content=BODY, headers=JSON, timeout=60)
-    assert mine.json() == theirs.raise_for_status().json()
-
-
-def anew(method: str, target: str, token: str = "") -> Iterator[bytes]:
-    """The question with another weight each time, so that no answer is remembered."""
-    for number in itertools.count():
-        yield raw(method, target, BODY.replace(b"0.4}", b"0.4%06d}" % number), token=token)
+JSON_HEADERS: Final = {"Content-Type": "application/json"}
+CONNECTIONS: Final = 16
+READY_ITEMS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """Two ways of answering, and how many times less CPU a request ours is to cost; 0: a figure without a goal."""
+class Servers:
+    """The product, its selection backend on its own, and the plain service, all on one database."""
+
+    product: ServerProcess
+    selection: ServerProcess
+    plain: ServerProcess
+
+    @classmethod
+    def start(cls, data_dir: Path, stack: ExitStack) -> "Servers":
+        """Start the three servers one after the other; `stack` stops them."""
+        product = start_product(data_dir)
+        stack.callback(product.stop)
+        selection = start_product(data_dir, "selection")
+        stack.callback(selection.stop)
+        plain = start_plain_service(data_dir / DATABASE_NAME)
+        stack.callback(plain.stop)
+        return cls(product, selection, plain)
+
+
+def start_plain_service(database: Path) -> ServerProcess:
+    """Start the service that the product is compared with, as uvicorn serves it without an access log."""
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "uvicorn", "benchmarks.plain_service:app"),
+        *("--port", str(port), "--no-access-log", "--log-level", "warning"),
+    ]
+    return ServerProcess(command, {"PLAIN_DATABASE": str(database)}, f"http://127.0.0.1:{port}")
+
+
+class RequestingConnection(asyncio.Protocol):
+    """A connection that sends its next request as soon as a response is complete.
+
+    All connections take their requests from the same iterator. `finished` is set when there are none left.
+    """
+
+    def __init__(self, requests: Iterator[bytes], finished: asyncio.Future[None]) -> None:
+        self.requests = requests
+        self.finished = finished
+        self.received = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send the first request."""
+        self.transport = cast(asyncio.Transport, transport)
+        self._send_next()
+
+    def data_received(self, data: bytes) -> None:
+        """Send the next request once the response is complete; a response other than 200 ends the benchmark."""
+        self.received += data
+        if is_complete_response(self.received):
+            assert self.received.startswith(b"HTTP/1.1 200"), self.received[:1000]
+            self.received.clear()
+            self._send_next()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let the benchmark fail if the server closes the connection before all requests are answered."""
+        if not self.finished.done():
+            self.finished.set_exception(exc or ConnectionResetError())
+
+    def _send_next(self) -> None:
+        """Send the next request, or close the connection if there is none."""
+        request = next(self.requests, None)
+        if request is not None:
+            self.transport.write(request)
+        else:
+            self.finished.set_result(None)
+            self.transport.close()
+
+
+async def send_all(address: str, requests: Iterator[bytes]) -> None:
+    """Send the requests over a few connections at once, and return when all of them are answered."""
+    loop = asyncio.get_running_loop()
+    host, port = host_and_port(address)
+    finished: list[asyncio.Future[None]] = [loop.create_future() for _ in range(CONNECTIONS)]
+
+    for connection_finished in finished:
+        protocol = functools.partial(RequestingConnection, requests, connection_finished)
+        await loop.create_connection(protocol, host, port)
+    await asyncio.gather(*finished)
+
+
+def measure_cpu_microseconds(server: ServerProcess, requests: Iterator[bytes], block_seconds: float) -> float:
+    """Return the CPU time per request, over a block of requests that takes the server about `block_seconds`.
+
+    The number of requests in a block is not known beforehand, so blocks grow until one of them takes long enough.
+    """
+    request_count = 2 * CONNECTIONS
+    while True:
+        cpu_seconds_before = server.cpu_seconds()
+        uvloop.run(send_all(server.address, itertools.islice(requests, request_count)))
+        used_seconds = server.cpu_seconds() - cpu_seconds_before
+
+        if used_seconds >= block_seconds / 2:
+            return used_seconds / request_count * 1e6
+        request_count *= 3
+
+
+def prepare_ready_answer(servers: Servers, user: User) -> None:
+    """Give the product's ranking to the plain service as its ready answer, and check that both then answer the same."""
+    target = f"score?limit={READY_ITEMS}"
+    product_answer = httpx2.post(
+        f"{servers.product.address}/api/v1/datasets/{target}", content=SCORE_BODY, headers=user.headers, timeout=60
+    ).raise_for_status()
+
+    ready_url = f"{servers.plain.address}/ready"
+    httpx2.put(ready_url, content=product_answer.content, headers=JSON_HEADERS, timeout=60).raise_for_status()
+    plain_answer = httpx2.post(
+        f"{ready_url}?limit={READY_ITEMS}", content=SCORE_BODY, headers=JSON_HEADERS, timeout=60
+    ).raise_for_status()
+    assert product_answer.json() == plain_answer.json()
+
+
+def requests_with_new_weights(target: str, token: str) -> Iterator[bytes]:
+    """Yield a scoring request with another weight each time, so that the product cannot answer from its cache."""
+    for number in itertools.count():
+        body = SCORE_BODY.replace(b"0.4}", b"0.4%06d}" % number)
+        yield encode_request("POST", target, body, token=token)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two ways to answer the same question: ours, and the other one.
+
+    `target_ratio` is how many times as much CPU time a request should cost the other way; 0 if there is no target.
+    """
 
     name: str
-    ours: tuple[Server, Iterator[bytes]]
-    other: tuple[Server, Iterator[bytes]]
-    goal: float = 0.0
+    ours: tuple[ServerProcess, Iterator[bytes]]
+    other: tuple[ServerProcess, Iterator[bytes]]
+    target_ratio: float = 0.0
 
 
-def measures(product: Server, backend: Server, peer: Server) -> list[Measure]:
-    """What is compared with what."""
-    token, user_id = sign_in(product.address)
-    make_ready(product, peer, token, 10_000)
-    score = "/api/v1/datasets/score?limit="
-    top20 = itertools.repeat(raw("POST", f"{score}20", BODY, token=token))
-    ready20 = itertools.repeat(raw("POST", "/ready?limit=20", BODY))
-    fresh20 = anew("POST", f"{score}20", token)
+def comparisons(servers: Servers) -> list[Comparison]:
+    """Return what is compared with what, for a user who has just registered."""
+    user = register_user(servers.product.address)
+    prepare_ready_answer(servers, user)
+
+    def score(path: str, *, token: str = "", user_id: str = "") -> Iterator[bytes]:
+        return itertools.repeat(encode_request("POST", path, SCORE_BODY, token=token, user_id=user_id))
+
+    list_request = encode_request("GET", f"/api/v1/datasets/?{LIST_QUERY}", token=user.token)
+    product_list = (servers.product, itertools.repeat(list_request))
+    product_top20 = (servers.product, score("/api/v1/datasets/score?limit=20", token=user.token))
+    product_all = (servers.product, score("/api/v1/datasets/score?limit=10000", token=user.token))
+    new_weights = requests_with_new_weights("/api/v1/datasets/score?limit=20", user.token)
+    product_new_top20 = (servers.product, new_weights)
+    direct_top20 = (servers.selection, score("/datasets/score?limit=20", user_id=user.id))
+
+    plain_list = (servers.plain, itertools.repeat(encode_request("GET", f"/datasets?{LIST_QUERY}")))
+    plain_top20 = (servers.plain, score("/datasets/score?limit=20"))
+    ready_top20 = (servers.plain, score("/ready?limit=20"))
+    ready_all = (servers.plain, score("/ready?limit=10000"))
+
     return [
-        Measure(
-            "list of 20, beside plain",
-            (product, itertools.repeat(raw("GET", f"/api/v1/datasets/?{LIST}", token=token))),
-            (peer, itertools.repeat(raw("GET", f"/datasets?{LIST}"))),
-            3.0,
-        ),
-        Measure(
-            "top 20, asked anew, beside plain",
-            (product, fresh20),
-            (peer, itertools.repeat(raw("POST", "/datasets/score?limit=20", BODY))),
-            3.0,
-        ),
-        Measure("top 20, beside a ready answer", (product, top20), (peer, ready20), 3.5),
-        Measure("top 20, asked anew, beside a ready answer", (product, fresh20), (peer, ready20)),
-        Measure(
-            "10 000 items, beside a ready answer",
-            (product, itertools.repeat(raw("POST", f"{score}10000", BODY, token=token))),
-            (peer, itertools.repeat(raw("POST", "/ready?limit=10000", BODY))),
-            1.0,
-        ),
-        Measure(
-            "top 20 through the gateway, beside direct",
-            (product, top20),
-            (backend, itertools.repeat(raw("POST", "/datasets/score?limit=20", BODY, user_id=user_id))),
-            1 / 1.15,
-        ),
+        Comparison("list of 20, beside plain", product_list, plain_list, target_ratio=3.0),
+        Comparison("top 20, asked anew, beside plain", product_new_top20, plain_top20, target_ratio=3.0),
+        Comparison("top 20, beside a ready answer", product_top20, ready_top20, target_ratio=3.5),
+        Comparison("top 20, asked anew, beside a ready answer", product_new_top20, ready_top20),
+        Comparison("10 000 items, beside a ready answer", product_all, ready_all, target_ratio=1.0),
+        Comparison("top 20 through the gateway, beside direct", product_top20, direct_top20, target_ratio=1 / 1.15),
     ]
+
+
+def print_comparison(comparison: Comparison, rounds: int, block_seconds: float) -> None:
+    """Measure both ways in turn, and print the row of the table with their medians."""
+    measurements = [
+        (
+            measure_cpu_microseconds(*comparison.ours, block_seconds),
+            measure_cpu_microseconds(*comparison.other, block_seconds),
+        )
+        for _ in range(rounds)
+    ]
+    our_median = statistics.median(ours for ours, _ in measurements)
+    other_median = statistics.median(other for _, other in measurements)
+    ratio = statistics.median(other / ours for ours, other in measurements)
+
+    verdict = ""
+    if comparison.target_ratio:
+        is_reached = ratio >= comparison.target_ratio
+        verdict = f"≥ {comparison.target_ratio:.2f}: {'pass' if is_reached else 'missed'}"
+    cells = f"{comparison.name:42}| {our_median:8.1f} | {other_median:8.1f} | {ratio:12.2f} | {verdict}"
+    print(f"| {cells} |", flush=True)
 
 
 def main() -> None:
@@ -249,25 +227,14 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of one block")
-    wanted = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        asyncio.run(fill(Path(name) / "touchstone.db", wanted.records))
-        servers = start(Path(name))
-        print(f"{wanted.records} records, CPU µs a request, median of {wanted.rounds} alternating blocks\n")
+    options = parser.parse_args()
+
+    with catalog_folder(options.records) as data_dir, ExitStack() as stack:
+        servers = Servers.start(data_dir, stack)
+        print(f"{options.records} records, CPU µs a request, median of {options.rounds} alternating blocks\n")
         print(f"| {'':42}|     ours |    other | other ÷ ours | wanted |\n|---|---:|---:|---:|---|")
-        for one in measures(*servers):
-            report(one, wanted.rounds, wanted.seconds)
-        for server in servers:
-            server.stop()
-
-
-def report(one: Measure, rounds: int, seconds: float) -> None:
-    """Measure and print a line."""
-    pairs = [(block(*one.ours, seconds), block(*one.other, seconds)) for _ in range(rounds)]
-    ratio = statistics.median(other / ours for ours, other in pairs)
-    ours, other = (statistics.median(column) for column in zip(*pairs, strict=True))
-    verdict = f"≥ {one.goal:.2f}: {'pass' if ratio >= one.goal else 'missed'}" if one.goal else ""
-    print(f"| {one.name:42}| {ours:8.1f} | {other:8.1f} | {ratio:12.2f} | {verdict} |", flush=True)
+        for comparison in comparisons(servers):
+            print_comparison(comparison, options.rounds, options.seconds)
 
 
 if __name__ == "__main__":

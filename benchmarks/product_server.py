@@ -1,0 +1,137 @@
+"""The product, or another server, in a process of its own; and users of the product."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx2
+
+from benchmarks.catalogs import create_catalog
+
+DATABASE_NAME: Final = "touchstone.db"
+PASSWORD: Final = "a long enough one"
+START_SECONDS: Final = 300.0  # a large catalog takes long to load
+RETRY_SECONDS: Final = 0.1
+STOP_SECONDS: Final = 30.0
+
+
+class ServerProcess:
+    """A server in a process of its own, which answers requests as soon as the object exists."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], address: str) -> None:
+        """Start the server, and wait until it serves its OpenAPI document.
+
+        The process inherits no settings of the product from this one.
+        """
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
+        self.address = address
+        self.process = subprocess.Popen(command, env={**inherited, **environment}, stdout=subprocess.DEVNULL)
+
+        deadline = time.monotonic() + START_SECONDS
+        while not self._is_ready():
+            if time.monotonic() > deadline:
+                self.stop()
+                raise SystemExit(f"{command} did not answer")
+            time.sleep(RETRY_SECONDS)
+
+    def _is_ready(self) -> bool:
+        """Return whether the server answers."""
+        try:
+            return httpx2.get(f"{self.address}/openapi.json", timeout=5).status_code == 200
+        except httpx2.HTTPError:
+            return False
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time of all threads of the process so far.
+
+        The scheduler's statistics count nanoseconds; the usual ticks of 10 ms would blur short measurements.
+        """
+        threads = Path(f"/proc/{self.process.pid}/task").iterdir()
+        nanoseconds = sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads)
+        return nanoseconds / 1e9
+
+    def stop(self) -> None:
+        """Ask the process to end, and wait until it has."""
+        self.process.terminate()
+        self.process.wait(STOP_SECONDS)
+
+
+def start_product(data_dir: Path, *arguments: str, port: int | None = None, **settings: str) -> ServerProcess:
+    """Start the product over the database in a data folder.
+
+    `arguments` are those of `touchstone serve`, such as the name of a part to serve alone. `settings` are named like
+    the product's environment variables, in lower case and without their prefix. The port is free unless it is given.
+    """
+    port = port or free_port()
+    all_settings = {
+        "data_dir": str(data_dir),
+        "port": str(port),
+        "demo": "false",
+        "metrics_port": "0",
+        "log_level": "warning",
+        **settings,
+    }
+
+    command = [sys.executable, "-m", "touchstone", "serve", *arguments]
+    environment = {f"TOUCHSTONE_{name.upper()}": value for name, value in all_settings.items()}
+    return ServerProcess(command, environment, f"http://127.0.0.1:{port}")
+
+
+@contextmanager
+def running_product(record_count: int, **settings: str) -> Iterator[ServerProcess]:
+    """Serve the product over a new catalog with this number of records, until the `with` block ends."""
+    with catalog_folder(record_count) as data_dir:
+        server = start_product(data_dir, **settings)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def catalog_folder(record_count: int) -> Iterator[Path]:
+    """Provide a temporary data folder whose database has this number of records, or none at all if it is 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder)
+        if record_count:
+            asyncio.run(create_catalog(data_dir / DATABASE_NAME, record_count))
+        yield data_dir
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user of the product who has signed in."""
+
+    id: str
+    email: str
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a request on behalf of this user."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+def register_user(address: str, email: str = "bench@example.org") -> User:
+    """Create an account with the password `PASSWORD`, sign in, and return the user."""
+    with httpx2.Client(base_url=f"{address}/api/v1/auth", timeout=30) as client:
+        account = client.post("/register", json={"email": email, "password": PASSWORD}).raise_for_status()
+        tokens = client.post("/login", data={"username": email, "password": PASSWORD}).raise_for_status()
+
+    return User(id=account.json()["id"], email=email, token=tokens.json()["access_token"])
