@@ -58,7 +58,7 @@ class _ParsedRequest(Request):
     """A request whose body has been read and parsed, and whose media type is JSON whatever the client claims."""
 
     def __init__(self, request: Request, body: bytes, value: Any) -> None:
-        headers = [header for header in request.scope["headers"] if header[0] != b"content-type"]
+        headers = [(name, content) for name, content in request.scope["headers"] if name != b"content-type"]
         headers.append((b"content-type", b"application/json"))
 
         super().__init__({**request.scope, "headers": headers}, request.receive)

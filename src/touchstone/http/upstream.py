@@ -69,7 +69,7 @@ class RemoteBackend:
     def __init__(self, name: str, url: str, *, timeout: float) -> None:
         self.name = name
         self.url = url.rstrip("/")
-        self.timeout = timeout
+        self.timeout = timeout  # seconds until the response has to begin
         self._is_unix_socket = url.startswith(UNIX_PREFIX)
         self._base_url = "http://backend" if self._is_unix_socket else self.url
         self._lazy_session: aiohttp.ClientSession | None = None
