@@ -35,7 +35,7 @@ async def test_the_computation_of_a_long_response_counts_as_work_of_its_request(
     await place.run(JsonStream(chunks())(SCOPE, connected(), send))
 
     assert b"".join(message.get("body", b"") for message in sent) == b"01234"
-    assert place.used >= CHUNKS * CHUNK_SECONDS
+    assert place.used_seconds >= CHUNKS * CHUNK_SECONDS
     assert not any(rooms)
 
 
