@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from touchstone.client import AsyncTouchstone, Touchstone
+from touchstone.client import AsyncTouchstone, Identity, Touchstone
 
 Answer = httpx2.Response | Exception | Callable[[httpx2.Request], httpx2.Response]
 KINDS = ("sync", "async")
@@ -35,10 +35,11 @@ class Script:
 class Caller:
     """One way of calling both kinds of client, so that each test holds for both."""
 
-    def __init__(self, kind: str, script: Script, **options: Any) -> None:
+    def __init__(self, kind: str, script: Script, **identity: Any) -> None:
         transport = httpx2.MockTransport(script)
         kinds: dict[str, Any] = {"sync": Touchstone, "async": AsyncTouchstone}
-        self.client = kinds[kind]("http://localhost", transport=transport, **options)
+        client = kinds[kind]("http://localhost", transport=transport)
+        self.client = client.with_identity(Identity(**identity))
 
     def __call__(self, name: str, *args: Any, **kwargs: Any) -> Any:
         result = getattr(self.client, name)(*args, **kwargs)

@@ -12,6 +12,7 @@ from PIL import Image
 from tests.serving import Service
 from touchstone.client import (
     AsyncTouchstone,
+    Identity,
     InProcess,
     TouchstoneError,
     account_calls,
@@ -38,7 +39,7 @@ async def guest(service: Service) -> AsyncIterator[AsyncTouchstone]:
 async def signed_in(guest: AsyncTouchstone) -> AsyncTouchstone:
     email = f"{uuid4().hex}@example.org"
     await guest.register(email, PASSWORD, pseudo="p")
-    client = guest.with_token(None, locale="en")
+    client = guest.with_identity(Identity(locale="en"))
     await client.login(email, PASSWORD)
     return client
 
@@ -169,7 +170,7 @@ async def test_an_account_is_its_owners(client: AsyncTouchstone, guest: AsyncTou
     assert (await client.get_me()).picture is not None
     assert len(await client.get_picture()) > 0
     await client.delete_picture()
-    other = guest.with_token(None)
+    other = guest.with_identity(Identity())
     await other.login(me.email, PASSWORD)
     sessions = await client.list_sessions()
     assert sorted(one.current for one in sessions) == [False, True]
@@ -186,7 +187,7 @@ async def test_tokens_are_renewed_by_themselves(client: AsyncTouchstone) -> None
     client.identity.token = "expired"
     me = await client.get_me()
     assert client.identity.token not in (None, "expired")
-    again = client.with_token(client.identity.token)
+    again = client.with_identity(Identity(client.identity.token))
     await client.logout()
     for over in (client, again):
         with pytest.raises(TouchstoneError) as problem:
@@ -201,7 +202,7 @@ async def test_administrators_see_to_accounts(
     """An administrator lists people, shuts one out, and issues a token for a new password."""
     async with opened(service) as database:
         await create_user(database, email="root@example.org", password=PASSWORD, is_superuser=True)
-    admin = guest.with_token(None)
+    admin = guest.with_identity(Identity())
     await admin.login("root@example.org", PASSWORD)
     me = await client.get_me()
     assert me.id in {one.id for one in (await admin.page_users(page_size=100)).users}

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.client.scripted import KINDS, Caller, Script, ok, refusal
-from touchstone.client import AsyncTouchstone, Job, Touchstone, TouchstoneError
+from touchstone.client import AsyncTouchstone, Identity, Job, Touchstone, TouchstoneError
 
 TOKENS = {"access_token": "new", "token_type": "bearer", "expires_in": 60, "refresh_token": "next"}
 ME = {"id": "1b4e28ba-2fa1-41d2-883f-0016d3cca427", "email": "a@b.org"}
@@ -196,7 +196,8 @@ def test_light_clients_share_connections_and_nothing_else(kind: str) -> None:
     """A client made for another token calls as that one, while the first stays who it was."""
     script = Script(ok(ME), ok(ME))
     caller = Caller(kind, script, token="first")
-    first, caller.client = caller.client, caller.client.with_token("second", locale="en", user_agent="Browser")
+    second = Identity(token="second", locale="en", user_agent="Browser")
+    first, caller.client = caller.client, caller.client.with_identity(second)
     caller("get_me")
     assert first.identity.token == "first"
     assert script.requests[0].headers["authorization"] == "Bearer second"

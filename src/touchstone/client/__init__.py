@@ -4,6 +4,7 @@ from touchstone.client.asgi_transport import InProcess
 from touchstone.client.async_client import AsyncTouchstone
 from touchstone.client.catalog_import import CatalogImport, ImportResult, ImportStatus
 from touchstone.client.errors import TouchstoneError
+from touchstone.client.identity import Identity
 from touchstone.client.models import (
     Artifact,
     Dataset,
@@ -43,6 +44,7 @@ __all__ = [
     "DatasetPage",
     "File",
     "Files",
+    "Identity",
     "ImportResult",
     "ImportStatus",
     "InProcess",

@@ -12,8 +12,8 @@ from touchstone.client.fields import ProfileFields
 from touchstone.client.models import Health, ResetToken, Session, Tokens, User, UserPage
 
 DEVICE_COOKIE: Final = "touchstone_device"
+PICTURE_SIGNATURES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _read_tokens: Final = read_json(Tokens)
-PICTURE_TYPES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
 class AccountChanges(TypedDict, total=False):
@@ -26,12 +26,13 @@ def sign_in(email: str, password: str, device: str | None = None) -> Call[Tokens
     """Exchange an e-mail address and a password for tokens, on a device that may have signed in before."""
     body = {"username": email, "password": password}
     headers = {"Cookie": f"{DEVICE_COOKIE}={device}"} if device else {}
-    return Call("POST", build_path("auth", "login"), _signed_in, json=body, headers=headers, public=True)
+    return Call("POST", build_path("auth", "login"), _read_sign_in, json=body, headers=headers, public=True)
 
 
-def _signed_in(response: httpx2.Response) -> Tokens:
-    device = response.cookies.get(DEVICE_COOKIE)
-    return msgspec.structs.replace(_read_tokens(response), device=device)
+def _read_sign_in(response: httpx2.Response) -> Tokens:
+    """Return the tokens in the response to a sign-in, together with the device token from its cookie."""
+    tokens = _read_tokens(response)
+    return msgspec.structs.replace(tokens, device=response.cookies.get(DEVICE_COOKIE))
 
 
 def renew(refresh_token: str) -> Call[Tokens]:
@@ -80,8 +81,12 @@ def get_picture() -> Call[bytes]:
 
 def set_picture(content: bytes) -> Call[None]:
     """Set the profile picture of the caller: PNG, JPEG or WebP, up to 2 MB."""
-    kinds = (kind for start, kind in PICTURE_TYPES.items() if content.startswith(start))
-    headers = {"Content-Type": next(kinds, "image/webp")}
+    media_type = "image/webp"
+    for signature, signed_type in PICTURE_SIGNATURES.items():
+        if content.startswith(signature):
+            media_type = signed_type
+
+    headers = {"Content-Type": media_type}
     return Call("PUT", build_path("users", "me", "picture"), read_nothing, content=content, headers=headers)
 
 

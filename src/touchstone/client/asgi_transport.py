@@ -8,8 +8,9 @@ import httpx2
 
 Message = MutableMapping[str, Any]
 App = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
-CLIENT: Final = ("127.0.0.1", 0)
-AHEAD: Final = 16  # messages that the app may be ahead of its reader
+
+DEFAULT_CLIENT_ADDRESS: Final = ("127.0.0.1", 0)
+MAX_QUEUED_MESSAGES: Final = 16  # messages of a response that the application may send before they are read
 
 
 class InProcess(httpx2.AsyncBaseTransport):
@@ -19,86 +20,109 @@ class InProcess(httpx2.AsyncBaseTransport):
         self.app = app
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Start the application on the request and return once its response begins."""
-        exchange = _Exchange(request)
-        exchange.task = asyncio.create_task(_run(self.app, _scope(request), exchange))
+        """Call the application with a request, and return the response as soon as the application has started it.
+
+        The application goes on in a task of its own while the body of the response is read. It is cancelled if the
+        response is closed early, or if the caller is cancelled before the response starts.
+        """
+        running_app = _RunningApp(self.app, request)
         try:
-            start = await exchange.begin()
-        except BaseException:  # a caller that stops waiting: the app must not go on alone
-            await exchange.aclose()
+            start_message = await running_app.wait_for_start()
+        except BaseException:
+            await running_app.aclose()
             raise
-        return httpx2.Response(start["status"], headers=start.get("headers", []), stream=exchange)
+
+        status = start_message["status"]
+        headers = start_message.get("headers", [])
+        return httpx2.Response(status, headers=headers, stream=running_app)
 
 
-class _Exchange(httpx2.AsyncByteStream):
-    """One request and its response, exchanged message by message."""
+class _RunningApp(httpx2.AsyncByteStream):
+    """An application while it handles one request, and at the same time the body of its response."""
 
-    task: asyncio.Task[None]
-
-    def __init__(self, request: httpx2.Request) -> None:
+    def __init__(self, app: App, request: httpx2.Request) -> None:
+        """Start the application in a new task."""
         assert isinstance(request.stream, httpx2.AsyncByteStream)
-        self._chunks = aiter(request.stream)
-        self._sent: asyncio.Queue[Message | None] = asyncio.Queue(AHEAD)
-        self._closed = asyncio.Event()
-        self._received = False
+        self._request_chunks = aiter(request.stream)
+        self._request_has_ended = False
+        self._response_messages: asyncio.Queue[Message | None] = asyncio.Queue(MAX_QUEUED_MESSAGES)
+        self._client_has_left = asyncio.Event()
+        self._task = asyncio.create_task(self._run(app, _build_scope(request)))
 
-    async def receive(self) -> Message:
-        """Return the next part of the request; after its end, wait until the client disconnects."""
-        if self._received:
-            await self._closed.wait()
-            return {"type": "http.disconnect"}
-        chunk = await anext(self._chunks, None)
-        self._received = chunk is None
-        return {"type": "http.request", "body": chunk or b"", "more_body": chunk is not None}
-
-    async def send(self, message: Message | None) -> None:
-        """Accept a message of the response; None marks its end."""
-        if not self._closed.is_set():  # nobody empties the queue any more
-            await self._sent.put(message)
-
-    async def begin(self) -> Message:
-        """Return the message that starts the response.
+    async def wait_for_start(self) -> Message:
+        """Wait for the message with which the application starts its response, and return it.
 
         Raises:
-            httpx2.RemoteProtocolError: the app ended without an answer.
+            httpx2.RemoteProtocolError: The application ended without a response; an exception that it raised is
+                raised here instead.
         """
-        start = await self._sent.get()
-        if start is None:
-            await self.task
+        start_message = await self._response_messages.get()
+        if start_message is None:
+            await self._task
             raise httpx2.RemoteProtocolError("the app ended without an answer")
-        return start
+        return start_message
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while (message := await self._sent.get()) is not None:
+        """Yield the body of the response, and raise the exception of the application if it fails meanwhile."""
+        while True:
+            message = await self._response_messages.get()
+            if message is None:
+                break
             yield message.get("body", b"")
-        await self.task
+
+        await self._task
 
     async def aclose(self) -> None:
-        """Tell the application that the client has disconnected."""
-        self._closed.set()
-        self.task.cancel()
-        await asyncio.gather(self.task, return_exceptions=True)
+        """Tell the application that the client has left, cancel it, and wait until it has ended."""
+        self._client_has_left.set()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self, app: App, scope: Message) -> None:
+        try:
+            await app(scope, self._receive, self._send)
+        finally:
+            await self._send(None)
+
+    async def _receive(self) -> Message:
+        """Return the next part of the request's body to the application.
+
+        After the end of the body this waits, as a server does, until the client leaves.
+        """
+        if self._request_has_ended:
+            await self._client_has_left.wait()
+            return {"type": "http.disconnect"}
+
+        chunk = await anext(self._request_chunks, None)
+        if chunk is None:
+            self._request_has_ended = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": chunk, "more_body": True}
+
+    async def _send(self, message: Message | None) -> None:
+        """Queue a message of the response, or None to mark its end; wait while the queue is full."""
+        if self._client_has_left.is_set():
+            return  # Nobody reads the queue any more, and waiting for space in it would never end.
+        await self._response_messages.put(message)
 
 
-async def _run(app: App, scope: Message, exchange: _Exchange) -> None:
-    try:
-        await app(scope, exchange.receive, exchange.send)
-    finally:
-        await exchange.send(None)
+def _build_scope(request: httpx2.Request) -> Message:
+    """Return the ASGI connection scope of a request, as a server would build it."""
+    url = request.url
+    path_without_query = url.raw_path.split(b"?")[0]
+    lower_case_headers = [(name.lower(), value) for name, value in request.headers.raw]
 
-
-def _scope(request: httpx2.Request) -> Message:
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1",
         "method": request.method,
-        "scheme": request.url.scheme,
-        "path": request.url.path,
-        "raw_path": request.url.raw_path.split(b"?")[0],
+        "scheme": url.scheme,
+        "path": url.path,
+        "raw_path": path_without_query,
         "root_path": "",
-        "query_string": request.url.query,
-        "headers": [(name.lower(), value) for name, value in request.headers.raw],
-        "server": (request.url.host, request.url.port),
-        "client": request.extensions.get("client", CLIENT),
+        "query_string": url.query,
+        "headers": lower_case_headers,
+        "server": (url.host, url.port),
+        "client": request.extensions.get("client", DEFAULT_CLIENT_ADDRESS),
     }

@@ -12,44 +12,50 @@ import httpx2
 from touchstone.client import account_calls, catalog_calls, job_calls
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
-from touchstone.client.conversation import (
-    Conversation,
-    Identity,
-    IdentityFields,
+from touchstone.client.errors import TouchstoneError
+from touchstone.client.event_stream import EventStream
+from touchstone.client.fields import Filters
+from touchstone.client.http_requests import build_request, http_client_options
+from touchstone.client.identity import Identity
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
+from touchstone.client.retries import (
     Outcome,
     Pause,
-    Renew,
-    Send,
+    RenewTokens,
+    SendCall,
     Step,
-    build_request,
-    carry_out,
-    http_options,
+    Steps,
+    send_with_retries,
     wait_for_job,
 )
-from touchstone.client.errors import TouchstoneError
-from touchstone.client.event_stream import EventLog
-from touchstone.client.fields import Filters
-from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def later(describe: Callable[P, Call[T]]) -> Callable[Concatenate["AsyncTouchstone", P], Coroutine[Any, Any, T]]:
-    """Return a method that carries out the call that `describe` returns."""
+def async_method(
+    describe_call: Callable[P, Call[T]],
+) -> Callable[Concatenate["AsyncTouchstone", P], Coroutine[Any, Any, T]]:
+    """Return a method of the client that makes the API call which `describe_call` describes.
 
-    @functools.wraps(describe)
+    The method has the parameters and the docstring of `describe_call`, and returns the content of the response.
+    """
+
+    @functools.wraps(describe_call)
     async def method(client: "AsyncTouchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await client.run(describe(*args, **kwargs))
+        return await client.run(describe_call(*args, **kwargs))
 
     return method
 
 
 class AsyncTouchstone:
-    """A client of a Touchstone server, for one event loop; may be shared by its tasks.
+    """A client of a Touchstone server for one event loop; several tasks may share it.
 
-    Every method raises `TouchstoneError` when the service refuses or does not answer. Calls that change nothing are
-    tried again while that may help; after `login` an expired token is renewed by itself.
+    Every method raises `TouchstoneError` if the service refuses the call or does not respond. Calls that change
+    nothing are repeated where that may help, and after `login` an expired access token is renewed automatically.
+
+    Attributes:
+        identity: The caller on whose behalf the calls are made, with the tokens of the last sign-in or renewal.
     """
 
     def __init__(
@@ -57,72 +63,77 @@ class AsyncTouchstone:
         base_url: str,
         token: str | None = None,
         *,
+        locale: str | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
         timeout: float = 30.0,
-        **identity: Unpack[IdentityFields],
     ) -> None:
-        self.identity = Identity(token, **identity)
-        self._http = httpx2.AsyncClient(transport=transport, **http_options(base_url, timeout))
-        self._renewing = asyncio.Lock()
+        """Prepare a client; the first call opens a connection.
 
-    list_datasets = later(catalog_calls.list_datasets)
-    page_datasets = later(catalog_calls.page_datasets)
-    get_dataset = later(catalog_calls.get_dataset)
-    create_dataset = later(catalog_calls.create_dataset)
-    update_dataset = later(catalog_calls.update_dataset)
-    delete_dataset = later(catalog_calls.delete_dataset)
-    search_datasets = later(catalog_calls.search_datasets)
-    score_datasets = later(catalog_calls.score_datasets)
-    get_facets = later(catalog_calls.get_facets)
-    get_criteria = later(catalog_calls.get_criteria)
-    upload_file = later(catalog_calls.upload_file)
-    list_files = later(catalog_calls.list_files)
-    delete_file = later(catalog_calls.delete_file)
+        `token` is an access token; without one, calls are anonymous until `login`. `locale` is the language of error
+        messages, `fr` or `en`. `timeout` is in seconds. `transport` replaces the network, for example by `InProcess`.
+        """
+        self.identity = Identity(token=token, locale=locale)
+        self._http_client = httpx2.AsyncClient(transport=transport, **http_client_options(base_url, timeout))
+        self._renewal_lock = asyncio.Lock()
 
-    list_projects = later(catalog_calls.list_projects)
-    page_projects = later(catalog_calls.page_projects)
-    get_project = later(catalog_calls.get_project)
-    create_project = later(catalog_calls.create_project)
-    update_project = later(catalog_calls.update_project)
-    delete_project = later(catalog_calls.delete_project)
-    get_recommendations = later(catalog_calls.get_recommendations)
+    list_datasets = async_method(catalog_calls.list_datasets)
+    page_datasets = async_method(catalog_calls.page_datasets)
+    get_dataset = async_method(catalog_calls.get_dataset)
+    create_dataset = async_method(catalog_calls.create_dataset)
+    update_dataset = async_method(catalog_calls.update_dataset)
+    delete_dataset = async_method(catalog_calls.delete_dataset)
+    search_datasets = async_method(catalog_calls.search_datasets)
+    score_datasets = async_method(catalog_calls.score_datasets)
+    get_facets = async_method(catalog_calls.get_facets)
+    get_criteria = async_method(catalog_calls.get_criteria)
+    upload_file = async_method(catalog_calls.upload_file)
+    list_files = async_method(catalog_calls.list_files)
+    delete_file = async_method(catalog_calls.delete_file)
 
-    register = later(account_calls.register)
-    reset_password = later(account_calls.reset_password)
-    get_me = later(account_calls.get_me)
-    update_me = later(account_calls.update_me)
-    change_password = later(account_calls.change_password)
-    get_picture = later(account_calls.get_picture)
-    set_picture = later(account_calls.set_picture)
-    delete_picture = later(account_calls.delete_picture)
-    list_sessions = later(account_calls.list_sessions)
-    delete_session = later(account_calls.delete_session)
-    page_users = later(account_calls.page_users)
-    update_user = later(account_calls.update_user)
-    reset_user = later(account_calls.reset_user)
-    get_health = later(account_calls.get_health)
+    list_projects = async_method(catalog_calls.list_projects)
+    page_projects = async_method(catalog_calls.page_projects)
+    get_project = async_method(catalog_calls.get_project)
+    create_project = async_method(catalog_calls.create_project)
+    update_project = async_method(catalog_calls.update_project)
+    delete_project = async_method(catalog_calls.delete_project)
+    get_recommendations = async_method(catalog_calls.get_recommendations)
 
-    train = later(job_calls.train)
-    explain = later(job_calls.explain)
-    get_job = later(job_calls.get_job)
-    page_jobs = later(job_calls.page_jobs)
-    page_project_jobs = later(job_calls.page_project_jobs)
-    cancel_job = later(job_calls.cancel_job)
-    delete_job = later(job_calls.delete_job)
-    get_artifact = later(job_calls.get_artifact)
-    predict = later(job_calls.predict)
+    register = async_method(account_calls.register)
+    reset_password = async_method(account_calls.reset_password)
+    get_me = async_method(account_calls.get_me)
+    update_me = async_method(account_calls.update_me)
+    change_password = async_method(account_calls.change_password)
+    get_picture = async_method(account_calls.get_picture)
+    set_picture = async_method(account_calls.set_picture)
+    delete_picture = async_method(account_calls.delete_picture)
+    list_sessions = async_method(account_calls.list_sessions)
+    delete_session = async_method(account_calls.delete_session)
+    page_users = async_method(account_calls.page_users)
+    update_user = async_method(account_calls.update_user)
+    reset_user = async_method(account_calls.reset_user)
+    get_health = async_method(account_calls.get_health)
+
+    train = async_method(job_calls.train)
+    explain = async_method(job_calls.explain)
+    get_job = async_method(job_calls.get_job)
+    page_jobs = async_method(job_calls.page_jobs)
+    page_project_jobs = async_method(job_calls.page_project_jobs)
+    cancel_job = async_method(job_calls.cancel_job)
+    delete_job = async_method(job_calls.delete_job)
+    get_artifact = async_method(job_calls.get_artifact)
+    predict = async_method(job_calls.predict)
 
     async def login(self, email: str, password: str) -> Tokens:
-        """Sign in; all later calls use and renew the tokens."""
-        tokens = await self.run(account_calls.sign_in(email, password, self.identity.device))
-        self.identity.keep(tokens)
+        """Sign in, and use the tokens for all later calls."""
+        tokens = await self.run(account_calls.sign_in(email, password, device=self.identity.device))
+        self.identity.replace_tokens(tokens)
         return tokens
 
     async def logout(self) -> None:
-        """End the session on the server and discard its tokens."""
+        """End the session on the server, and discard its tokens."""
         if self.identity.refresh_token is not None:
             await self.run(account_calls.revoke(self.identity.refresh_token))
-        self.identity.forget()
+        self.identity.discard_tokens()
 
     async def iterate_datasets(
         self,
@@ -132,24 +143,35 @@ class AsyncTouchstone:
         sort_order: Order | None = None,
         **filters: Unpack[Filters],
     ) -> AsyncIterator[Dataset]:
-        """Iterate over all records that match the filters, fetching one page at a time."""
-        number, last = 0, 1
-        while number < last:
-            number += 1
+        """Iterate over all records that match the filters, fetching one page at a time.
+
+        The service leaves the metadata of some records out of a page that would be too long. These records are
+        fetched once more, each on its own, so that every record is complete.
+        """
+        page_number = 0
+        page_count = 1
+        while page_number < page_count:
+            page_number += 1
             page = await self.page_datasets(
-                page=number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
+                page=page_number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
             )
-            last = page.total_pages
+            page_count = page.total_pages
+
             for dataset in page.datasets:
-                yield await self.get_dataset(dataset.id) if dataset.metadata_omitted else dataset
+                if dataset.metadata_omitted:
+                    yield await self.get_dataset(dataset.id)
+                else:
+                    yield dataset
 
     async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
-        """Iterate over the trainings or explanations of the caller, newest first."""
-        number, last = 0, 1
-        while number < last:
-            number += 1
-            page = await self.page_jobs(kind, project_id=project_id, page=number, page_size=100)
-            last = page.total_pages
+        """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
+        page_number = 0
+        page_count = 1
+        while page_number < page_count:
+            page_number += 1
+            page = await self.page_jobs(kind, project_id=project_id, page=page_number, page_size=100)
+            page_count = page.total_pages
+
             for job in page.jobs:
                 yield job
 
@@ -158,79 +180,109 @@ class AsyncTouchstone:
         return await self._perform(wait_for_job(job, self.identity, report))
 
     async def events(self, job: Job, *, after: str | None = None) -> AsyncIterator[JobEvent]:
-        """Iterate over the events of a job until it is done; reconnect when a connection breaks."""
-        log = EventLog(after)
-        while log.goes_on():
+        """Iterate over the events of a job, live, until it is done.
+
+        A connection that breaks is opened again after the last event that arrived; `after` is the id of the event
+        after which the iteration starts.
+
+        Raises:
+            TouchstoneError: The service refused the call, or several connections in a row failed.
+        """
+        stream = EventStream(after)
+        while stream.expects_more():
             try:
-                response = await self.run(job_calls.follow_job(job.kind, job.id, after=log.last_id))
+                response = await self.run(job_calls.follow_job(job.kind, job.id, after=stream.last_event_id))
                 async with aclosing(response):
                     async for message in httpx2.EventSource(response):
-                        if event := log.take(message):
+                        event = stream.read_message(message)
+                        if event is not None:
                             yield event
-            except httpx2.RequestError as problem:
-                log.broke(problem)
-            await asyncio.sleep(log.pause)
+            except httpx2.RequestError as error:
+                stream.connection_failed(error)
+
+            await asyncio.sleep(stream.reconnect_delay_seconds)
 
     async def download(self, job: Job, name: str, into: BinaryIO) -> int:
         """Write an artifact of a job to an open file in chunks; return the number of bytes."""
-        async with aclosing(await self.run(job_calls.stream_artifact(job.kind, job.id, name))) as response:
-            return sum([into.write(chunk) async for chunk in response.aiter_bytes()])
+        byte_count = 0
+        response = await self.run(job_calls.stream_artifact(job.kind, job.id, name))
+        async with aclosing(response):
+            async for chunk in response.aiter_bytes():
+                byte_count += into.write(chunk)
+        return byte_count
 
-    def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
-        """Return a client for another caller that shares the connections of this one."""
-        other = copy.copy(self)
-        other.identity = Identity(token, **identity)
-        other._renewing = asyncio.Lock()
-        return other
+    def with_identity(self, identity: Identity) -> Self:
+        """Return a client that makes calls on behalf of another caller over the connections of this one."""
+        other_client = copy.copy(self)
+        other_client.identity = identity
+        other_client._renewal_lock = asyncio.Lock()
+        return other_client
 
     async def run(self, call: Call[T]) -> T:
-        """Carry out a call and return what its response contains."""
-        return await self._perform(carry_out(call, self.identity))
+        """Make a call, repeating it where that may help, and return the content of its response.
+
+        Raises:
+            TouchstoneError: The service refused the call or did not respond.
+        """
+        return await self._perform(send_with_retries(call, self.identity))
 
     async def close(self) -> None:
-        """Close the connections, which other clients may share."""
-        await self._http.aclose()
+        """Close the connections, including those of clients that `with_identity` has returned."""
+        await self._http_client.aclose()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *exc: object) -> None:
+    async def __aexit__(self, *exc_info: object) -> None:
         await self.close()
 
-    async def _perform(self, talk: Conversation[T]) -> T:
+    async def _perform(self, steps: Steps[T]) -> T:
+        """Perform the steps that a generator yields, send it the outcome of each, and return its result."""
         outcome: Outcome = None
-        try:
-            while True:
-                outcome = await self._step(talk.send(outcome))
-        except StopIteration as done:
-            result: T = done.value
-            return result
+        while True:
+            try:
+                step = steps.send(outcome)
+            except StopIteration as finished:
+                result: T = finished.value
+                return result
+            outcome = await self._perform_step(step)
 
-    async def _step(self, step: Step) -> Outcome:
+    async def _perform_step(self, step: Step) -> Outcome:
+        """Send a call, renew the tokens or pause, and return the outcome that the step documents."""
         match step:
-            case Send(call):
+            case SendCall(call):
                 return await self._send(call)
-            case Renew(stale):
-                return await self._renew(stale)
+            case RenewTokens(expired_token):
+                return await self._renew_tokens(expired_token)
             case Pause(seconds):
                 await asyncio.sleep(seconds)
-        return None
+                return None
 
-    async def _send(self, call: Call[Any]) -> Outcome:
+    async def _send(self, call: Call[Any]) -> httpx2.Response | httpx2.RequestError:
+        """Send the request of a call once, and return the response or the error that prevented one."""
         try:
-            response = await self._http.send(build_request(self._http, call, self.identity), stream=call.streamed)
+            request = build_request(self._http_client, call, self.identity)
+            response = await self._http_client.send(request, stream=call.streamed)
             if call.streamed and response.is_error:
+                # The caller gets an exception instead of the stream, so the error is read here.
                 await response.aread()
-        except httpx2.RequestError as problem:
-            return problem
+        except httpx2.RequestError as error:
+            return error
         return response
 
-    async def _renew(self, stale: str | None) -> bool:
-        async with self._renewing:
-            if self.identity.token != stale:
+    async def _renew_tokens(self, expired_token: str | None) -> bool:
+        """Exchange the refresh token for new tokens, and return whether the caller now has a new access token.
+
+        A refresh token is valid once. When several tasks find the same token expired, the first of them renews it
+        and the others use the result.
+        """
+        async with self._renewal_lock:
+            if self.identity.token != expired_token:
                 return True
+
             try:
-                self.identity.keep(await self.run(account_calls.renew(self.identity.refresh_token or "")))
+                tokens = await self.run(account_calls.renew(self.identity.refresh_token or ""))
             except TouchstoneError:
                 return False
+            self.identity.replace_tokens(tokens)
             return True

@@ -20,13 +20,13 @@ class Call(Generic[T]):
     """One request of the API and how its response is read.
 
     Attributes:
-        method, path: The values in the path are already percent-encoded.
-        read: Converts the response to its type.
+        method, path: The method and the path, whose segments are already percent-encoded.
+        read: A function that returns the content of a successful response.
         query: The parameters; None is left out, and a list is repeated.
         json, content, files: The body; at most one of them is set.
-        headers: Headers in addition to those of the session.
+        headers: Headers in addition to those of the caller.
         public: Whether the call is sent without a token.
-        reading: Whether the call changes nothing whatever its method, so that it can be sent again after a failure.
+        read_only: Whether the call changes nothing whatever its method, so that it can be sent again after a failure.
         streamed: Whether the caller reads the response while it arrives, and closes it.
     """
 
@@ -39,44 +39,44 @@ class Call(Generic[T]):
     files: Mapping[str, tuple[str, BinaryIO | bytes, str]] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
-    reading: bool = False
+    read_only: bool = False
     streamed: bool = False
 
     @property
     def repeatable(self) -> bool:
         """Whether sending the call twice has the same effect as sending it once."""
-        return self.reading or self.method in SAFE_METHODS
+        return self.read_only or self.method in SAFE_METHODS
 
 
-def read_json(kind: type[T]) -> Callable[[httpx2.Response], T]:
-    """Return a function that decodes the JSON of a response as `kind`.
+def read_json(result_type: type[T]) -> Callable[[httpx2.Response], T]:
+    """Return a function that decodes the JSON body of a response as `result_type`.
 
-    The function raises TouchstoneError if the response has another shape.
+    The function raises TouchstoneError with the code `unreadable` if the body does not have that type, as when a
+    proxy or another service has responded.
     """
-    decoder = msgspec.json.Decoder(kind)
+    decoder = msgspec.json.Decoder(result_type)
 
     def read(response: httpx2.Response) -> T:
         try:
             return decoder.decode(response.content)
-        except msgspec.DecodeError as problem:
-            raise TouchstoneError(
-                response.status_code, "unreadable", f"The answer is not one of this service: {problem}"
-            ) from problem
+        except msgspec.DecodeError as error:
+            detail = f"The answer is not one of this service: {error}"
+            raise TouchstoneError(response.status_code, "unreadable", detail) from error
 
     return read
 
 
-def read_json_with_etag(kind: type[T]) -> Callable[[httpx2.Response], T]:
-    """Return a function that decodes a response as `kind` and stores its ETag in the field `etag`."""
-    read = read_json(kind)
+def read_json_with_etag(result_type: type[T]) -> Callable[[httpx2.Response], T]:
+    """Return a function that decodes a response as `result_type` and stores its ETag in the field `etag`."""
+    read_body = read_json(result_type)
 
-    def read_with_tag(response: httpx2.Response) -> T:
+    def read(response: httpx2.Response) -> T:
+        decoded: Any = read_body(response)
         etag = response.headers.get("etag")
-        decoded: Any = read(response)
-        tagged: T = msgspec.structs.replace(decoded, etag=etag)
-        return tagged
+        decoded_with_etag: T = msgspec.structs.replace(decoded, etag=etag)
+        return decoded_with_etag
 
-    return read_with_tag
+    return read
 
 
 def read_nothing(response: httpx2.Response) -> None:
@@ -89,39 +89,46 @@ def read_bytes(response: httpx2.Response) -> bytes:
 
 
 def keep_open(response: httpx2.Response) -> httpx2.Response:
-    """Return a response whose body has not been read yet."""
+    """Return a response whose body has not been read yet; the caller of the API reads and closes it."""
     return response
 
 
-def build_path(*parts: object) -> str:
-    """Return the path below the API prefix that consists of these segments, percent-encoded."""
-    return "/".join((API_PREFIX, *(quote(str(part), safe="") for part in parts)))
+def build_path(*segments: object) -> str:
+    """Return the path below the API prefix that consists of these segments, each of them percent-encoded."""
+    encoded_segments = [quote(str(segment), safe="") for segment in segments]
+    return "/".join([API_PREFIX, *encoded_segments])
 
 
 def query_pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of a query string: None is left out, lists are repeated, and booleans are in lower case."""
+    """Yield the names and values of a query string as the service expects them.
+
+    None is left out, a list becomes one pair for each of its items, and booleans are in lower case.
+    """
     for name, value in query.items():
-        for item in _values_of(value):
-            if item is not None:
-                yield name, str(item).lower() if isinstance(item, bool) else str(item)
+        for item in _items_of(value):
+            if isinstance(item, bool):
+                yield name, str(item).lower()
+            elif item is not None:
+                yield name, str(item)
 
 
-def _values_of(value: Any) -> Sequence[Any]:
+def _items_of(value: Any) -> Sequence[Any]:
+    """Return the items of a list, tuple or set, or a single value as a sequence of one item."""
     if not isinstance(value, list | tuple | set | frozenset):
         return (value,)
 
-    values = tuple(value)
-    if len(values) == 1 and "," in str(values[0]):
-        # The service splits a parameter at its commas unless it is repeated.
-        return values * 2
-    return values
+    items = tuple(value)
+    if len(items) == 1 and "," in str(items[0]):
+        # The service splits a parameter at its commas unless the parameter is repeated.
+        return items * 2
+    return items
 
 
 def without_none(**values: Any) -> dict[str, Any]:
-    """Return the values that are not None, for a body in which null has a meaning."""
+    """Return the values that are not None, for a request body in which null has a meaning of its own."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def if_match_header(etag: str | None) -> dict[str, str]:
-    """Return the header that makes a change conditional on the version that was read."""
+    """Return the header that makes a change conditional on the version with this ETag; none if `etag` is None."""
     return {"If-Match": etag} if etag else {}

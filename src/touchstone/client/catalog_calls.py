@@ -16,9 +16,9 @@ from touchstone.client.call import (
 from touchstone.client.fields import DatasetAttributes, DatasetFields, Filters, ProjectChanges, ProjectFields
 from touchstone.client.models import Dataset, DatasetPage, File, Files, Project, ProjectPage, Ranking, Recommendations
 
-Weighting = Mapping[str, float] | str | None
+Weights = Mapping[str, float] | str | None  # by criterion, or the name of a weight profile
 Order = Literal["asc", "desc"]
-OCTETS: Final = "application/octet-stream"
+BINARY_MEDIA_TYPE: Final = "application/octet-stream"
 
 
 def list_datasets(
@@ -69,13 +69,8 @@ def update_dataset(
     dataset_id: int | str | UUID, *, etag: str | None = None, **changes: Unpack[DatasetFields]
 ) -> Call[Dataset]:
     """Change fields of a record of the caller; with `etag`, only if it is still in that version."""
-    return Call(
-        "PATCH",
-        build_path("datasets", dataset_id),
-        read_json_with_etag(Dataset),
-        json=changes,
-        headers=if_match_header(etag),
-    )
+    path = build_path("datasets", dataset_id)
+    return Call("PATCH", path, read_json_with_etag(Dataset), json=changes, headers=if_match_header(etag))
 
 
 def delete_dataset(dataset_id: int | str | UUID, *, etag: str | None = None) -> Call[None]:
@@ -88,37 +83,40 @@ def search_datasets(
 ) -> Call[list[Dataset]]:
     """Return every record that satisfies all criteria, ordered by id."""
     body = without_none(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags)
-    return Call("POST", build_path("datasets", "search"), read_json(list[Dataset]), json=body, reading=True)
+    return Call("POST", build_path("datasets", "search"), read_json(list[Dataset]), json=body, read_only=True)
 
 
 def score_datasets(
     filters: Filters | None = None,
     *,
-    weights: Weighting = None,
+    weights: Weights = None,
     limit: int | None = None,
     skip: int = 0,
     explain: bool = False,
 ) -> Call[Ranking]:
     """Rank the records that match the filters, best first.
 
-    `weights` is a mapping by criterion or the name of a profile; the default is the profile `balanced`. With `explain`,
-    each item has its criterion scores and the points that add up to its score.
+    `weights` maps criteria to their weights, or is the name of a weight profile; the default is the profile
+    `balanced`. With `explain`, each item has its criterion scores and the points that add up to its score.
     """
-    body = {"filters": dict(filters or {}), **weighting(weights)}
+    path = build_path("datasets", "score")
     query = {"limit": limit, "skip": skip, "explain": explain, "envelope": True}
-    return Call("POST", build_path("datasets", "score"), read_json(Ranking), query=query, json=body, reading=True)
+    body = {"filters": dict(filters or {}), **_weights_as_json(weights)}
+    return Call("POST", path, read_json(Ranking), query=query, json=body, read_only=True)
 
 
-def weighting(weights: Weighting) -> dict[str, Any]:
-    """Return the weights of a scoring request as JSON members."""
+def _weights_as_json(weights: Weights) -> dict[str, Any]:
+    """Return the member of a scoring request that names a weight profile or lists weights, if either is given."""
     if weights is None:
         return {}
-    return {"profile": weights} if isinstance(weights, str) else {"weights": weight_list(weights)}
+    if isinstance(weights, str):
+        return {"profile": weights}
+    return {"weights": _weight_list(weights)}
 
 
-def weight_list(weights: Mapping[str, float]) -> list[dict[str, Any]]:
+def _weight_list(weights: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return weights by criterion as the list that the API expects."""
-    return [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+    return [{"criterion_name": criterion_name, "weight": weight} for criterion_name, weight in weights.items()]
 
 
 def get_facets(**filters: Unpack[Filters]) -> Call[dict[str, Any]]:
@@ -140,7 +138,7 @@ def get_criteria() -> Call[dict[str, Any]]:
 
 def upload_file(content: BinaryIO | bytes, name: str) -> Call[File]:
     """Upload a table, CSV or Parquet by the suffix of `name`; its `file_path` can be used in a record."""
-    return Call("POST", build_path("files"), read_json(File), files={"file": (name, content, OCTETS)})
+    return Call("POST", build_path("files"), read_json(File), files={"file": (name, content, BINARY_MEDIA_TYPE)})
 
 
 def list_files() -> Call[Files]:
@@ -170,7 +168,8 @@ def get_project(project_id: str | UUID) -> Call[Project]:
 
 def create_project(name: str, **fields: Unpack[ProjectFields]) -> Call[Project]:
     """Create a project."""
-    return Call("POST", build_path("projects"), read_json_with_etag(Project), json={"name": name, **_project(fields)})
+    body = {"name": name, **_project_as_json(fields)}
+    return Call("POST", build_path("projects"), read_json_with_etag(Project), json=body)
 
 
 def update_project(
@@ -178,7 +177,7 @@ def update_project(
 ) -> Call[Project]:
     """Change fields of a project; with `etag`, only if it is still in that version."""
     path = build_path("projects", project_id)
-    return Call("PUT", path, read_json_with_etag(Project), json=_project(changes), headers=if_match_header(etag))
+    return Call("PUT", path, read_json_with_etag(Project), json=_project_as_json(changes), headers=if_match_header(etag))
 
 
 def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[None]:
@@ -194,6 +193,10 @@ def get_recommendations(
     return Call("GET", path, read_json(Recommendations), query={"limit": limit, "skip": skip})
 
 
-def _project(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:
+def _project_as_json(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:
+    """Return the fields of a project as a request body; weights become a list, and None is kept, as it clears."""
+    body: dict[str, Any] = dict(fields)
     weights = fields.get("weights")
-    return {**fields, "weights": weight_list(weights)} if weights is not None else dict(fields)
+    if weights is not None:
+        body["weights"] = _weight_list(weights)
+    return body

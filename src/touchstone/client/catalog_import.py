@@ -1,6 +1,6 @@
 """Idempotent import of records from a file into a catalog."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -10,11 +10,11 @@ from touchstone.client.models import Dataset
 from touchstone.client.record_files import Record, record_of
 from touchstone.client.sync_client import Touchstone
 
-# Members of `metadata` that the service writes: what a file says there is not compared.
+# Members of `metadata` that the service writes; their values in a file are not compared.
 SERVICE_KEYS: Final = frozenset({"measured", "unmeasured"})
-_LONGEST_FILTER: Final = 255
+_MAX_FILTER_LENGTH: Final = 255
 _FORBIDDEN: Final = 403
-_REJECTIONS: Final = frozenset({413, 422})
+_REJECTION_STATUSES: Final = frozenset({413, 422})
 
 
 class ImportStatus(StrEnum):
@@ -45,67 +45,99 @@ class CatalogImport:
 
     def __init__(self, client: Touchstone) -> None:
         self._client = client
-        self._matched: set[int] = set()
+        self._matched_ids: set[int] = set()
 
     def put(self, record: Record) -> ImportResult:
-        """Create the record, update one's own dataset to it, or leave a dataset that equals it; null means not known.
+        """Create or update the dataset of one record, unless the catalog has an identical dataset already.
+
+        A value of None in the record is unknown, and leaves the value in the catalog as it is. If the service
+        rejects the record, the result says why, and the import can go on.
 
         Raises:
-            TouchstoneError: the service cannot be used; a record that it rejects is a result.
+            TouchstoneError: The service refused the call for another reason than the record, or did not respond.
         """
-        known = {name: value for name, value in record.items() if value is not None}
+        known_values = {name: value for name, value in record.items() if value is not None}
         try:
-            dataset, status = self._put(known)
-        except TouchstoneError as problem:
-            if problem.status not in _REJECTIONS:
+            dataset, status = self._create_or_update(known_values)
+        except TouchstoneError as error:
+            if error.status not in _REJECTION_STATUSES:
                 raise
-            return ImportResult(ImportStatus.REJECTED, record["name"], detail=problem.detail)
-        self._matched.add(dataset.id)
+            return ImportResult(ImportStatus.REJECTED, record["name"], detail=error.detail)
+
+        self._matched_ids.add(dataset.id)
         return ImportResult(status, record["name"], dataset.id)
 
-    def _put(self, known: Record) -> tuple[Dataset, ImportStatus]:
-        candidates = [dataset for dataset in self._named(known["name"]) if _has_same_key(known, dataset)]
+    def _create_or_update(self, record: Record) -> tuple[Dataset, ImportStatus]:
+        """Return the dataset of a record, and what was done to it.
+
+        Of the datasets with the name and source key of the record, an identical one is preferred. Otherwise the first
+        one that the caller may change is updated, and if there is none, a new dataset is created.
+        """
+        candidates = self._find_candidates(record)
+
         for dataset in candidates:
-            if not _changes(known, dataset):
+            if not _changed_fields(record, dataset):
                 return dataset, ImportStatus.UNCHANGED
 
         for dataset in candidates:
             try:
-                return self._client.update_dataset(dataset.id, **_changes(known, dataset)), ImportStatus.UPDATED
-            except TouchstoneError as problem:
-                # Somebody else's dataset of this name is not the record of this file.
-                if problem.status != _FORBIDDEN:
-                    raise
-        return self._client.create_dataset(**known), ImportStatus.CREATED
+                updated = self._client.update_dataset(dataset.id, **_changed_fields(record, dataset))
+            except TouchstoneError as error:
+                if error.status == _FORBIDDEN:
+                    continue  # The dataset belongs to somebody else, so it does not come from this file.
+                raise
+            return updated, ImportStatus.UPDATED
 
-    def _named(self, name: str) -> Iterator[Dataset]:
-        """Return the datasets with this name that no record of this import has matched yet, by id."""
-        for dataset in self._client.iterate_datasets(dataset_name=name[:_LONGEST_FILTER]):
-            if dataset.name == name.strip() and dataset.id not in self._matched:
-                yield dataset
+        return self._client.create_dataset(**record), ImportStatus.CREATED
+
+    def _find_candidates(self, record: Record) -> list[Dataset]:
+        """Return the datasets, ordered by id, that may stand for a record.
+
+        They have its name, no other source key, and no other record of this import matches them.
+        """
+        name = record["name"]
+        # The filter finds the datasets whose names contain this text.
+        datasets = self._client.iterate_datasets(dataset_name=name[:_MAX_FILTER_LENGTH])
+        return [
+            dataset
+            for dataset in datasets
+            if dataset.name == name.strip()
+            and dataset.id not in self._matched_ids
+            and _may_have_same_source(record, dataset)
+        ]
 
 
-def _has_same_key(known: Mapping[str, Any], dataset: Dataset) -> bool:
-    given, present = _key(known.get("metadata")), _key(dataset.metadata)
-    return given is None or present is None or given == present
+def _may_have_same_source(record: Record, dataset: Dataset) -> bool:
+    """Return False if a record and a dataset both have a source key and the keys differ."""
+    record_key = _source_key(record.get("metadata"))
+    dataset_key = _source_key(dataset.metadata)
+    if record_key is None or dataset_key is None:
+        return True
+    return record_key == dataset_key
 
 
-def _key(metadata: Any) -> tuple[Any, Any] | None:
-    """Return the source of a record and its key within that source."""
+def _source_key(metadata: Any) -> tuple[Any, Any] | None:
+    """Return the source that metadata name together with the key within that source, or None without a key."""
     source = metadata.get("source") if isinstance(metadata, dict) else None
     if not isinstance(source, dict) or "key" not in source:
         return None
     return source.get("name"), source["key"]
 
 
-def _changes(known: Mapping[str, Any], dataset: Dataset) -> dict[str, Any]:
-    """Return the fields of the record whose values differ from those of the dataset."""
-    present = record_of(dataset)
-    return {name: value for name, value in known.items() if _compared(value) != _compared(present[name])}
+def _changed_fields(record: Mapping[str, Any], dataset: Dataset) -> dict[str, Any]:
+    """Return the fields of a record whose values differ from those of the dataset."""
+    present_values = record_of(dataset)
+    return {
+        name: value
+        for name, value in record.items()
+        if _without_service_keys(value) != _without_service_keys(present_values[name])
+    }
 
 
-def _compared(value: Any) -> Any:
-    """Return a value as it is compared: metadata without the members that the service sets."""
+def _without_service_keys(value: Any) -> Any:
+    """Return metadata without the members that the service writes, None if none remain, and other values unchanged."""
     if not isinstance(value, dict):
         return value
-    return {key: member for key, member in value.items() if key not in SERVICE_KEYS} or None
+
+    remaining_members = {key: member for key, member in value.items() if key not in SERVICE_KEYS}
+    return remaining_members or None

@@ -1,21 +1,23 @@
-"""The exception of the client, for calls that were rejected or got no response."""
+"""The exception of the client, for calls that were refused or got no response."""
 
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 import msgspec
+
+NO_RESPONSE: Final = 0  # the status of an error without a response
 
 
 class TouchstoneError(Exception):
     """The service refused a call, or could not be reached.
 
     Attributes:
-        status: HTTP status; 0 when no answer came.
-        code: stable English key of the refusal; `unreachable` when no answer came, `unreadable` when the answer is
-            not one of this service.
-        detail: one sentence for people, in the language that was asked for.
-        errors: one entry `{loc, msg, type}` for each thing that is wrong with the request.
-        retry_after: seconds after which another attempt makes sense, when the service said so.
+        status: The HTTP status; 0 if there was no response.
+        code: A stable English identifier of the error; `unreachable` if there was no response, `unreadable` if the
+            response is not one of this service.
+        detail: One sentence for people, in the language of the caller.
+        errors: One entry `{loc, msg, type}` for each invalid value in the request.
+        retry_after: The seconds after which another attempt makes sense, if the service named a number.
     """
 
     def __init__(
@@ -28,6 +30,7 @@ class TouchstoneError(Exception):
         retry_after: float | None = None,
     ) -> None:
         super().__init__(status, code, detail)
+
         self.status = status
         self.code = code
         self.detail = detail
@@ -35,37 +38,50 @@ class TouchstoneError(Exception):
         self.retry_after = retry_after
 
     def __str__(self) -> str:
-        return f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
+        if self.status == NO_RESPONSE:
+            return self.detail
+        return f"{self.detail} ({self.status} {self.code})"
 
 
-class _Refusal(msgspec.Struct):
+class _ErrorBody(msgspec.Struct):
+    """The JSON body of the error responses of the service."""
+
     detail: str
     code: str
     errors: list[dict[str, Any]] = []
 
 
 def refused(response: httpx2.Response) -> TouchstoneError:
-    """Return the exception for a response with a status of 400 or above."""
-    after = retry_after(response)
+    """Return the exception for a response with a status of 400 or above.
+
+    A response without the error body of the service, such as the page of a proxy, has the code `unreadable`.
+    """
+    retry_after = retry_after_seconds(response)
     try:
-        body = msgspec.json.decode(response.content, type=_Refusal)
+        body = msgspec.json.decode(response.content, type=_ErrorBody)
     except (msgspec.DecodeError, httpx2.ResponseNotRead):
-        sentence = f"The server answered {response.status_code} {response.reason_phrase}".rstrip() + "."
-        return TouchstoneError(response.status_code, "unreadable", sentence, retry_after=after)
-    return TouchstoneError(response.status_code, body.code, body.detail, body.errors, retry_after=after)
+        status_line = f"{response.status_code} {response.reason_phrase}".rstrip()
+        detail = f"The server answered {status_line}."
+        return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
+
+    return TouchstoneError(response.status_code, body.code, body.detail, body.errors, retry_after=retry_after)
 
 
-def unreachable(problem: httpx2.RequestError) -> TouchstoneError:
-    """Return the exception for a call that got no response."""
+def unreachable(error: httpx2.RequestError) -> TouchstoneError:
+    """Return the exception for a call that got no response, with the address of the server and the reason."""
     try:
-        where = f"{problem.request.url.scheme}://{problem.request.url.netloc.decode('ascii')}"
-    except RuntimeError:  # the request was never built
-        where = "the server"
-    reason = str(problem) or type(problem).__name__
-    return TouchstoneError(0, "unreachable", f"{where} cannot be reached: {reason}")
+        url = error.request.url
+    except RuntimeError:  # The request could not even be built.
+        server = "the server"
+    else:
+        server = f"{url.scheme}://{url.netloc.decode('ascii')}"
+
+    reason = str(error) or type(error).__name__
+    return TouchstoneError(NO_RESPONSE, "unreachable", f"{server} cannot be reached: {reason}")
 
 
-def retry_after(response: httpx2.Response) -> float | None:
-    """Return the seconds of the Retry-After header; None if it is missing or a date."""
+def retry_after_seconds(response: httpx2.Response) -> float | None:
+    """Return the seconds of the Retry-After header, or None if the header is missing or contains a date."""
     value = response.headers.get("retry-after", "")
-    return float(value) if value.isascii() and value.isdigit() else None
+    is_number = value.isascii() and value.isdigit()
+    return float(value) if is_number else None

@@ -1,4 +1,4 @@
-"""The protocol of following a job's event stream over unreliable connections, without any I/O."""
+"""The rules of following a job's event stream over unreliable connections, without any I/O."""
 
 from typing import Any, Final
 
@@ -8,61 +8,76 @@ import msgspec
 from touchstone.client.errors import TouchstoneError, unreachable
 from touchstone.client.models import JobEvent
 
-FINAL: Final = frozenset({"succeeded", "failed", "cancelled"})
-SILENT_CONNECTIONS: Final = 4  # connections in a row that brought nothing; then the stream is given up
-RECONNECT: Final = 0.5  # seconds, unless the service says otherwise
+FINAL_STATES: Final = frozenset({"succeeded", "failed", "cancelled"})
+MAX_SILENT_CONNECTIONS: Final = 4  # connections in a row without an event, after which the stream is given up
+DEFAULT_RECONNECT_DELAY_SECONDS: Final = 0.5
 
 
-class EventLog:
-    """What has been heard so far, and whether to listen on.
+class EventStream:
+    """The state of one job's event stream, which may take several connections to read.
 
     Attributes:
-        last_id: id of the last event, from which a new connection goes on.
-        pause: seconds to wait before the next connection.
+        last_event_id: The id of the last event, after which the next connection continues.
     """
 
-    def __init__(self, after: str | None = None) -> None:
-        self.last_id = after
-        self._silent = 0
-        self._final = False
-        self._reconnect = RECONNECT
-        self._problem: httpx2.RequestError | None = None
+    def __init__(self, last_event_id: str | None = None) -> None:
+        self.last_event_id = last_event_id
+        self._job_is_done = False
+        self._silent_connections = 0
+        self._last_error: httpx2.RequestError | None = None
+        self._retry_delay_seconds = DEFAULT_RECONNECT_DELAY_SECONDS
 
     @property
-    def pause(self) -> float:
-        """Return the seconds to wait before the next connection; None if there will be none."""
-        return 0.0 if self._final else self._reconnect
+    def reconnect_delay_seconds(self) -> float:
+        """The seconds to wait before the next connection; 0 if the job is done and there will be none."""
+        return 0.0 if self._job_is_done else self._retry_delay_seconds
 
-    def goes_on(self) -> bool:
-        """Return whether another connection may bring more events.
+    def expects_more(self) -> bool:
+        """Return whether to open another connection; the caller opens it if so.
+
+        The connection counts as silent until `read_message` returns an event from it.
 
         Raises:
-            TouchstoneError: too many have broken in a row.
+            TouchstoneError: Several connections in a row brought no event, and the last of them failed.
         """
-        if self._silent == SILENT_CONNECTIONS and self._problem is not None:
-            raise unreachable(self._problem)
-        listening = not self._final and self._silent < SILENT_CONNECTIONS
-        self._silent += 1
-        return listening
+        if self._silent_connections == MAX_SILENT_CONNECTIONS and self._last_error is not None:
+            raise unreachable(self._last_error)
 
-    def broke(self, problem: httpx2.RequestError) -> None:
-        """Note why a connection ended."""
-        self._problem = problem
+        expects_more = not self._job_is_done and self._silent_connections < MAX_SILENT_CONNECTIONS
+        self._silent_connections += 1
+        return expects_more
 
-    def take(self, message: httpx2.ServerSentEvent) -> JobEvent | None:
-        """Return the event of a message; None if the message only sets the delay before reconnecting."""
-        self._reconnect = self._reconnect if message.retry is None else message.retry / 1000
+    def connection_failed(self, error: httpx2.RequestError) -> None:
+        """Remember why a connection ended, for the error message if the stream is given up."""
+        self._last_error = error
+
+    def read_message(self, message: httpx2.ServerSentEvent) -> JobEvent | None:
+        """Return the event in a message, or None if the message only sets the delay before reconnecting.
+
+        The event also tells whether the job is done, and where the next connection continues.
+        """
+        if message.retry is not None:
+            self._retry_delay_seconds = message.retry / 1000
         if not message.data:
             return None
-        self._silent, self._problem = 0, None
-        data = _data(message)
-        self.last_id = message.id or self.last_id
-        self._final = self._final or bool(data.get("done")) or not FINAL.isdisjoint((message.event, data.get("status")))
+
+        self._silent_connections = 0
+        self._last_error = None
+
+        data = _decode_data(message)
+        self.last_event_id = message.id or self.last_event_id
+        if data.get("done") or message.event in FINAL_STATES or data.get("status") in FINAL_STATES:
+            self._job_is_done = True
         return JobEvent(id=message.id, event=message.event, data=data)
 
 
-def _data(message: httpx2.ServerSentEvent) -> dict[str, Any]:
+def _decode_data(message: httpx2.ServerSentEvent) -> dict[str, Any]:
+    """Return the JSON object in a message.
+
+    Raises:
+        TouchstoneError: The message contains something else.
+    """
     try:
         return msgspec.json.decode(message.data, type=dict[str, Any])
-    except msgspec.DecodeError as problem:
-        raise TouchstoneError(200, "unreadable", "The event stream is not one of this service.") from problem
+    except msgspec.DecodeError as error:
+        raise TouchstoneError(200, "unreadable", "The event stream is not one of this service.") from error

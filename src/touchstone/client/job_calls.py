@@ -6,11 +6,11 @@ from uuid import UUID
 
 import httpx2
 
-from touchstone.client.call import Call, build_path, keep_open, read_bytes, read_json, read_nothing, without_none
+from touchstone.client.call import Call, build_path, keep_open, read_bytes, read_json, read_nothing
 from touchstone.client.fields import ExplainOptions, TrainOptions
 from touchstone.client.models import Job, JobPage, Kind, Status
 
-BACKENDS: Final[Mapping[Kind, str]] = {"train": "ml", "explain": "xai"}
+PATH_SEGMENTS: Final[Mapping[Kind, str]] = {"train": "ml", "explain": "xai"}
 
 
 def train(
@@ -18,17 +18,17 @@ def train(
 ) -> Call[Job]:
     """Start a training that predicts the column `target`; an `idempotency_key` starts at most one."""
     body = {"dataset_id": dataset_id, "target": target, **options}
-    return Call("POST", build_path("ml", "train"), read_json(Job), json=body, headers=_key(idempotency_key))
+    return Call("POST", build_path("ml", "train"), read_json(Job), json=body, headers=_idempotency_header(idempotency_key))
 
 
 def explain(*, idempotency_key: str | None = None, **options: Unpack[ExplainOptions]) -> Call[Job]:
     """Start an explanation of a training job's model, or of a dataset alone."""
-    return Call("POST", build_path("xai", "explain"), read_json(Job), json=options, headers=_key(idempotency_key))
+    return Call("POST", build_path("xai", "explain"), read_json(Job), json=options, headers=_idempotency_header(idempotency_key))
 
 
 def get_job(kind: Kind, job_id: str | UUID) -> Call[Job]:
     """Return a job of the caller, with its result once it has succeeded."""
-    return Call("GET", job_address(kind, job_id), read_json(Job))
+    return Call("GET", job_path(kind, job_id), read_json(Job))
 
 
 def page_jobs(
@@ -36,7 +36,7 @@ def page_jobs(
 ) -> Call[JobPage]:
     """Return one page of the trainings or explanations of the caller, newest first."""
     query = {"status": status, "project_id": project_id, "page": page, "page_size": page_size}
-    return Call("GET", build_path(BACKENDS[kind], "jobs"), read_json(JobPage), query=query)
+    return Call("GET", build_path(PATH_SEGMENTS[kind], "jobs"), read_json(JobPage), query=query)
 
 
 def page_project_jobs(project_id: str | UUID, *, page: int = 1, page_size: int = 12) -> Call[JobPage]:
@@ -47,40 +47,43 @@ def page_project_jobs(project_id: str | UUID, *, page: int = 1, page_size: int =
 
 def cancel_job(kind: Kind, job_id: str | UUID) -> Call[Job]:
     """Cancel a job; a finished job is left unchanged."""
-    return Call("POST", job_address(kind, job_id, "cancel"), read_json(Job))
+    return Call("POST", job_path(kind, job_id, "cancel"), read_json(Job))
 
 
 def delete_job(kind: Kind, job_id: str | UUID) -> Call[None]:
     """Delete a finished job and its artifacts."""
-    return Call("DELETE", job_address(kind, job_id), read_nothing)
+    return Call("DELETE", job_path(kind, job_id), read_nothing)
 
 
 def get_artifact(kind: Kind, job_id: str | UUID, name: str) -> Call[bytes]:
     """Return an artifact of a job as bytes; `download` writes a large one to disk."""
-    return Call("GET", job_address(kind, job_id, "artifacts", name), read_bytes)
+    return Call("GET", job_path(kind, job_id, "artifacts", name), read_bytes)
 
 
 def stream_artifact(kind: Kind, job_id: str | UUID, name: str) -> Call[httpx2.Response]:
     """Stream an artifact of a job."""
-    return Call("GET", job_address(kind, job_id, "artifacts", name), keep_open, streamed=True)
+    return Call("GET", job_path(kind, job_id, "artifacts", name), keep_open, streamed=True)
 
 
 def follow_job(kind: Kind, job_id: str | UUID, *, after: str | None = None) -> Call[httpx2.Response]:
     """Open the event stream of a job after the event with the id `after`."""
-    headers = {"Accept": "text/event-stream", **without_none(**{"Last-Event-ID": after})}
-    return Call("GET", job_address(kind, job_id, "events"), keep_open, headers=headers, streamed=True)
+    headers = {"Accept": "text/event-stream"}
+    if after is not None:
+        headers["Last-Event-ID"] = after
+    return Call("GET", job_path(kind, job_id, "events"), keep_open, headers=headers, streamed=True)
 
 
 def predict(job_id: str | UUID, rows: Sequence[Mapping[str, Any]]) -> Call[dict[str, Any]]:
     """Predict up to 1000 rows, each a mapping by column, with the model of a training."""
     body = {"rows": rows}
-    return Call("POST", job_address("train", job_id, "predict"), read_json(dict[str, Any]), json=body, reading=True)
+    return Call("POST", job_path("train", job_id, "predict"), read_json(dict[str, Any]), json=body, read_only=True)
 
 
-def job_address(kind: Kind, job_id: str | UUID, *parts: str) -> str:
+def job_path(kind: Kind, job_id: str | UUID, *segments: str) -> str:
     """Return the path of a job, or of a resource below it."""
-    return build_path(BACKENDS[kind], "jobs", job_id, *parts)
+    return build_path(PATH_SEGMENTS[kind], "jobs", job_id, *segments)
 
 
-def _key(idempotency_key: str | None) -> dict[str, str]:
-    return without_none(**{"Idempotency-Key": idempotency_key})
+def _idempotency_header(idempotency_key: str | None) -> dict[str, str]:
+    """Return the header that makes the service start at most one job for a key; none if the key is None."""
+    return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}

@@ -26,6 +26,10 @@ COLUMNS: Final[Mapping[str, Kind | None]] = {
 }
 REQUIRED_FIELD: Final = "name"
 IGNORED_FIELDS: Final = frozenset(Dataset.__struct_fields__) - frozenset(COLUMNS)
+MAX_CELL_LENGTH: Final = 2**24  # one cell may contain a whole description or a metadata object
+MAX_QUOTED_NAME_LENGTH: Final = 80
+MAX_QUOTED_CELL_LENGTH: Final = 40
+BYTE_ORDER_MARK: Final = "\ufeff"
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _BOOLEANS: Final = {"true": True, "false": False}
 
@@ -35,7 +39,7 @@ class RecordError(ValueError):
 
 
 def record_of(dataset: Dataset) -> Record:
-    """Return the fields of a record that its creator may write; unknown values are None."""
+    """Return the fields of a dataset that its creator may write; unknown values are None."""
     return {name: getattr(dataset, name) for name in COLUMNS}
 
 
@@ -43,59 +47,68 @@ def records_to_csv(datasets: Iterable[Dataset], file: TextIO) -> int:
     """Write records as CSV (RFC 4180, with a header) to a file opened with `newline=""`; return their number."""
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
-    count = 0
+
+    record_count = 0
     for dataset in datasets:
-        writer.writerow(_csv_cell(value) for value in record_of(dataset).values())
-        count += 1
-    return count
+        record = record_of(dataset)
+        writer.writerow([_format_csv_cell(value) for value in record.values()])
+        record_count += 1
+    return record_count
 
 
 def records_from_csv(file: TextIO) -> Iterator[Record]:
-    """Yield the records of a CSV file opened with `newline=""`; the values of a missing column are unknown.
+    """Yield the records of a CSV file opened with `newline=""`.
+
+    The first line names the columns, in any order. The values of missing columns are unknown, empty lines are
+    skipped, and the columns that the service sets are ignored.
 
     Raises:
-        RecordError: A column is unknown, or a value does not fit its column.
+        RecordError: A column is unknown, or a value does not fit its column; the message names the line.
     """
-    # One cell may contain a whole description or a metadata object.
-    csv.field_size_limit(max(csv.field_size_limit(), 2**24))
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_LENGTH))
     rows = csv.reader(file, strict=True)
     try:
-        header = [name.strip().removeprefix("\ufeff") for name in next(rows, [])]
-        _check_names(header, "line 1")
-        for row in rows:
-            if row:
-                yield _csv_record(header, row, f"line {rows.line_num}")
+        header = next(rows, [])
+        column_names = [name.strip().removeprefix(BYTE_ORDER_MARK) for name in header]
+        _check_field_names(column_names, location="line 1")
+
+        for cells in rows:
+            if cells:
+                yield _parse_csv_row(column_names, cells, location=f"line {rows.line_num}")
     except csv.Error as error:
         raise RecordError(f"line {rows.line_num}: {error}") from error
 
 
 def records_to_jsonl(datasets: Iterable[Dataset], file: TextIO) -> int:
     """Write records as JSON Lines; return their number."""
-    count = 0
+    record_count = 0
     for dataset in datasets:
-        file.write(msgspec.json.encode(record_of(dataset)).decode() + "\n")
-        count += 1
-    return count
+        file.write(_to_json(record_of(dataset)) + "\n")
+        record_count += 1
+    return record_count
 
 
 def records_from_jsonl(file: TextIO) -> Iterator[Record]:
-    """Yield the records of a JSON Lines file; the values of missing fields are unknown.
+    """Yield the records of a JSON Lines file, which has one JSON object per line.
+
+    The values of missing fields are unknown, empty lines are skipped, and the fields that the service sets are
+    ignored.
 
     Raises:
-        RecordError: A line is not an object of known fields with a name.
+        RecordError: A line is not an object of known fields with a name; the message names the line.
     """
-    for number, line in enumerate(file, 1):
+    for line_number, line in enumerate(file, start=1):
         if not line.strip():
             continue
 
-        place = f"line {number}"
+        location = f"line {line_number}"
         try:
-            record = msgspec.json.decode(line.removeprefix("\ufeff"), type=dict[str, Any])
+            record = msgspec.json.decode(line.removeprefix(BYTE_ORDER_MARK), type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeEncodeError) as error:
-            raise RecordError(f"{place}: {error}") from error
+            raise RecordError(f"{location}: {error}") from error
 
-        _check_names(record, place)
-        yield _without_ignored_fields(record, place)
+        _check_field_names(record, location)
+        yield _without_ignored_fields(record, location)
 
 
 WRITERS: Final[Mapping[str, Callable[[Iterable[Dataset], TextIO], int]]] = {
@@ -108,66 +121,106 @@ READERS: Final[Mapping[str, Callable[[TextIO], Iterator[Record]]]] = {
 }
 
 
-def _csv_cell(value: Any) -> str:
+def _format_csv_cell(value: Any) -> str:
+    """Return a value as the text of a CSV cell, from which `_parse_csv_cell` restores it."""
     if value is None:
         return ""
     if not isinstance(value, str):
-        return _json_text(value)
+        return _to_json(value)
 
-    is_ambiguous = value == "" or value != value.strip() or value.startswith(('"', *_FORMULA_STARTS))
-    return _json_text(value) if is_ambiguous else value
+    is_empty_or_padded = value == "" or value != value.strip()
+    looks_like_json_or_formula = value.startswith(('"', *_FORMULA_STARTS))
+    if is_empty_or_padded or looks_like_json_or_formula:
+        return _to_json(value)
+    return value
 
 
-def _json_text(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _csv_record(header: list[str], row: list[str], place: str) -> Record:
-    if len(row) != len(header):
-        raise RecordError(f"{place}: {len(row)} cells under {len(header)} columns")
+def _parse_csv_row(column_names: list[str], cells: list[str], location: str) -> Record:
+    """Return the record in one row of a CSV file; `location` names the row in error messages.
 
-    cells = zip(header, row, strict=True)
-    record = {name: _csv_value(name, cell, place) for name, cell in cells if name not in IGNORED_FIELDS}
-    return _without_ignored_fields(record, place)
+    Raises:
+        RecordError: The row has another number of cells than there are columns, or a cell does not fit its column.
+    """
+    if len(cells) != len(column_names):
+        raise RecordError(f"{location}: {len(cells)} cells under {len(column_names)} columns")
+
+    record = {}
+    for name, cell in zip(column_names, cells, strict=True):
+        if name not in IGNORED_FIELDS:
+            record[name] = _parse_csv_cell(cell, name, location)
+    return _without_ignored_fields(record, location)
 
 
-def _csv_value(name: str, cell: str, place: str) -> Any:
-    stripped = cell.strip()
-    if stripped == "":
+def _parse_csv_cell(cell: str, column_name: str, location: str) -> Any:
+    """Return the value in a cell of a CSV file as the type of its column, or None if the cell is empty.
+
+    Texts may be plain or JSON strings, and words may be separated by commas or a JSON list; all other values are
+    JSON. `location` names the row in error messages.
+
+    Raises:
+        RecordError: The cell does not fit the column.
+    """
+    stripped_cell = cell.strip()
+    if stripped_cell == "":
         return None
-    kind = COLUMNS[name]
+
+    kind = COLUMNS[column_name]
     try:
         if kind is Kind.FLAG:
-            return _BOOLEANS[stripped.lower()]
-        if kind is Kind.TEXT:
-            return msgspec.json.decode(stripped, type=str) if stripped.startswith('"') else cell
-        if kind is Kind.WORDS and not stripped.startswith("["):
-            return [word.strip() for word in stripped.split(",") if word.strip()]
-        return msgspec.json.decode(stripped, type=_JSON_TYPES[kind])
+            return _BOOLEANS[stripped_cell.lower()]
+        if kind is Kind.TEXT and not stripped_cell.startswith('"'):
+            return cell
+        if kind is Kind.WORDS and not stripped_cell.startswith("["):
+            return _split_words(stripped_cell)
+        return msgspec.json.decode(stripped_cell, type=_JSON_TYPES[kind])
     except (KeyError, msgspec.DecodeError) as error:
-        raise RecordError(f"{place}, column {name}: {cell[:40]!r} does not fit ({_EXPECTED[kind]})") from error
+        quoted_cell = repr(cell[:MAX_QUOTED_CELL_LENGTH])
+        expected = _EXPECTED_VALUES[kind]
+        raise RecordError(f"{location}, column {column_name}: {quoted_cell} does not fit ({expected})") from error
 
 
-def _without_ignored_fields(record: Mapping[str, Any], place: str) -> Record:
+def _split_words(text: str) -> list[str]:
+    """Return the words between the commas of a text, without blanks around them and without empty words."""
+    words = [word.strip() for word in text.split(",")]
+    return [word for word in words if word]
+
+
+def _without_ignored_fields(record: Mapping[str, Any], location: str) -> Record:
+    """Return a record without the fields that the service sets.
+
+    Raises:
+        RecordError: The record has no name.
+    """
     if not record.get(REQUIRED_FIELD):
-        raise RecordError(f"{place}: a record has a {REQUIRED_FIELD}")
+        raise RecordError(f"{location}: a record has a {REQUIRED_FIELD}")
     return {name: value for name, value in record.items() if name not in IGNORED_FIELDS}
 
 
-def _check_names(names: Iterable[str], place: str) -> None:
+def _check_field_names(names: Iterable[str], location: str) -> None:
+    """Raise RecordError, with the nearest known name, for the first name that is not a field of a record."""
     for name in names:
-        if name not in COLUMNS and name not in IGNORED_FIELDS:
-            near = difflib.get_close_matches(name, COLUMNS, 1)
-            raise RecordError(f"{place}: {name[:80]!r} is unknown" + (f"; did you mean {near[0]}?" if near else ""))
+        if name in COLUMNS or name in IGNORED_FIELDS:
+            continue
+
+        message = f"{location}: {name[:MAX_QUOTED_NAME_LENGTH]!r} is unknown"
+        similar_names = difflib.get_close_matches(name, COLUMNS, n=1)
+        if similar_names:
+            message += f"; did you mean {similar_names[0]}?"
+        raise RecordError(message)
 
 
 _JSON_TYPES: Final[Mapping[Kind | None, Any]] = {
+    Kind.TEXT: str,
     Kind.WORDS: list[str],
     Kind.INTEGER: int,
     Kind.PERCENTAGE: float,
     None: dict[str, Any],
 }
-_EXPECTED: Final[Mapping[Kind | None, str]] = {
+_EXPECTED_VALUES: Final[Mapping[Kind | None, str]] = {
     Kind.TEXT: "a text, or a JSON string",
     Kind.WORDS: "words with commas between them, or a JSON list",
     Kind.INTEGER: "a whole number",

@@ -13,44 +13,48 @@ import httpx2
 from touchstone.client import account_calls, catalog_calls, job_calls
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
-from touchstone.client.conversation import (
-    Conversation,
-    Identity,
-    IdentityFields,
+from touchstone.client.errors import TouchstoneError
+from touchstone.client.event_stream import EventStream
+from touchstone.client.fields import Filters
+from touchstone.client.http_requests import build_request, http_client_options
+from touchstone.client.identity import Identity
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
+from touchstone.client.retries import (
     Outcome,
     Pause,
-    Renew,
-    Send,
+    RenewTokens,
+    SendCall,
     Step,
-    build_request,
-    carry_out,
-    http_options,
+    Steps,
+    send_with_retries,
     wait_for_job,
 )
-from touchstone.client.errors import TouchstoneError
-from touchstone.client.event_stream import EventLog
-from touchstone.client.fields import Filters
-from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def now(describe: Callable[P, Call[T]]) -> Callable[Concatenate["Touchstone", P], T]:
-    """Return a method that carries out the call that `describe` returns."""
+def sync_method(describe_call: Callable[P, Call[T]]) -> Callable[Concatenate["Touchstone", P], T]:
+    """Return a method of the client that makes the API call which `describe_call` describes.
 
-    @functools.wraps(describe)
+    The method has the parameters and the docstring of `describe_call`, and returns the content of the response.
+    """
+
+    @functools.wraps(describe_call)
     def method(client: "Touchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return client.run(describe(*args, **kwargs))
+        return client.run(describe_call(*args, **kwargs))
 
     return method
 
 
 class Touchstone:
-    """A client of a Touchstone server; may be shared by threads.
+    """A client of a Touchstone server; several threads may share it.
 
-    Every method raises `TouchstoneError` when the service refuses or does not answer. Calls that change nothing are
-    tried again while that may help; after `login` an expired token is renewed by itself.
+    Every method raises `TouchstoneError` if the service refuses the call or does not respond. Calls that change
+    nothing are repeated where that may help, and after `login` an expired access token is renewed automatically.
+
+    Attributes:
+        identity: The caller on whose behalf the calls are made, with the tokens of the last sign-in or renewal.
     """
 
     def __init__(
@@ -58,72 +62,77 @@ class Touchstone:
         base_url: str,
         token: str | None = None,
         *,
+        locale: str | None = None,
         transport: httpx2.BaseTransport | None = None,
         timeout: float = 30.0,
-        **identity: Unpack[IdentityFields],
     ) -> None:
-        self.identity = Identity(token, **identity)
-        self._http = httpx2.Client(transport=transport, **http_options(base_url, timeout))
-        self._renewing = threading.Lock()
+        """Prepare a client; the first call opens a connection.
 
-    list_datasets = now(catalog_calls.list_datasets)
-    page_datasets = now(catalog_calls.page_datasets)
-    get_dataset = now(catalog_calls.get_dataset)
-    create_dataset = now(catalog_calls.create_dataset)
-    update_dataset = now(catalog_calls.update_dataset)
-    delete_dataset = now(catalog_calls.delete_dataset)
-    search_datasets = now(catalog_calls.search_datasets)
-    score_datasets = now(catalog_calls.score_datasets)
-    get_facets = now(catalog_calls.get_facets)
-    get_criteria = now(catalog_calls.get_criteria)
-    upload_file = now(catalog_calls.upload_file)
-    list_files = now(catalog_calls.list_files)
-    delete_file = now(catalog_calls.delete_file)
+        `token` is an access token; without one, calls are anonymous until `login`. `locale` is the language of error
+        messages, `fr` or `en`. `timeout` is in seconds. `transport` replaces the network, as in tests.
+        """
+        self.identity = Identity(token=token, locale=locale)
+        self._http_client = httpx2.Client(transport=transport, **http_client_options(base_url, timeout))
+        self._renewal_lock = threading.Lock()
 
-    list_projects = now(catalog_calls.list_projects)
-    page_projects = now(catalog_calls.page_projects)
-    get_project = now(catalog_calls.get_project)
-    create_project = now(catalog_calls.create_project)
-    update_project = now(catalog_calls.update_project)
-    delete_project = now(catalog_calls.delete_project)
-    get_recommendations = now(catalog_calls.get_recommendations)
+    list_datasets = sync_method(catalog_calls.list_datasets)
+    page_datasets = sync_method(catalog_calls.page_datasets)
+    get_dataset = sync_method(catalog_calls.get_dataset)
+    create_dataset = sync_method(catalog_calls.create_dataset)
+    update_dataset = sync_method(catalog_calls.update_dataset)
+    delete_dataset = sync_method(catalog_calls.delete_dataset)
+    search_datasets = sync_method(catalog_calls.search_datasets)
+    score_datasets = sync_method(catalog_calls.score_datasets)
+    get_facets = sync_method(catalog_calls.get_facets)
+    get_criteria = sync_method(catalog_calls.get_criteria)
+    upload_file = sync_method(catalog_calls.upload_file)
+    list_files = sync_method(catalog_calls.list_files)
+    delete_file = sync_method(catalog_calls.delete_file)
 
-    register = now(account_calls.register)
-    reset_password = now(account_calls.reset_password)
-    get_me = now(account_calls.get_me)
-    update_me = now(account_calls.update_me)
-    change_password = now(account_calls.change_password)
-    get_picture = now(account_calls.get_picture)
-    set_picture = now(account_calls.set_picture)
-    delete_picture = now(account_calls.delete_picture)
-    list_sessions = now(account_calls.list_sessions)
-    delete_session = now(account_calls.delete_session)
-    page_users = now(account_calls.page_users)
-    update_user = now(account_calls.update_user)
-    reset_user = now(account_calls.reset_user)
-    get_health = now(account_calls.get_health)
+    list_projects = sync_method(catalog_calls.list_projects)
+    page_projects = sync_method(catalog_calls.page_projects)
+    get_project = sync_method(catalog_calls.get_project)
+    create_project = sync_method(catalog_calls.create_project)
+    update_project = sync_method(catalog_calls.update_project)
+    delete_project = sync_method(catalog_calls.delete_project)
+    get_recommendations = sync_method(catalog_calls.get_recommendations)
 
-    train = now(job_calls.train)
-    explain = now(job_calls.explain)
-    get_job = now(job_calls.get_job)
-    page_jobs = now(job_calls.page_jobs)
-    page_project_jobs = now(job_calls.page_project_jobs)
-    cancel_job = now(job_calls.cancel_job)
-    delete_job = now(job_calls.delete_job)
-    get_artifact = now(job_calls.get_artifact)
-    predict = now(job_calls.predict)
+    register = sync_method(account_calls.register)
+    reset_password = sync_method(account_calls.reset_password)
+    get_me = sync_method(account_calls.get_me)
+    update_me = sync_method(account_calls.update_me)
+    change_password = sync_method(account_calls.change_password)
+    get_picture = sync_method(account_calls.get_picture)
+    set_picture = sync_method(account_calls.set_picture)
+    delete_picture = sync_method(account_calls.delete_picture)
+    list_sessions = sync_method(account_calls.list_sessions)
+    delete_session = sync_method(account_calls.delete_session)
+    page_users = sync_method(account_calls.page_users)
+    update_user = sync_method(account_calls.update_user)
+    reset_user = sync_method(account_calls.reset_user)
+    get_health = sync_method(account_calls.get_health)
+
+    train = sync_method(job_calls.train)
+    explain = sync_method(job_calls.explain)
+    get_job = sync_method(job_calls.get_job)
+    page_jobs = sync_method(job_calls.page_jobs)
+    page_project_jobs = sync_method(job_calls.page_project_jobs)
+    cancel_job = sync_method(job_calls.cancel_job)
+    delete_job = sync_method(job_calls.delete_job)
+    get_artifact = sync_method(job_calls.get_artifact)
+    predict = sync_method(job_calls.predict)
 
     def login(self, email: str, password: str) -> Tokens:
-        """Sign in; all later calls use and renew the tokens."""
-        tokens = self.run(account_calls.sign_in(email, password, self.identity.device))
-        self.identity.keep(tokens)
+        """Sign in, and use the tokens for all later calls."""
+        tokens = self.run(account_calls.sign_in(email, password, device=self.identity.device))
+        self.identity.replace_tokens(tokens)
         return tokens
 
     def logout(self) -> None:
-        """End the session on the server and discard its tokens."""
+        """End the session on the server, and discard its tokens."""
         if self.identity.refresh_token is not None:
             self.run(account_calls.revoke(self.identity.refresh_token))
-        self.identity.forget()
+        self.identity.discard_tokens()
 
     def iterate_datasets(
         self,
@@ -133,24 +142,35 @@ class Touchstone:
         sort_order: Order | None = None,
         **filters: Unpack[Filters],
     ) -> Iterator[Dataset]:
-        """Iterate over all records that match the filters, fetching one page at a time."""
-        number, last = 0, 1
-        while number < last:
-            number += 1
+        """Iterate over all records that match the filters, fetching one page at a time.
+
+        The service leaves the metadata of some records out of a page that would be too long. These records are
+        fetched once more, each on its own, so that every record is complete.
+        """
+        page_number = 0
+        page_count = 1
+        while page_number < page_count:
+            page_number += 1
             page = self.page_datasets(
-                page=number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
+                page=page_number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
             )
-            last = page.total_pages
+            page_count = page.total_pages
+
             for dataset in page.datasets:
-                yield self.get_dataset(dataset.id) if dataset.metadata_omitted else dataset
+                if dataset.metadata_omitted:
+                    yield self.get_dataset(dataset.id)
+                else:
+                    yield dataset
 
     def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> Iterator[Job]:
-        """Iterate over the trainings or explanations of the caller, newest first."""
-        number, last = 0, 1
-        while number < last:
-            number += 1
-            page = self.page_jobs(kind, project_id=project_id, page=number, page_size=100)
-            last = page.total_pages
+        """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
+        page_number = 0
+        page_count = 1
+        while page_number < page_count:
+            page_number += 1
+            page = self.page_jobs(kind, project_id=project_id, page=page_number, page_size=100)
+            page_count = page.total_pages
+
             yield from page.jobs
 
     def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
@@ -158,78 +178,109 @@ class Touchstone:
         return self._perform(wait_for_job(job, self.identity, report))
 
     def events(self, job: Job, *, after: str | None = None) -> Iterator[JobEvent]:
-        """Iterate over the events of a job until it is done; reconnect when a connection breaks."""
-        log = EventLog(after)
-        while log.goes_on():
+        """Iterate over the events of a job, live, until it is done.
+
+        A connection that breaks is opened again after the last event that arrived; `after` is the id of the event
+        after which the iteration starts.
+
+        Raises:
+            TouchstoneError: The service refused the call, or several connections in a row failed.
+        """
+        stream = EventStream(after)
+        while stream.expects_more():
             try:
-                with closing(self.run(job_calls.follow_job(job.kind, job.id, after=log.last_id))) as response:
+                response = self.run(job_calls.follow_job(job.kind, job.id, after=stream.last_event_id))
+                with closing(response):
                     for message in httpx2.EventSource(response):
-                        if event := log.take(message):
+                        event = stream.read_message(message)
+                        if event is not None:
                             yield event
-            except httpx2.RequestError as problem:
-                log.broke(problem)
-            time.sleep(log.pause)
+            except httpx2.RequestError as error:
+                stream.connection_failed(error)
+
+            time.sleep(stream.reconnect_delay_seconds)
 
     def download(self, job: Job, name: str, into: BinaryIO) -> int:
         """Write an artifact of a job to an open file in chunks; return the number of bytes."""
-        with closing(self.run(job_calls.stream_artifact(job.kind, job.id, name))) as response:
-            return sum(into.write(chunk) for chunk in response.iter_bytes())
+        byte_count = 0
+        response = self.run(job_calls.stream_artifact(job.kind, job.id, name))
+        with closing(response):
+            for chunk in response.iter_bytes():
+                byte_count += into.write(chunk)
+        return byte_count
 
-    def with_token(self, token: str | None, **identity: Unpack[IdentityFields]) -> Self:
-        """Return a client for another caller that shares the connections of this one."""
-        other = copy.copy(self)
-        other.identity = Identity(token, **identity)
-        other._renewing = threading.Lock()
-        return other
+    def with_identity(self, identity: Identity) -> Self:
+        """Return a client that makes calls on behalf of another caller over the connections of this one."""
+        other_client = copy.copy(self)
+        other_client.identity = identity
+        other_client._renewal_lock = threading.Lock()
+        return other_client
 
     def run(self, call: Call[T]) -> T:
-        """Carry out a call and return what its response contains."""
-        return self._perform(carry_out(call, self.identity))
+        """Make a call, repeating it where that may help, and return the content of its response.
+
+        Raises:
+            TouchstoneError: The service refused the call or did not respond.
+        """
+        return self._perform(send_with_retries(call, self.identity))
 
     def close(self) -> None:
-        """Close the connections, which other clients may share."""
-        self._http.close()
+        """Close the connections, including those of clients that `with_identity` has returned."""
+        self._http_client.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    def _perform(self, talk: Conversation[T]) -> T:
+    def _perform(self, steps: Steps[T]) -> T:
+        """Perform the steps that a generator yields, send it the outcome of each, and return its result."""
         outcome: Outcome = None
-        try:
-            while True:
-                outcome = self._step(talk.send(outcome))
-        except StopIteration as done:
-            result: T = done.value
-            return result
+        while True:
+            try:
+                step = steps.send(outcome)
+            except StopIteration as finished:
+                result: T = finished.value
+                return result
+            outcome = self._perform_step(step)
 
-    def _step(self, step: Step) -> Outcome:
+    def _perform_step(self, step: Step) -> Outcome:
+        """Send a call, renew the tokens or pause, and return the outcome that the step documents."""
         match step:
-            case Send(call):
+            case SendCall(call):
                 return self._send(call)
-            case Renew(stale):
-                return self._renew(stale)
+            case RenewTokens(expired_token):
+                return self._renew_tokens(expired_token)
             case Pause(seconds):
                 time.sleep(seconds)
-        return None
+                return None
 
-    def _send(self, call: Call[Any]) -> Outcome:
+    def _send(self, call: Call[Any]) -> httpx2.Response | httpx2.RequestError:
+        """Send the request of a call once, and return the response or the error that prevented one."""
         try:
-            response = self._http.send(build_request(self._http, call, self.identity), stream=call.streamed)
+            request = build_request(self._http_client, call, self.identity)
+            response = self._http_client.send(request, stream=call.streamed)
             if call.streamed and response.is_error:
+                # The caller gets an exception instead of the stream, so the error is read here.
                 response.read()
-        except httpx2.RequestError as problem:
-            return problem
+        except httpx2.RequestError as error:
+            return error
         return response
 
-    def _renew(self, stale: str | None) -> bool:
-        with self._renewing:
-            if self.identity.token != stale:
+    def _renew_tokens(self, expired_token: str | None) -> bool:
+        """Exchange the refresh token for new tokens, and return whether the caller now has a new access token.
+
+        A refresh token is valid once. When several threads find the same token expired, the first of them renews it
+        and the others use the result.
+        """
+        with self._renewal_lock:
+            if self.identity.token != expired_token:
                 return True
+
             try:
-                self.identity.keep(self.run(account_calls.renew(self.identity.refresh_token or "")))
+                tokens = self.run(account_calls.renew(self.identity.refresh_token or ""))
             except TouchstoneError:
                 return False
+            self.identity.replace_tokens(tokens)
             return True

@@ -16,7 +16,7 @@ from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.plurals import with_count
-from touchstone.messages.validation import VALIDATION
+from touchstone.messages.validation import ACCEPTED_NAMES, EMPTY_VALUE, NEAREST_NAMES, VALIDATION
 
 # The public interface fixes these three sentences: they are French whatever language the caller prefers.
 FRENCH_ONLY: Final = frozenset({"unauthorized", "invalid_user_id", "project_not_found"})
@@ -35,43 +35,56 @@ def text(key: str, locale: str, **facts: Any) -> str:
     """Return the sentence `key` in `locale`, with its placeholders filled in.
 
     Raises:
-        KeyError: there is no such sentence, which is a programming error.
+        KeyError: There is no such sentence, which is a programming error.
     """
     return _fill_placeholders(MESSAGES[key], facts, locale)
 
 
-def job_error_text(code: str, facts: Mapping[str, Any], locale: str) -> str:
-    """Return why a job cannot start or has failed, followed by the nearest known name if `facts` include one."""
-    readable_facts = {
-        name: ", ".join(map(str, fact)) if isinstance(fact, list) else fact for name, fact in facts.items()
-    }
-    sentence = text(code, locale, **readable_facts)
-    if not facts.get("nearest"):
-        return sentence
-    return sentence + text(NEAREST_NAME, locale, **readable_facts)
+def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> str:
+    """Return the sentence that tells a user why a job cannot start or has failed.
+
+    `facts` fill in the placeholders of the sentence. If they include a known name that resembles the one that the
+    user gave, the sentence suggests that name at its end.
+    """
+    readable_facts = {name: _join_items(fact) for name, fact in facts.items()}
+    sentence = text(error_code, locale, **readable_facts)
+
+    if readable_facts.get("nearest"):
+        sentence += text(NEAREST_NAME, locale, **readable_facts)
+    return sentence
 
 
-def validation_text(kind: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
-    """Return why a value is invalid.
+def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
+    """Return the sentence that tells a user why a value is invalid.
 
-    `kind` and `context` are the type and the context of a validation error; `fallback` is the sentence for kinds that
-    have no translation here.
+    `error_type` and `context` come from a validation error, either our own or one of Pydantic: the type is the key
+    of the sentence, and the context fills in its placeholders. A type without a sentence gives `fallback`.
     """
     facts = dict(context or {})
-    key = "empty" if facts.get("min_length") == 1 else kind
+    must_not_be_empty = facts.get("min_length") == 1
+    key = EMPTY_VALUE if must_not_be_empty else error_type
     if key not in VALIDATION:
         return fallback
 
     if "expected" in facts:
-        # Pydantic enumerates in English: 'a', 'b' or 'c'.
+        # Pydantic lists the accepted values in English: 'a', 'b' or 'c'.
         facts["expected"] = str(facts["expected"]).replace("' or '", "', '")
     if "is_near" in facts:
-        hint = VALIDATION["nearest" if facts["is_near"] else "known"]
-        facts["hint"] = _fill_placeholders(hint, {"known": facts["known"]}, locale)
+        hint = NEAREST_NAMES if facts["is_near"] else ACCEPTED_NAMES
+        facts["hint"] = _fill_placeholders(VALIDATION[hint], {"known": facts["known"]}, locale)
 
     return _fill_placeholders(VALIDATION[key], facts, locale)
 
 
-def _fill_placeholders(sentences: Text, facts: Mapping[str, Any], locale: str) -> str:
+def _join_items(fact: Any) -> Any:
+    """Return the items of a list as one text with commas between them, and any other fact unchanged."""
+    if not isinstance(fact, list):
+        return fact
+    return ", ".join(str(item) for item in fact)
+
+
+def _fill_placeholders(translations: Text, facts: Mapping[str, Any], locale: str) -> str:
+    """Return the translation for `locale` with `facts` in its placeholders, in the singular or plural that they need."""
     countable_facts = {name: with_count(str(fact), fact, locale) for name, fact in facts.items()}
-    return sentences[LOCALES.index(locale)].format(**countable_facts)
+    translation = translations[LOCALES.index(locale)]
+    return translation.format(**countable_facts)

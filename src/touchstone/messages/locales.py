@@ -7,18 +7,22 @@ Text = tuple[str, str]
 
 LOCALES: Final = ("fr", "en")
 DEFAULT_LOCALE: Final = "fr"
-_MAX_LANGUAGE_RANGES: Final = 20
+_MAX_LANGUAGE_RANGES: Final = 20  # the rest of a longer header is ignored
+_MAX_QUALITY_LENGTH: Final = 8  # characters of a quality value
 
 
 def preferred_locale(accept_language: str | None) -> str:
     """Return `fr` or `en`, whichever an Accept-Language header prefers (RFC 9110, section 12.5.4).
 
-    A header that accepts neither of them, and a missing one, give the default.
+    The header lists language ranges with optional weights, as in `en-GB, fr;q=0.8`; of two languages with the same
+    weight, the first one wins. If it accepts neither French nor English, or is missing, the default is returned.
     """
+    if accept_language is None:
+        return DEFAULT_LOCALE
+
     best_locale = DEFAULT_LOCALE
     best_quality = 0.0
-
-    for language_range in (accept_language or "").split(",")[:_MAX_LANGUAGE_RANGES]:
+    for language_range in accept_language.split(",")[:_MAX_LANGUAGE_RANGES]:
         tag, _, parameter = language_range.strip().partition(";")
         language = tag.split("-")[0].strip().lower()
         quality = _parse_quality(parameter)
@@ -30,11 +34,11 @@ def preferred_locale(accept_language: str | None) -> str:
 
 
 def _parse_quality(parameter: str) -> float:
-    """Return the weight of a language range: 1 when it has none, 0 when it is not a number."""
+    """Return the weight in a parameter such as `q=0.8`: 1 if there is none, 0 if it is not a number."""
     name, _, value = parameter.strip().partition("=")
     if name.strip() != "q":
         return 1.0
     try:
-        return float(value[:8])
+        return float(value[:_MAX_QUALITY_LENGTH])
     except ValueError:
         return 0.0

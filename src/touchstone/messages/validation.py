@@ -9,6 +9,11 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
+# Keys of sentences that are chosen by the facts of an error instead of by its type.
+EMPTY_VALUE: Final = "empty"
+NEAREST_NAMES: Final = "nearest"
+ACCEPTED_NAMES: Final = "known"
+
 VALIDATION: Final[Mapping[str, Text]] = {
     "missing": ("ce champ est obligatoire", "this field is required"),
     "given_twice": (
@@ -18,7 +23,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
     # Texts
     "string_type": ("un texte est attendu", "text is expected"),
     "text_expected": ("un texte est attendu", "text is expected"),
-    "empty": ("ne peut pas être vide", "cannot be empty"),
+    EMPTY_VALUE: ("ne peut pas être vide", "cannot be empty"),
     "string_too_short": (
         "{min_length} {min_length:caractère|caractères} au moins",
         "at least {min_length} {min_length:character|characters}",
@@ -115,8 +120,8 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "« {name} » n’est pas une valeur admise pour {where} ; {hint}",
         "“{name}” is not an accepted value for {where}; {hint}",
     ),
-    "nearest": ("le plus proche : {known}", "nearest: {known}"),
-    "known": ("sont admis : {known}", "accepted: {known}"),
+    NEAREST_NAMES: ("le plus proche : {known}", "nearest: {known}"),
+    ACCEPTED_NAMES: ("sont admis : {known}", "accepted: {known}"),
     "conflicting_values": (
         "{name} et {other} désignent la même chose, mais leurs valeurs diffèrent",
         "{name} and {other} mean the same thing, but their values differ",

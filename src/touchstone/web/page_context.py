@@ -8,7 +8,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from touchstone.client import AsyncTouchstone, Tokens, TouchstoneError, User
+from touchstone.client import AsyncTouchstone, Identity, Tokens, TouchstoneError, User
 from touchstone.core.errors import Invalid
 from touchstone.core.settings import Settings
 from touchstone.web import cookies
@@ -75,8 +75,8 @@ class PageContext:
 
     def _create_client(self) -> AsyncTouchstone:
         request, session = self.request, self.session
-        return self.state.client.with_token(
-            (session.access or None) if session else None,
+        identity = Identity(
+            token=(session.access or None) if session else None,
             refresh_token=session.refresh if session else None,
             locale=self.locale,
             address=(request.client.host, request.client.port) if request.client else None,
@@ -84,6 +84,7 @@ class PageContext:
             device=cookies.read_device(request),
             on_tokens=self._keep_tokens,
         )
+        return self.state.client.with_identity(identity)
 
     def _keep_tokens(self, tokens: Tokens) -> None:
         """Remember renewed tokens until the cookies of the response are written."""

@@ -1,0 +1,149 @@
+"""The rules by which a client sends a call again: retries, renewals of expired tokens, and polling of jobs.
+
+Nothing here performs I/O. Each set of rules is a generator that yields steps (send, renew, pause) and receives the
+outcome of each. The synchronous and the asynchronous client perform the steps, and so follow the same rules.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import httpx2
+
+from touchstone.client.call import Call
+from touchstone.client.errors import refused, retry_after_seconds, unreachable
+from touchstone.client.identity import Identity
+from touchstone.client.job_calls import get_job
+from touchstone.client.models import Job
+
+T = TypeVar("T")
+
+MAX_ATTEMPTS: Final = 3
+TEMPORARY_STATUSES: Final = frozenset({429, 502, 503, 504})  # statuses after which another attempt may succeed
+FIRST_RETRY_DELAY_SECONDS: Final = 0.2  # doubled after each attempt
+MAX_RETRY_AFTER_SECONDS: Final = 5.0  # longer waits are left to the caller
+
+FIRST_POLL_DELAY_SECONDS: Final = 0.1
+MAX_POLL_DELAY_SECONDS: Final = 2.0
+POLL_DELAY_GROWTH: Final = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class SendCall:
+    """A step that sends the call; its outcome is the response, or the error that prevented one."""
+
+    call: Call[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RenewTokens:
+    """A step that renews the tokens; its outcome is True if the caller now has a new access token.
+
+    Nothing is sent if another call has replaced `expired_token` in the meantime.
+    """
+
+    expired_token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A step that waits; its outcome is None."""
+
+    seconds: float
+
+
+Step = SendCall | RenewTokens | Pause
+Outcome = httpx2.Response | httpx2.RequestError | bool | None
+Steps = Generator[Step, Outcome, T]
+
+
+def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
+    """Send a call and return the content of its response, trying again where that may help.
+
+    If the access token has expired, it is renewed once and the call is sent again. A call that changes nothing is
+    attempted up to `MAX_ATTEMPTS` times while the service cannot be reached or is temporarily unavailable.
+
+    Raises:
+        TouchstoneError: The service refused the call or did not respond.
+    """
+    has_renewed_tokens = False
+
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        token = identity.token
+        outcome = yield SendCall(call)
+
+        if not has_renewed_tokens and _is_token_expired(outcome, call, identity):
+            has_renewed_tokens = True
+            is_renewed = yield RenewTokens(expired_token=token)
+            if is_renewed:
+                outcome = yield SendCall(call)
+
+        delay_seconds = _seconds_until_retry(outcome, call, attempt)
+        if delay_seconds is None:
+            break
+        yield Pause(delay_seconds)
+
+    return read_outcome(outcome, call)
+
+
+def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Steps[Job]:
+    """Poll a job until it is done, whether it succeeds or not, and return it in its final state.
+
+    The delay between two polls grows up to `MAX_POLL_DELAY_SECONDS`. After each poll, `report` is called with the
+    current state of the job.
+    """
+    delay_seconds = FIRST_POLL_DELAY_SECONDS
+
+    while True:
+        job = yield from send_with_retries(get_job(job.kind, job.id), identity)
+        if report is not None:
+            report(job)
+        if job.done:
+            return job
+
+        yield Pause(delay_seconds)
+        delay_seconds = min(delay_seconds * POLL_DELAY_GROWTH, MAX_POLL_DELAY_SECONDS)
+
+
+def read_outcome(outcome: Outcome, call: Call[T]) -> T:
+    """Return the content of the response to a call, as the type that the call declares.
+
+    Raises:
+        TouchstoneError: The service refused the call or did not respond.
+    """
+    if isinstance(outcome, httpx2.RequestError):
+        raise unreachable(outcome) from outcome
+
+    assert isinstance(outcome, httpx2.Response), "a call that was sent has a response or an error"
+    if outcome.is_error:
+        raise refused(outcome)
+    return call.read(outcome)
+
+
+def _is_token_expired(outcome: Outcome, call: Call[Any], identity: Identity) -> bool:
+    """Return whether the service rejected the access token of a call, and the caller can obtain a new one."""
+    is_unauthorized = isinstance(outcome, httpx2.Response) and outcome.status_code == 401
+    return is_unauthorized and not call.public and identity.refresh_token is not None
+
+
+def _seconds_until_retry(outcome: Outcome, call: Call[Any], attempt: int) -> float | None:
+    """Return how long to wait before a call is sent again, or None if it must not be sent again.
+
+    Only calls that change nothing are repeated, and only after errors that may pass. The delay is the one that the
+    service asks for with `Retry-After`, or else doubles with each attempt; `attempt` counts from 1.
+    """
+    if attempt == MAX_ATTEMPTS or not call.repeatable:
+        return None
+
+    default_delay = FIRST_RETRY_DELAY_SECONDS * 2.0 ** (attempt - 1)
+    if isinstance(outcome, httpx2.RequestError):
+        return default_delay
+    if not isinstance(outcome, httpx2.Response) or outcome.status_code not in TEMPORARY_STATUSES:
+        return None
+
+    requested_delay = retry_after_seconds(outcome)
+    if requested_delay is None:
+        return default_delay
+    if requested_delay > MAX_RETRY_AFTER_SECONDS:
+        return None
+    return requested_delay
