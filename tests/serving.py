@@ -40,7 +40,7 @@ class Service:
 async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
     """The whole product, opened and closed."""
     if topology == "embedded":
-        async with compose.embedded(settings) as app:
+        async with compose.open_product(settings) as app:
             yield Service(app, settings)
         return
     key = secrets.token_urlsafe(32)
@@ -49,7 +49,7 @@ async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
         urls: dict[str, str] = {}
         for name in compose.BACKENDS:
             pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
-            part = await stack.enter_async_context(compose.backend(name, pointed))
+            part = await stack.enter_async_context(compose.open_backend(name, pointed))
             urls[f"{name}_url"] = await stack.enter_async_context(listening(part))
         pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
-        yield Service(await stack.enter_async_context(compose.gateway(pointed)), apart)
+        yield Service(await stack.enter_async_context(compose.open_gateway(pointed)), apart)

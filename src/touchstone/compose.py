@@ -1,7 +1,7 @@
-"""Wiring: which parts make up the product, opened in order and closed in reverse order.
+"""The product and how it is put together: services are opened in order, and closed in reverse order.
 
-The parts are the gateway with the pages, and the backends `selection`, `training` and `explanation`. They run together
-in one process (`embedded`) or each in its own.
+The services are the gateway, which also serves the pages, and the backends `selection`, `training` and `explanation`.
+They run together in one process (`open_product`) or each in its own (`open_gateway`, `open_backend`).
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterat
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -40,16 +40,13 @@ from touchstone.jobs.kinds import JOB_KIND_NAMES
 from touchstone.jobs.runtime import Jobs
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.first_administrator import create_first_administrator
-from touchstone.services.gateway.route_table import LARGE_BODIES
+from touchstone.services.gateway.first_administrator import Credentials, create_first_administrator
+from touchstone.services.gateway.route_table import BACKENDS, LARGE_BODIES
 from touchstone.services.selection.app import Selection
 from touchstone.services.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import WebApp
 from touchstone.web.cookies import authorization_headers
-
-BACKENDS: Final = ("selection", "training", "explanation")
-PARTS: Final = ("gateway", *BACKENDS)
 
 
 class Closable(Protocol):
@@ -68,6 +65,19 @@ class Backend(Closable, Protocol):
 
 
 C = TypeVar("C", bound=Closable)
+
+
+class OpenServices(AsyncExitStack):
+    """The services and connections that a process has opened.
+
+    They are closed in reverse order at the end of the `async with` block.
+    """
+
+    async def add(self, opening: Awaitable[C]) -> C:
+        """Wait until a service is open, and return it; the end of the block closes it."""
+        service = await opening
+        self.push_async_callback(service.close)
+        return service
 
 
 class PublicSite:
@@ -101,105 +111,44 @@ def _is_page(scope: Scope) -> bool:
 
 def forwarded_caller_of(scope: Scope) -> Hashable:
     """Return the user whom the gateway names in a request to a backend, or else the client's address."""
-    for name, value in scope["headers"]:
-        if name == USER_ID_HEADER:
-            return value  # type: ignore[no-any-return]
+    for header_name, user_id in scope["headers"]:
+        if header_name == USER_ID_HEADER:
+            return user_id  # type: ignore[no-any-return]
     return client_address(scope)
 
 
-@asynccontextmanager
-async def embedded(settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open the whole product in this process.
+async def serve(service_name: str | None, settings: Settings, print_line: Callable[[str], Any]) -> None:
+    """Serve one service, or the whole product if `service_name` is None, until a signal stops the process.
+
+    Once requests are answered, `print_line` is called with each line that the operator needs to know. The first start
+    of an installation creates an administrator, whose password is among these lines.
 
     Raises:
-        SchemaError: the database needs `touchstone db upgrade` (the embedded default upgrades itself).
-    """
-    async with AsyncExitStack() as stack:
-        database = await _enter_database(settings, stack)
-        with startup_errors(settings):
-            gateway_part = await _enter_all_parts(settings, database, stack)
-            site = await _enter_public_site(settings, gateway_part, stack)
-        yield site
-
-
-@asynccontextmanager
-async def gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open the gateway and the pages in front of the backends that have an address in another process."""
-    tokens = _internal_tokens(settings)
-    async with AsyncExitStack() as stack:
-        database = await _enter_database(settings, stack)
-        upstreams = {name: await _enter_upstream(name, settings, stack) for name in BACKENDS}
-        with startup_errors(settings):
-            gateway_part = await _enter(stack, Gateway.open(settings, database, tokens, upstreams))
-            site = await _enter_public_site(settings, gateway_part, stack)
-        yield site
-
-
-@asynccontextmanager
-async def backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open one backend on its own.
-
-    Raises:
-        SettingsError: it would listen beyond this machine without the key that authenticates the gateway.
-    """
-    if settings.internal_key is None and not settings.listens_locally:
-        raise SettingsError(
-            f"TOUCHSTONE_INTERNAL_KEY: needed to serve {name} on {settings.host}; without it only on loopback."
-        )
-
-    tokens = _internal_tokens(settings)
-    async with AsyncExitStack() as stack:
-        database = await _enter_database(settings, stack)
-        with startup_errors(settings):
-            backend_part = await _enter(stack, _open_backend(name, settings, database, stack))
-
-        identity = PartIdentity(name, read_or_create_installation_id(settings.data_dir), has_key=tokens is not None)
-        app = PartIdentityMiddleware(backend_part.app, tokens, identity)
-        yield EdgeMiddleware(app, _backend_settings(settings), upload_paths=LARGE_BODIES, caller_of=forwarded_caller_of)
-
-
-def part(name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
-    """Return the context manager that opens one part, or the whole product if `name` is None.
-
-    Raises:
-        SettingsError: the address of the selection part, which the part depends on, is not set.
-    """
-    if name is None:
-        return embedded(settings)
-    if name != "selection" and settings.selection_url is None:
-        raise SettingsError(
-            f"TOUCHSTONE_SELECTION_URL: {name} needs the address of the selection part; start it first."
-        )
-    return gateway(settings) if name == "gateway" else backend(name, settings)
-
-
-async def serve(name: str | None, settings: Settings, echo: Callable[[str], Any]) -> None:
-    """Serve one part, or the whole product, until a signal; `echo` prints what the operator needs to know.
-
-    Raises:
-        SettingsError, SchemaError: it cannot start; the message is the line to show.
+        SettingsError, SchemaError: The service cannot start; the message is the line to show.
     """
     logs.configure(settings)
-    is_public = name in (None, "gateway")
-    credentials = None
-    if is_public:
-        async with AsyncExitStack() as stack:
-            database = await _enter_database(settings, stack)
-            with startup_errors(settings):
-                credentials = await create_first_administrator(database)
+    is_public = service_name in (None, "gateway")
+    administrator = await _create_first_administrator(settings) if is_public else None
 
     def announce(address: str) -> None:
-        label = "Touchstone" if name is None else f"Touchstone {name}"
-        echo(f"{label} answers at {address}")
-        if credentials:
-            login = f"{credentials.email} with the password {credentials.password}"
-            echo(f"Sign in as {login} (shown this once; kept nowhere)")
+        label = "Touchstone" if service_name is None else f"Touchstone {service_name}"
+        print_line(f"{label} answers at {address}")
+        if administrator is not None:
+            login = f"{administrator.email} with the password {administrator.password}"
+            print_line(f"Sign in as {login} (shown this once; kept nowhere)")
         if is_public:
-            echo(f"Pages: {address}/app/   API description: {address}/docs")
-            echo(f"Command line, in another terminal: {command_line()} login --url {address}")
+            print_line(f"Pages: {address}/app/   API description: {address}/docs")
+            print_line(f"Command line, in another terminal: {command_line()} login --url {address}")
 
-    server_settings = settings if is_public else _backend_settings(settings)
-    await server.serve(part(name, settings), server_settings, ready=announce)
+    server_settings = settings if is_public else _backend_server_settings(settings)
+    await server.serve(open_service(service_name, settings), server_settings, ready=announce)
+
+
+async def _create_first_administrator(settings: Settings) -> Credentials | None:
+    """Create an administrator if the database has no users, and return the new credentials, or else None."""
+    async with open_prepared_database(settings) as database:
+        with startup_errors(settings):
+            return await create_first_administrator(database)
 
 
 def command_line() -> str:
@@ -211,64 +160,123 @@ def command_line() -> str:
     return str(command)
 
 
-def _backend_settings(settings: Settings) -> Settings:
-    """Return the settings of a backend's listener, whose one client is the gateway and speaks for all users."""
-    return settings.model_copy(update={"connections_per_address": 0})
+def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
+    """Return the context manager that opens one service, or the whole product if `service_name` is None.
 
+    Raises:
+        SettingsError: The address of the selection service, which all other services need, is not set.
+    """
+    if service_name is None:
+        return open_product(settings)
 
-async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
-    """Upgrade the database to the schema of this code, and return the revisions before and after."""
-    async with opened_database(settings) as database:
-        with startup_errors(settings):
-            before = await current(database)
-            await upgrade(database)
-            return before, head()
-
-
-async def openapi(settings: Settings) -> dict[str, Any]:
-    """Return the public OpenAPI document of the whole product."""
-    with tempfile.TemporaryDirectory() as folder:
-        empty_installation = settings.model_copy(
-            update={"data_dir": Path(folder), "database_url": None, "demo": False, "job_workers": 0}
+    if service_name != "selection" and settings.selection_url is None:
+        raise SettingsError(
+            f"TOUCHSTONE_SELECTION_URL: {service_name} needs the address of the selection part; start it first."
         )
-        async with AsyncExitStack() as stack:
-            database = await _enter_database(empty_installation, stack)
-            gateway_part = await _enter_all_parts(empty_installation, database, stack)
-            return await gateway_part.openapi()
+    if service_name == "gateway":
+        return open_gateway(settings)
+    return open_backend(service_name, settings)
 
 
-async def _enter_all_parts(settings: Settings, database: Database, stack: AsyncExitStack) -> Gateway:
-    """Open every backend in this process, and the gateway in front of them."""
-    selection = await _enter(stack, Selection.open(settings, database, None))
+@asynccontextmanager
+async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
+    """Open all services in this process, and yield the application that serves the pages and the API.
+
+    Raises:
+        SchemaError: The database needs `touchstone db upgrade`; the embedded default is upgraded automatically.
+    """
+    async with open_prepared_database(settings) as database, OpenServices() as services:
+        with startup_errors(settings):
+            gateway = await _open_gateway_with_backends(settings, database, services)
+            site = await _open_public_site(settings, gateway, services)
+
+        yield site
+
+
+@asynccontextmanager
+async def open_gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
+    """Open the gateway and the pages, and yield the application that serves both.
+
+    The backends run in other processes, at the addresses in the settings. A backend without an address is absent.
+    """
+    async with open_prepared_database(settings) as database, OpenServices() as services:
+        upstreams = {name: await _connect_to_backend(name, settings, services) for name in BACKENDS}
+
+        with startup_errors(settings):
+            gateway = await services.add(Gateway.open(settings, database, _internal_tokens(settings), upstreams))
+            site = await _open_public_site(settings, gateway, services)
+
+        yield site
+
+
+@asynccontextmanager
+async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
+    """Open one backend on its own, and yield the application that serves it to the gateway.
+
+    Raises:
+        SettingsError: It would listen beyond this machine without the key that authenticates the gateway.
+    """
+    if settings.internal_key is None and not settings.listens_locally:
+        raise SettingsError(
+            f"TOUCHSTONE_INTERNAL_KEY: needed to serve {name} on {settings.host}; without it only on loopback."
+        )
+    tokens = _internal_tokens(settings)
+
+    async with open_prepared_database(settings) as database, OpenServices() as services:
+        with startup_errors(settings):
+            backend = await _open_remote_backend(name, settings, database, services)
+
+        identity = PartIdentity(name, read_or_create_installation_id(settings.data_dir), has_key=tokens is not None)
+        yield EdgeMiddleware(
+            PartIdentityMiddleware(backend.app, tokens, identity),
+            _backend_server_settings(settings),
+            upload_paths=LARGE_BODIES,
+            caller_of=forwarded_caller_of,
+        )
+
+
+async def _open_gateway_with_backends(settings: Settings, database: Database, services: OpenServices) -> Gateway:
+    """Open every backend in this process, and the gateway in front of them.
+
+    Requests between the services do not leave the process, so they need no internal tokens.
+    """
+    selection = await services.add(Selection.open(settings, database, tokens=None))
     selection_upstream = InProcessBackend(selection.app)
 
-    jobs = await _enter(stack, Jobs.open(settings, database, JOB_KIND_NAMES))
-    training = await _enter(stack, Training.open(settings, database, None, selection_upstream, jobs=jobs))
-    explanation = await _enter(stack, Explanation.open(settings, database, None, selection_upstream, jobs=jobs))
+    jobs = await services.add(Jobs.open(settings, database, JOB_KIND_NAMES))
+    training = await services.add(
+        Training.open(settings, database, tokens=None, selection=selection_upstream, jobs=jobs)
+    )
+    explanation = await services.add(
+        Explanation.open(settings, database, tokens=None, selection=selection_upstream, jobs=jobs)
+    )
 
     upstreams: dict[str, Upstream] = {
         "selection": selection_upstream,
         "training": InProcessBackend(training.app),
         "explanation": InProcessBackend(explanation.app),
     }
-    return await _enter(stack, Gateway.open(settings, database, None, upstreams))
+    return await services.add(Gateway.open(settings, database, tokens=None, upstreams=upstreams))
 
 
-async def _open_backend(name: str, settings: Settings, database: Database, stack: AsyncExitStack) -> Backend:
-    """Open one backend; training and explanation depend on the selection part in another process."""
+async def _open_remote_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
+    """Open one backend; training and explanation call the selection service in another process."""
     tokens = _internal_tokens(settings)
     if name == "selection":
-        return await Selection.open(settings, database, tokens)
+        return await services.add(Selection.open(settings, database, tokens))
 
-    selection = await _enter_upstream("selection", settings, stack)
+    selection_upstream = await _connect_to_backend("selection", settings, services)
     backend_class = Training if name == "training" else Explanation
-    return await backend_class.open(settings, database, tokens, selection)
+    return await services.add(backend_class.open(settings, database, tokens, selection_upstream))
 
 
-async def _enter_public_site(settings: Settings, gateway_part: Gateway, stack: AsyncExitStack) -> ASGIApp:
+async def _open_public_site(settings: Settings, gateway: Gateway, services: OpenServices) -> ASGIApp:
+    """Open the pages, and return the application that serves them beside the API of the gateway."""
     # The pages call the API within the admission of their own request, because a second one could wait for the first.
-    pages = await _enter(stack, WebApp.open(settings, SamePlaceMiddleware(gateway_part.app)))
-    site = PublicSite(pages, gateway_part)
+    api = SamePlaceMiddleware(gateway.app)
+    pages = await services.add(WebApp.open(settings, api))
+
+    site = PublicSite(pages, gateway)
     return EdgeMiddleware(
         site,
         settings,
@@ -278,71 +286,114 @@ async def _enter_public_site(settings: Settings, gateway_part: Gateway, stack: A
     )
 
 
-async def _enter(stack: AsyncExitStack, opening: Awaitable[C]) -> C:
-    """Open something, and close it with the stack."""
-    resource = await opening
-    stack.push_async_callback(resource.close)
-    return resource
+async def _connect_to_backend(name: str, settings: Settings, services: OpenServices) -> Upstream:
+    """Return the backend at its address in the settings, or an `AbsentBackend` if the settings have none.
 
-
-async def _enter_upstream(name: str, settings: Settings, stack: AsyncExitStack) -> Upstream:
-    """Return the backend at the address in the settings, once it is known to belong to the same installation."""
+    Raises:
+        SettingsError: What answers there is another backend, or belongs to another installation.
+    """
     url: str | None = getattr(settings, f"{name}_url")
     if url is None:
         return AbsentBackend(name)
 
-    remote = RemoteBackend(name, url, timeout=settings.upstream_timeout_seconds)
-    stack.push_async_callback(remote.close)
-    await check_same_installation(remote, _internal_tokens(settings), settings.data_dir)
-    return remote
+    backend = RemoteBackend(name, url, timeout=settings.upstream_timeout_seconds)
+    services.push_async_callback(backend.close)
+    await check_same_installation(backend, _internal_tokens(settings), settings.data_dir)
+    return backend
 
 
-async def _enter_database(settings: Settings, stack: AsyncExitStack) -> Database:
-    """Open the database with the schema of this code; only the embedded default is upgraded automatically."""
-    database = await stack.enter_async_context(opened_database(settings))
-    with startup_errors(settings):
-        if settings.database_url is None and is_older(await current(database)):
-            await _upgrade_embedded(settings, database)
-        await prepare(database)
-    return database
+def _backend_server_settings(settings: Settings) -> Settings:
+    """Return the settings of a backend's listener, whose one client is the gateway and speaks for all users."""
+    return settings.model_copy(update={"connections_per_address": 0})
+
+
+def _internal_tokens(settings: Settings) -> InternalTokens | None:
+    """Return the tokens with which services authenticate each other, or None if the settings have no internal key."""
+    if settings.internal_key is None:
+        return None
+    return InternalTokens(settings.internal_key.get_secret_value())
+
+
+async def openapi(settings: Settings) -> dict[str, Any]:
+    """Return the public OpenAPI document of the whole product, without touching the data of the installation."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty_installation = settings.model_copy(
+            update={"data_dir": Path(folder), "database_url": None, "demo": False, "job_workers": 0}
+        )
+        async with open_prepared_database(empty_installation) as database, OpenServices() as services:
+            gateway = await _open_gateway_with_backends(empty_installation, database, services)
+            return await gateway.openapi()
+
+
+async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
+    """Upgrade the database to the schema of this code, and return the revisions before and after."""
+    async with open_database(settings) as database:
+        with startup_errors(settings):
+            revision_before = await current(database)
+            await upgrade(database)
+            return revision_before, head()
 
 
 @asynccontextmanager
-async def opened_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database as it is, whatever its schema.
+async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
+    """Open the database for serving, with the schema that this code needs.
+
+    An empty database gets the schema. Of the others, only the embedded default is upgraded automatically, because no
+    other process uses it.
 
     Raises:
-        SettingsError: its file or the data folder cannot be used.
+        SettingsError: The database cannot be opened.
+        SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
+    """
+    async with open_database(settings) as database:
+        with startup_errors(settings):
+            is_embedded = settings.database_url is None
+            if is_embedded and is_older(await current(database)):
+                await _back_up_and_upgrade(database, settings)
+            await prepare(database)
+
+        yield database
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """Open the database as it is, whatever its schema, and close it at the end of the block.
+
+    Raises:
+        SettingsError: The database file or the data folder cannot be used.
     """
     url = settings.effective_database_url
     with startup_errors(settings):
         prepare_data_folder(settings, sqlite_path(url))
         database = Database(url, reserve_bytes=settings.reserve_bytes)
+
     try:
         yield database
     finally:
         await database.close()
 
 
-async def _upgrade_embedded(settings: Settings, database: Database) -> None:
-    """Upgrade the embedded database, which no other process uses, and keep a copy of it as it was."""
+async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
+    """Upgrade the embedded database, and keep a copy of it as it was before."""
     timestamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    copy = settings.data_dir / f"touchstone.db.{await current(database)}-{timestamp}"
-    await database.backup(copy)
+    backup = settings.data_dir / f"touchstone.db.{await current(database)}-{timestamp}"
+    await database.backup(backup)
+
     try:
         await upgrade(database)
     except BaseException:
         # The database is unchanged, and repeated attempts to start must not leave a copy each time.
-        copy.unlink(missing_ok=True)
+        backup.unlink(missing_ok=True)
         raise
 
 
 @contextlib.contextmanager
 def startup_errors(settings: Settings) -> Iterator[None]:
-    """Convert errors of the database into the one line that an operator needs.
+    """Convert errors of the database, while a service starts, into one line that tells the operator what to do.
 
     Raises:
-        SettingsError: something in the block failed because of the database or the disk.
+        SettingsError: The disk is full, or the database cannot be opened or is damaged; the message begins with the
+            environment variable that locates the database.
     """
     variable = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
     try:
@@ -350,8 +401,9 @@ def startup_errors(settings: Settings) -> Iterator[None]:
     except StorageFull as error:
         raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
     except Unavailable as error:
-        reason = first_line(error.__cause__)
-        if not is_damaged(error.__cause__):
+        cause = error.__cause__
+        reason = first_line(cause)
+        if not is_damaged(cause):
             raise SettingsError(f"{variable}: the database cannot be opened: {reason}") from error
 
         path = sqlite_path(settings.effective_database_url)
@@ -359,7 +411,3 @@ def startup_errors(settings: Settings) -> Iterator[None]:
             f"{variable}: {path} is damaged ({reason}). Move it and its -wal and -shm files away; then put a backup in "
             f"its place, such as one of {path}.*, or start without one to begin empty."
         ) from error
-
-
-def _internal_tokens(settings: Settings) -> InternalTokens | None:
-    return None if settings.internal_key is None else InternalTokens(settings.internal_key.get_secret_value())

@@ -50,7 +50,7 @@ async def test_head_shows_no_more_than_get(service: Service) -> None:
 async def test_head_of_a_backend_called_directly(settings: Settings, name: str) -> None:
     """Each backend answers it on its own listener."""
     async with (
-        compose.backend(name, settings) as app,
+        compose.open_backend(name, settings) as app,
         listening(app) as address,
         httpx2.AsyncClient(base_url=address, timeout=60) as client,
     ):

@@ -19,7 +19,7 @@ async def test_a_wrong_method_is_a_405_with_every_right_one(name: str, tmp_path:
     # Nothing is asked of the selection backend here; the address only lets the other two start.
     apart = settings.model_copy(update={"selection_url": "http://127.0.0.1:9"})
     checked = 0
-    async with compose.backend(name, apart) as app:
+    async with compose.open_backend(name, apart) as app:
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://backend.test", headers=CALLER) as client:
             paths = (await client.get("/openapi.json")).json()["paths"]

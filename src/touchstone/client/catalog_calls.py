@@ -177,7 +177,9 @@ def update_project(
 ) -> Call[Project]:
     """Change fields of a project; with `etag`, only if it is still in that version."""
     path = build_path("projects", project_id)
-    return Call("PUT", path, read_json_with_etag(Project), json=_project_as_json(changes), headers=if_match_header(etag))
+    return Call(
+        "PUT", path, read_json_with_etag(Project), json=_project_as_json(changes), headers=if_match_header(etag)
+    )
 
 
 def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[None]:

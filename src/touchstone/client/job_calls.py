@@ -18,12 +18,16 @@ def train(
 ) -> Call[Job]:
     """Start a training that predicts the column `target`; an `idempotency_key` starts at most one."""
     body = {"dataset_id": dataset_id, "target": target, **options}
-    return Call("POST", build_path("ml", "train"), read_json(Job), json=body, headers=_idempotency_header(idempotency_key))
+    return Call(
+        "POST", build_path("ml", "train"), read_json(Job), json=body, headers=_idempotency_header(idempotency_key)
+    )
 
 
 def explain(*, idempotency_key: str | None = None, **options: Unpack[ExplainOptions]) -> Call[Job]:
     """Start an explanation of a training job's model, or of a dataset alone."""
-    return Call("POST", build_path("xai", "explain"), read_json(Job), json=options, headers=_idempotency_header(idempotency_key))
+    return Call(
+        "POST", build_path("xai", "explain"), read_json(Job), json=options, headers=_idempotency_header(idempotency_key)
+    )
 
 
 def get_job(kind: Kind, job_id: str | UUID) -> Call[Job]:

@@ -84,7 +84,7 @@ def _join_items(fact: Any) -> Any:
 
 
 def _fill_placeholders(translations: Text, facts: Mapping[str, Any], locale: str) -> str:
-    """Return the translation for `locale` with `facts` in its placeholders, in the singular or plural that they need."""
+    """Return the translation for `locale`, with `facts` in its placeholders and words that agree with their number."""
     countable_facts = {name: with_count(str(fact), fact, locale) for name, fact in facts.items()}
     translation = translations[LOCALES.index(locale)]
     return translation.format(**countable_facts)
