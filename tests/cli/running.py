@@ -6,14 +6,14 @@ from typing import Any
 from click.testing import Result
 from typer.testing import CliRunner
 
-from touchstone.cli.main import application
+from touchstone.cli.main import build_application
 
 PASSWORD = "correct horse battery"
 
 
 def run(*arguments: str, text: str | None = None) -> Result:
     """One command, as `touchstone` with these arguments."""
-    return CliRunner().invoke(application(arguments), list(arguments), prog_name="touchstone", input=text)
+    return CliRunner().invoke(build_application(arguments), list(arguments), prog_name="touchstone", input=text)
 
 
 def answer(*arguments: str, text: str | None = None) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.running import PASSWORD, answer, run
 from tests.cli.served import served
-from touchstone.cli.command_context import Saved
+from touchstone.cli.command_context import SavedSignIns
 from touchstone.core.settings import Settings
 
 
@@ -29,8 +29,8 @@ def me(address: str) -> str:
 
 def test_signing_in_is_kept_for_its_owner_alone(me: str, address: str) -> None:
     """The tokens are in a file that nobody else can read, and later commands need no address."""
-    assert stat.S_IMODE(Saved.path().stat().st_mode) == 0o600
-    assert Saved.load().url == address
+    assert stat.S_IMODE(SavedSignIns.path().stat().st_mode) == 0o600
+    assert SavedSignIns.load().url == address
     assert answer("project", "list")["total_count"] == 0
 
 
@@ -206,7 +206,7 @@ def test_the_server_may_come_from_the_environment(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("TOUCHSTONE_URL", address + "/")
     answer("login", "--email", "me@example.org", "--password", PASSWORD)
-    assert Saved.load().url == address
+    assert SavedSignIns.load().url == address
 
     monkeypatch.setenv("TOUCHSTONE_URL", "127.0.0.1:8000")
     refused = run("project", "list")
@@ -271,10 +271,10 @@ def test_signing_out_forgets_the_tokens(address: str, tmp_path: Path, monkeypatc
     run("user", "create", "leaving@example.org", "--password", PASSWORD)
     for _ in range(2):
         answer("login", "--url", address, "--email", "leaving@example.org", "--password", PASSWORD)
-        kept = Saved.load()
+        kept = SavedSignIns.load()
         assert kept.sign_ins
         assert answer("logout") is None
-        assert Saved.load().sign_ins == {}
+        assert SavedSignIns.load().sign_ins == {}
         kept.save()
         assert run("project", "list").exit_code == 3
         assert run("logout").exit_code == 0

@@ -10,8 +10,8 @@ import typer
 
 from tests.cli.running import PASSWORD, answer, run
 from tests.cli.served import served
-from touchstone.cli.command_context import Session
-from touchstone.cli.job_commands import follow
+from touchstone.cli.command_context import CommandContext
+from touchstone.cli.job_commands import wait_with_progress
 from touchstone.client import Touchstone
 
 CSV = "hours,group,passed\n" + "".join(f"{n % 13},{'ab'[n % 2]},{int(n % 13 > 6)}\n" for n in range(80))
@@ -108,7 +108,7 @@ def test_leaving_early_leaves_the_job_alone(exam: str, address: str) -> None:
         client.login("me@example.org", PASSWORD)
         found = client.get_job("train", job["id"])
         with pytest.raises(typer.Exit) as left:
-            follow(Session(address, as_json=True, client=client), found)
+            wait_with_progress(CommandContext(address, as_json=True, client=client), found)
     assert left.value.exit_code == 1
     assert answer("jobs", "show", "train", job["id"])["status"] in ("queued", "running")
     answer("jobs", "cancel", "train", job["id"])

@@ -79,14 +79,14 @@ def test_command_line_options_fill_defined_fields(
 ) -> None:
     """Each option of `train` and `explain` goes to a field of the definition that takes its type."""
     types = field_types(definition)
-    for flag in group.flags:
-        annotation = types[paths.get(flag.name, (flag.name,))]
-        assert flag.many == (get_origin(annotation) is tuple), flag.name
-        accepted = bare_type(get_args(annotation)[0]) if flag.many else annotation
+    for option in group.options:
+        annotation = types[paths.get(option.name, (option.name,))]
+        assert option.is_repeatable == (get_origin(annotation) is tuple), option.name
+        accepted = bare_type(get_args(annotation)[0]) if option.is_repeatable else annotation
         if isinstance(accepted, type) and issubclass(accepted, StrEnum):
             accepted = str
-        is_json_text = get_origin(accepted) is dict and flag.kind is str
-        assert is_json_text or flag.kind in (get_args(accepted) or (accepted,)), flag.name
+        is_json_text = get_origin(accepted) is dict and option.value_type is str
+        assert is_json_text or option.value_type in (get_args(accepted) or (accepted,)), option.name
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)

@@ -1,161 +1,192 @@
 """`touchstone catalog` and `touchstone rank`."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, TextIO
 
 import typer
+from rich.table import Table
 
-from touchstone.cli.command_context import Session, progress
-from touchstone.cli.command_runner import Exit, command, fail
+from touchstone.cli.command_context import CommandContext, progress_bar
+from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
 from touchstone.cli.filter_options import FILTERS, SORTING, WEIGHTS
-from touchstone.cli.option_groups import PAGE, Flag, Group
-from touchstone.cli.tables import Column, facts, shown, table
-from touchstone.client import CatalogImport, Dataset, ImportResult, ImportStatus, Ranking, Record, ScoredDataset
+from touchstone.cli.option_groups import PAGE, Option, OptionGroup
+from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
+from touchstone.client import (
+    CatalogImport,
+    Dataset,
+    File,
+    ImportResult,
+    ImportStatus,
+    Ranking,
+    Record,
+    ScoredDataset,
+    Touchstone,
+)
 from touchstone.client.record_files import READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES
 
 catalog = typer.Typer(help="The datasets: list, show, add, export and import them.", no_args_is_help=True)
 
-DATASETS: Final = (
-    Column[Dataset]("Id", lambda one: str(one.id), is_number=True),
-    Column[Dataset]("Name", lambda one: one.name),
-    Column[Dataset]("Year", lambda one: one.year and str(one.year), is_number=True),
-    Column[Dataset]("Instances", lambda one: one.instances_number, is_number=True),
-    Column[Dataset]("Features", lambda one: one.features_number, is_number=True),
-    Column[Dataset]("Ethical", lambda one: one.ethical_score, is_number=True),
-    Column[Dataset]("Tech.", lambda one: one.technical_score, is_number=True),
-    Column[Dataset]("Popul.", lambda one: one.popularity_score, is_number=True),
+DATASET_COLUMNS: Final = (
+    Column[Dataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
+    Column[Dataset]("Name", lambda dataset: dataset.name),
+    Column[Dataset]("Year", lambda dataset: digits_of(dataset.year), is_number=True),
+    Column[Dataset]("Instances", lambda dataset: dataset.instances_number, is_number=True),
+    Column[Dataset]("Features", lambda dataset: dataset.features_number, is_number=True),
+    Column[Dataset]("Ethical", lambda dataset: dataset.ethical_score, is_number=True),
+    Column[Dataset]("Tech.", lambda dataset: dataset.technical_score, is_number=True),
+    Column[Dataset]("Popul.", lambda dataset: dataset.popularity_score, is_number=True),
 )
-PLACES: Final = (
-    Column[ScoredDataset]("Rank", lambda one: one.rank, is_number=True),
-    Column[ScoredDataset]("Score", lambda one: f"{one.score:.4f}", is_number=True),
-    Column[ScoredDataset]("Id", lambda one: str(one.id), is_number=True),
-    Column[ScoredDataset]("Name", lambda one: one.dataset_name),
+RANKING_COLUMNS: Final = (
+    Column[ScoredDataset]("Rank", lambda dataset: dataset.rank, is_number=True),
+    Column[ScoredDataset]("Score", lambda dataset: f"{dataset.score:.4f}", is_number=True),
+    Column[ScoredDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
+    Column[ScoredDataset]("Name", lambda dataset: dataset.dataset_name),
 )
-COMPOSITES: Final = (
-    Column[ScoredDataset]("Ethical", lambda one: one.ethical_score, is_number=True),
-    Column[ScoredDataset]("Tech.", lambda one: one.technical_score, is_number=True),
-    Column[ScoredDataset]("Popul.", lambda one: one.popularity_score, is_number=True),
+COMPOSITE_SCORE_COLUMNS: Final = (
+    Column[ScoredDataset]("Ethical", lambda dataset: dataset.ethical_score, is_number=True),
+    Column[ScoredDataset]("Tech.", lambda dataset: dataset.technical_score, is_number=True),
+    Column[ScoredDataset]("Popul.", lambda dataset: dataset.popularity_score, is_number=True),
 )
-Format = Annotated[str | None, typer.Option("--format", help="csv or jsonl (default: by the ending of the file).")]
-STDIO: Final = Path("-")
 
-
-@command(catalog, "list", filters=FILTERS, sorting=SORTING, page=PAGE)
-def list_datasets(*, session: Session, filters: dict[str, Any], sorting: dict[str, Any], page: dict[str, Any]) -> None:
-    """List the datasets that match, page by page."""
-    page_of_datasets = session.client.page_datasets(**{"page_size": 20, **page}, **sorting, **filters)
-    title = f"Datasets: {page_of_datasets.total_count}, page {page_of_datasets.page} of {page_of_datasets.total_pages}"
-    session.show(page_of_datasets, table(DATASETS, page_of_datasets.datasets, title))
-
-
-@command(catalog, "show")
-def show(dataset: Annotated[str, typer.Argument(help="Id or UUID.")], *, session: Session) -> None:
-    """Show everything that is known of a dataset; `?` is what nobody has assessed."""
-    record = session.client.get_dataset(dataset)
-    session.show(record, _dataset_facts(record))
-
-
-def _dataset_facts(record: Dataset) -> Any:
-    head = {
-        "Id": str(record.id),
-        "UUID": record.dataset_id,
-        "File": record.file_path,
-        "Description": record.description,
-    }
-    scores = {
-        "Ethical": record.ethical_score,
-        "Technical": record.technical_score,
-        "Popularity": record.popularity_score,
-    }
-    # An attribute left out would read as one that does not exist: what is unknown is shown as such.
-    attributes = {a.label_en: shown(getattr(record, a.name)) for a in ATTRIBUTES if a.name != "dataset_name"}
-    year = {"Year": shown(record.year and str(record.year))}
-    return facts(
-        {**head, "Visibility": record.visibility, **scores, **attributes, **year, **_metadata_facts(record)},
-        record.name,
+NEW_DATASET_OPTIONS: Final = OptionGroup(
+    (
+        Option("description", str, "What it is."),
+        Option("file", Path, "A table on this machine (CSV or Parquet), uploaded with the record."),
+        Option("file_path", str, "Path of a table that the server can open already."),
+        Option("file_type", str, "csv or parquet (default: by the ending of the file)."),
+        Option("visibility", str, "`public` (the default) or `private`: seen by you alone."),
     )
-
-
-def _metadata_facts(one: Dataset) -> dict[str, str]:
-    """Return the licence, the source, and the evidence of each attribute as rows of a table."""
-    metadata = one.metadata or {}
-    source, evidence = metadata.get("source"), metadata.get("evidence")
-    named = source.get("name") or source.get("url") if isinstance(source, dict) else source
-    head = {"Licence": shown(metadata.get("licence")), "Source": shown(named)}
-    quoted = evidence if isinstance(evidence, dict) else {}
-    labels = {attribute.name: attribute.label_en for attribute in ATTRIBUTES}
-    return head | {f"Evidence: {labels.get(name, name)}": shown(text) for name, text in quoted.items()}
-
-
-@command(
-    catalog,
-    "add",
-    fields=Group(
-        (
-            Flag("description", str, "What it is."),
-            Flag("file", Path, "A table on this machine (CSV or Parquet), uploaded with the record."),
-            Flag("file_path", str, "Path of a table that the server can open already."),
-            Flag("file_type", str, "csv or parquet (default: by the ending of the file)."),
-            Flag("visibility", str, "`public` (the default) or `private`: seen by you alone."),
-        )
-    ),
 )
-def add(name: Annotated[str, typer.Argument(help="Its name.")], *, session: Session, fields: dict[str, Any]) -> None:
+DatasetId = Annotated[str, typer.Argument(help="Id or UUID.")]
+FormatName = Annotated[str | None, typer.Option("--format", help="csv or jsonl (default: by the ending of the file).")]
+
+STANDARD_STREAM: Final = Path("-")  # stands for the standard input or output in place of a file
+EXPORT_PAGE_SIZE: Final = 500
+
+
+@server_command(catalog, "list", filters=FILTERS, sorting=SORTING, page=PAGE)
+def list_datasets(
+    *, context: CommandContext, filters: dict[str, Any], sorting: dict[str, Any], page: dict[str, Any]
+) -> None:
+    """List the datasets that match, page by page."""
+    dataset_page = context.client.page_datasets(**page, **sorting, **filters)
+    title = f"Datasets: {dataset_page.total_count}, page {dataset_page.page} of {dataset_page.total_pages}"
+    context.show(dataset_page, build_table(DATASET_COLUMNS, dataset_page.datasets, title))
+
+
+@server_command(catalog, "show")
+def show(dataset: DatasetId, *, context: CommandContext) -> None:
+    """Show everything that is known of a dataset; `?` is what nobody has assessed."""
+    record = context.client.get_dataset(dataset)
+    context.show(record, _dataset_table(record))
+
+
+def _dataset_table(dataset: Dataset) -> Table:
+    """Return everything that is known of a dataset as a table of names and values.
+
+    Unknown attributes are shown as such, because leaving them out would suggest that they do not exist.
+    """
+    facts: dict[str, Any] = {
+        "Id": digits_of(dataset.id),
+        "UUID": dataset.dataset_id,
+        "File": dataset.file_path,
+        "Description": dataset.description,
+        "Visibility": dataset.visibility,
+        "Ethical": dataset.ethical_score,
+        "Technical": dataset.technical_score,
+        "Popularity": dataset.popularity_score,
+    }
+    for attribute in ATTRIBUTES:
+        if attribute.name != "dataset_name":
+            facts[attribute.label_en] = format_value(getattr(dataset, attribute.name))
+    facts["Year"] = format_value(digits_of(dataset.year))
+    facts.update(_metadata_facts(dataset))
+
+    return build_facts_table(facts, title=dataset.name)
+
+
+def _metadata_facts(dataset: Dataset) -> dict[str, str]:
+    """Return the licence, the source, and the evidence for each attribute, by the names that they have in a table."""
+    metadata = dataset.metadata or {}
+
+    source = metadata.get("source")
+    if isinstance(source, dict):
+        source = source.get("name") or source.get("url")
+    facts = {"Licence": format_value(metadata.get("licence")), "Source": format_value(source)}
+
+    evidence = metadata.get("evidence")
+    if isinstance(evidence, dict):
+        labels = {attribute.name: attribute.label_en for attribute in ATTRIBUTES}
+        for attribute_name, quotation in evidence.items():
+            label = labels.get(attribute_name, attribute_name)
+            facts[f"Evidence: {label}"] = format_value(quotation)
+    return facts
+
+
+@server_command(catalog, "add", fields=NEW_DATASET_OPTIONS)
+def add(
+    name: Annotated[str, typer.Argument(help="Its name.")], *, context: CommandContext, fields: dict[str, Any]
+) -> None:
     """Put a dataset into the catalog, with its table if you have one."""
     path: Path | None = fields.pop("file", None)
     if path is not None:
-        with _opened_for_upload(path) as file:
-            stored = session.client.upload_file(file, path.name)
-        fields = {"file_type": stored.file_type, **fields, "file_path": stored.file_path}
-    record = session.client.create_dataset(name, **fields)
-    session.show(record, _dataset_facts(record))
+        uploaded_file = _upload(path, context.client)
+        fields.setdefault("file_type", uploaded_file.file_type)
+        fields["file_path"] = uploaded_file.file_path
+
+    record = context.client.create_dataset(name, **fields)
+    context.show(record, _dataset_table(record))
 
 
-@contextmanager
-def _opened_for_upload(path: Path) -> Iterator[Any]:
+def _upload(path: Path, client: Touchstone) -> File:
+    """Upload a file of this machine; end the command with an error message if it cannot be read."""
     try:
         with path.open("rb") as file:
-            yield file
-    except OSError as problem:
-        fail(f"{path}: {problem.strerror}", Exit.USAGE)
+            return client.upload_file(file, path.name)
+    except OSError as error:
+        exit_with_error(f"{path}: {error.strerror}", ExitStatus.USAGE)
 
 
-@command(catalog, "delete")
-def delete(dataset: Annotated[str, typer.Argument(help="Id or UUID.")], *, session: Session) -> None:
+@server_command(catalog, "delete")
+def delete(dataset: DatasetId, *, context: CommandContext) -> None:
     """Take a dataset that you have created out of the catalog."""
-    session.client.delete_dataset(dataset)
-    session.show(None, f"Dataset {dataset} is deleted.")
+    context.client.delete_dataset(dataset)
+    context.show(None, f"Dataset {dataset} is deleted.")
 
 
-@command(catalog, "export", filters=FILTERS)
+@server_command(catalog, "export", filters=FILTERS)
 def export(
     file: Annotated[Path, typer.Argument(help="File to write, or - for the standard output.", allow_dash=True)],
-    format_name: Format = None,
+    format_name: FormatName = None,
     *,
-    session: Session,
+    context: CommandContext,
     filters: dict[str, Any],
 ) -> None:
     """Write the datasets that match to a CSV or JSON Lines file."""
-    write = WRITERS[_format(file, format_name)]
-    total = session.client.page_datasets(page_size=1, **filters).total_count
-    with progress("Exporting", total) as (bar, task), _written(file) as opened:
-        datasets = session.client.iterate_datasets(page_size=500, **filters)
-        count = write(bar.track(datasets, task_id=task, total=total), opened)
-    if file != STDIO:
-        session.show({"exported": count, "file": str(file)}, f"{count} datasets written to {file}")
+    write_records = WRITERS[_file_format(file, format_name)]
+    total_count = context.client.page_datasets(page_size=1, **filters).total_count
+    datasets = context.client.iterate_datasets(page_size=EXPORT_PAGE_SIZE, **filters)
+
+    with progress_bar("Exporting", total_count) as (progress, task_id), _open_for_writing(file) as output:
+        tracked_datasets = progress.track(datasets, task_id=task_id, total=total_count)
+        count = write_records(tracked_datasets, output)
+
+    if file != STANDARD_STREAM:
+        context.show({"exported": count, "file": str(file)}, f"{count} datasets written to {file}")
 
 
-@command(catalog, "import")
-def import_(
+@server_command(catalog, "import")
+def import_records(
     file: Annotated[Path, typer.Argument(help="File to read, or - for the standard input.", allow_dash=True)],
-    format_name: Format = None,
+    format_name: FormatName = None,
     check: Annotated[bool, typer.Option("--check", help="Only check the file; change nothing.")] = False,
     *,
-    session: Session,
+    context: CommandContext,
 ) -> None:
     """Put every record of a CSV or JSON Lines file into the catalog; importing it again changes nothing.
 
@@ -163,94 +194,122 @@ def import_(
     source key is updated, or left alone when nothing differs. A record that the service rejects is reported and
     passed over; the exit status is then 1.
     """
-    records = _read(file, format_name)
+    records = _read_records(file, format_name)
     if check:
-        session.show({"records": len(records), "results": []}, f"{len(records)} records are well-formed")
+        context.show({"records": len(records), "results": []}, f"{len(records)} records are well-formed")
         return
 
-    results = _put_all(session, records)
-    counts = {str(status): sum(result.status is status for result in results) for status in ImportStatus}
-    lines = [f"{status}: {count}" for status, count in counts.items()]
-    lines += [f"  {result.name}: {result.detail}" for result in results if result.status is ImportStatus.REJECTED]
-    session.show({"records": len(records), **counts, "results": results}, *lines)
-    if counts[ImportStatus.REJECTED]:
-        raise typer.Exit(Exit.REFUSED)
+    results = _import_with_progress(records, context.client)
+    rejections = [result for result in results if result.status is ImportStatus.REJECTED]
+    status_counts = Counter(result.status for result in results)
+    counts = {status.value: status_counts[status] for status in ImportStatus}
+
+    summary_lines = [f"{status}: {count}" for status, count in counts.items()]
+    rejection_lines = [f"  {result.name}: {result.detail}" for result in rejections]
+    context.show({"records": len(records), **counts, "results": results}, *summary_lines, *rejection_lines)
+    if rejections:
+        raise typer.Exit(ExitStatus.REFUSED)
 
 
-def _put_all(session: Session, records: list[Record]) -> list[ImportResult]:
-    catalog_import, results = CatalogImport(session.client), []
-    with progress("Importing", len(records)) as (bar, task):
+def _import_with_progress(records: list[Record], client: Touchstone) -> list[ImportResult]:
+    """Import records one after the other behind a progress bar, and return the outcome of each."""
+    catalog_import = CatalogImport(client)
+    results = []
+    with progress_bar("Importing", len(records)) as (progress, task_id):
         for record in records:
             results.append(catalog_import.put(record))
-            bar.advance(task)
+            progress.advance(task_id)
     return results
 
 
-def _read(file: Path, format_name: str | None) -> list[Record]:
-    read = READERS[_format(file, format_name)]
+def _read_records(file: Path, format_name: str | None) -> list[Record]:
+    """Return all records of a file, or of the standard input.
+
+    A file that cannot be read ends the command with an error message.
+
+    Raises:
+        RecordError: The file does not contain records.
+    """
+    read_records = READERS[_file_format(file, format_name)]
     try:
-        if file == STDIO:
-            return list(read(sys.stdin))
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            return list(read(opened))
-    except OSError as problem:
-        fail(f"{file}: {problem.strerror}", Exit.USAGE)
+        if file == STANDARD_STREAM:
+            return list(read_records(sys.stdin))
+        # Spreadsheet programs write a byte order mark, which "utf-8-sig" removes.
+        with file.open(encoding="utf-8-sig", newline="") as opened_file:
+            return list(read_records(opened_file))
+    except OSError as error:
+        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
     except UnicodeDecodeError:
-        fail(f"{file}: not UTF-8 text", Exit.USAGE)
-    raise AssertionError("fail never returns")
+        exit_with_error(f"{file}: not UTF-8 text", ExitStatus.USAGE)
 
 
 @contextmanager
-def _written(file: Path) -> Iterator[TextIO]:
-    if file == STDIO:
+def _open_for_writing(file: Path) -> Iterator[TextIO]:
+    """Open a text file, or the standard output; end the command with an error message if it cannot be written."""
+    if file == STANDARD_STREAM:
         yield sys.stdout
         return
+
     try:
-        with file.open("w", encoding="utf-8", newline="") as opened:
-            yield opened
-    except OSError as problem:
-        fail(f"{file}: {problem.strerror}", Exit.USAGE)
+        with file.open("w", encoding="utf-8", newline="") as opened_file:
+            yield opened_file
+    except OSError as error:
+        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
 
 
-def _format(file: Path, format_name: str | None) -> str:
-    name = format_name or file.suffix.removeprefix(".").lower()
-    if name not in WRITERS:
+def _file_format(file: Path, format_name: str | None) -> str:
+    """Return `csv` or `jsonl`: the format that was asked for, or else the suffix of the file.
+
+    Raises:
+        typer.BadParameter: It is another format.
+    """
+    file_format = format_name or file.suffix.removeprefix(".").lower()
+    if file_format not in WRITERS:
         raise typer.BadParameter(f"the format is one of {', '.join(WRITERS)}: name the file so, or give --format")
-    return name
+    return file_format
 
 
 def rank(
     limit: Annotated[int, typer.Option(help="How many places.")] = 20,
     explain: Annotated[bool, typer.Option("--explain", help="Show the points of each criterion.")] = False,
     *,
-    session: Session,
+    context: CommandContext,
     filters: dict[str, Any],
-    weights: Any,
+    weights: dict[str, float] | str | None,
 ) -> None:
     """Rank the datasets that match by your weights, best first.
 
     For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
     """
-    ranking = session.client.score_datasets(filters, weights=weights, limit=limit, explain=explain)  # type: ignore[arg-type]
-    session.show(ranking, places(ranking, explain=explain))
+    ranking = context.client.score_datasets(filters, weights=weights, limit=limit, explain=explain)  # type: ignore[arg-type]
+    context.show(ranking, _ranking_table(ranking, show_points=explain))
 
 
-def places(ranking: Ranking, *, explain: bool) -> Any:
-    """Return a ranking as a table with composite scores or, with `explain`, the points of each weighted criterion."""
-    weights = ", ".join(f"{weight.criterion_name} {weight.weight:.0%}" for weight in ranking.effective_weights)
-    points = tuple(_points_column(weight.criterion_name) for weight in ranking.effective_weights)
-    return table(
-        (*PLACES, *(points if explain else COMPOSITES)),
-        ranking.datasets,
-        f"Datasets: {ranking.total_count}, by {weights}",
-    )
+def _ranking_table(ranking: Ranking, *, show_points: bool) -> Table:
+    """Return a ranking as a table, best dataset first.
+
+    Beside rank, score and name, it has the three composite scores, or with `show_points` the points that each
+    weighted criterion contributes to the score.
+    """
+    criteria = [weight.criterion_name for weight in ranking.effective_weights]
+    score_columns = [_points_column(criterion) for criterion in criteria] if show_points else COMPOSITE_SCORE_COLUMNS
+
+    weights = [f"{weight.criterion_name} {weight.weight:.0%}" for weight in ranking.effective_weights]
+    title = f"Datasets: {ranking.total_count}, by {', '.join(weights)}"
+    return build_table((*RANKING_COLUMNS, *score_columns), ranking.datasets, title)
 
 
 def _points_column(criterion: str) -> Column[ScoredDataset]:
-    return Column(f"+ {criterion}", lambda scored: (scored.points or {}).get(criterion, 0.0), is_number=True)
+    """Return a column with the points that a criterion contributes to the score of each dataset."""
+
+    def read_points(dataset: ScoredDataset) -> float:
+        points = dataset.points or {}
+        return points.get(criterion, 0.0)
+
+    return Column(f"+ {criterion}", read_points, is_number=True)
 
 
 def register(app: typer.Typer) -> None:
-    """Put `rank` and `catalog` into the main application."""
-    command(app, "rank", filters=FILTERS, weights=WEIGHTS)(rank)
+    """Add `rank` and `catalog` to the application."""
+    server_command(app, "rank", filters=FILTERS, weights=WEIGHTS)(rank)
     app.add_typer(catalog, name="catalog")

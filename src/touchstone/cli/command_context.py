@@ -1,5 +1,6 @@
-"""What a command works with: the server, who is signed in there, and how answers are shown."""
+"""What a command works with: the server, the user who is signed in there, and the way results are shown."""
 
+import functools
 import os
 import sys
 import tempfile
@@ -13,12 +14,12 @@ from urllib.parse import urlsplit
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from touchstone.cli.option_groups import Flag, Group
-from touchstone.cli.tables import plain
+from touchstone.cli.option_groups import Option, OptionGroup
+from touchstone.cli.tables import replace_control_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.environment import URL_VARIABLE
 
@@ -26,14 +27,14 @@ DEFAULT_URL: Final = "http://127.0.0.1:8000"
 
 
 class SignIn(msgspec.Struct):
-    """What is kept of a sign-in."""
+    """A user who has signed in at a server, with the tokens of the session."""
 
     email: str
     access_token: str
     refresh_token: str | None = None
 
 
-class Saved(msgspec.Struct):
+class SavedSignIns(msgspec.Struct):
     """The user's configuration file: the server that was used last, and the sign-ins by server."""
 
     url: str = DEFAULT_URL
@@ -45,49 +46,65 @@ class Saved(msgspec.Struct):
         return Path(typer.get_app_dir("touchstone")) / "sessions.json"
 
     @classmethod
-    def load(cls) -> "Saved":
-        """Read the file; a missing or damaged one is as good as none."""
+    def load(cls) -> "SavedSignIns":
+        """Return the content of the file; if it is missing or damaged, there are no sign-ins."""
         try:
             return msgspec.json.decode(cls.path().read_bytes(), type=cls)
         except (OSError, msgspec.DecodeError):
             return cls()
 
     def save(self) -> None:
-        """Write the file whole or not at all, readable by its owner alone."""
-        self.path().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # mkstemp makes the file with mode 0600 before a token is in it.
-        handle, name = tempfile.mkstemp(dir=self.path().parent, prefix=".sessions-")
-        with os.fdopen(handle, "wb") as file:
+        """Replace the file as a whole; only its owner can read it."""
+        path = self.path()
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+        # mkstemp creates the file with mode 0600 before a token is in it.
+        file_descriptor, temporary_path = tempfile.mkstemp(dir=path.parent, prefix=".sessions-")
+        with os.fdopen(file_descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(self)))
-        Path(name).replace(self.path())
+        Path(temporary_path).replace(path)
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """The server that a command speaks to, and how it answers the person."""
+class CommandContext:
+    """The server that a command calls, and the way the command shows its results.
+
+    Attributes:
+        url: The address of the server.
+        as_json: Whether results are printed as JSON for programs instead of tables for people.
+        client: A client of the server, which uses the saved sign-in if there is one.
+    """
 
     url: str
     as_json: bool
     client: Touchstone
 
-    def show(self, value: Any, *pictures: Table | str) -> None:
-        """Print tables and lines for a person, or the value as JSON for a program (nothing where there is none)."""
-        if self.as_json:
-            sys.stdout.write("" if value is None else json_text(value) + "\n")
-            return
-        for picture in pictures:
-            Console().print(Text(plain(picture)) if isinstance(picture, str) else picture)
+    def show(self, result: Any, *tables_and_lines: Table | str) -> None:
+        """Print the result of a command: `tables_and_lines` for people, or `result` as JSON for programs.
 
-    def keep(self, email: str, tokens: Tokens) -> None:
-        """Remember a sign-in at this server."""
-        saved = Saved.load()
+        As JSON, a result of None prints nothing.
+        """
+        if self.as_json:
+            if result is not None:
+                sys.stdout.write(json_text(result) + "\n")
+            return
+
+        for table_or_line in tables_and_lines:
+            if isinstance(table_or_line, str):
+                Console().print(Text(replace_control_characters(table_or_line)))
+            else:
+                Console().print(table_or_line)
+
+    def save_sign_in(self, email: str, tokens: Tokens) -> None:
+        """Save the tokens of a sign-in at this server, for later commands."""
+        saved = SavedSignIns.load()
         saved.url = self.url
         saved.sign_ins[self.url] = SignIn(email, tokens.access_token, tokens.refresh_token)
         saved.save()
 
-    def forget(self) -> None:
-        """Forget the sign-in at this server."""
-        saved = Saved.load()
+    def forget_sign_in(self) -> None:
+        """Delete the saved sign-in at this server, if there is one."""
+        saved = SavedSignIns.load()
         if saved.sign_ins.pop(self.url, None):
             saved.save()
 
@@ -97,54 +114,68 @@ def json_text(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def _session(given: dict[str, Any]) -> Session:
-    saved = Saved.load()
-    url = (_address(given.get("url")) or saved.url).rstrip("/")
+def _build_context(given_options: dict[str, Any]) -> CommandContext:
+    """Return the context of a command for the connection options that were given.
+
+    The server is the one that `--url` or the environment names, or else the one that was used last. If the user has
+    signed in there, the client uses the saved tokens, and saves them again after each renewal.
+    """
+    saved = SavedSignIns.load()
+    requested_url = _requested_url(given_options.get("url"))
+    url = (requested_url or saved.url).rstrip("/")
+    as_json = given_options.get("json", not sys.stdout.isatty())
+    context = CommandContext(url, as_json, client=Touchstone(url, locale="en"))
+
     sign_in = saved.sign_ins.get(url)
-    as_json = given.get("json", not sys.stdout.isatty())
-    client = Touchstone(url, locale="en")
-    session = Session(url, as_json, client)
     if sign_in is not None:
-        client.identity.token, client.identity.refresh_token = sign_in.access_token, sign_in.refresh_token
-        client.identity.on_tokens = lambda tokens: session.keep(sign_in.email, tokens)
-    return session
+        identity = context.client.identity
+        identity.token = sign_in.access_token
+        identity.refresh_token = sign_in.refresh_token
+        identity.on_tokens = functools.partial(context.save_sign_in, sign_in.email)
+    return context
 
 
-def _address(given: str | None) -> str | None:
-    """Return the server's address that the option gives, or else the environment, if one of them does.
+def _requested_url(url_option: str | None) -> str | None:
+    """Return the server's address from the option `--url`, or else from the environment, or None without either.
 
     Raises:
-        typer.BadParameter: it is not an HTTP address.
+        typer.BadParameter: It is not an HTTP address; the message says where it comes from.
     """
-    url = given or os.environ.get(URL_VARIABLE, "").strip()
+    url = url_option or os.environ.get(URL_VARIABLE, "").strip()
     if not url:
         return None
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-        name = "--url" if given else URL_VARIABLE
-        raise typer.BadParameter(f"{name}: {url!r} is not an address such as {DEFAULT_URL}")
+
+    parsed_url = urlsplit(url)
+    if parsed_url.scheme not in ("http", "https") or not parsed_url.hostname:
+        source = "--url" if url_option else URL_VARIABLE
+        raise typer.BadParameter(f"{source}: {url!r} is not an address such as {DEFAULT_URL}")
     return url
 
 
-SESSION: Final = Group(
+CONNECTION_OPTIONS: Final = OptionGroup(
     (
-        Flag(
+        Option(
             "url",
             str,
             f"Address of the server (default: {URL_VARIABLE}, the one signed in to last, or {DEFAULT_URL}).",
         ),
-        Flag(
+        Option(
             "json", bool, "JSON or tables (default: tables on a terminal, JSON otherwise).", spelling="--json/--table"
         ),
     ),
-    build=_session,
-    panel="Connection",
+    build=_build_context,
+    help_panel="Connection",
 )
 
 
 @contextmanager
-def progress(label: str, total: float | None = None) -> Iterator[tuple[Progress, Any]]:
-    """Show a progress bar on the error stream if that is a terminal."""
+def progress_bar(label: str, total: float | None = None) -> Iterator[tuple[Progress, TaskID]]:
+    """Show a progress bar on the error stream during the block, if that is a terminal.
+
+    The block receives the display and the id of its one task, which it advances up to `total`.
+    """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield bar, bar.add_task(label, total=total)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task_id = progress.add_task(label, total=total)
+        yield progress, task_id

@@ -1,98 +1,139 @@
-"""How a command is made: its options spread out, its failures one line on the error stream and an exit status."""
+"""How functions become commands: options in groups, and errors as one line on the error stream and an exit status."""
 
 import functools
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import typer
 from rich.console import Console
 
-from touchstone.cli.command_context import SESSION, Session
-from touchstone.cli.option_groups import Group, with_groups
+from touchstone.cli.command_context import CONNECTION_OPTIONS, CommandContext
+from touchstone.cli.option_groups import OptionGroup, with_option_groups
 from touchstone.client import RecordError, TouchstoneError
 
 
-class Exit(IntEnum):
-    """What the exit status of a command says."""
+class ExitStatus(IntEnum):
+    """The exit statuses of a command."""
 
     DONE = 0
-    REFUSED = 1  # the service refused, or the work failed
-    USAGE = 2  # the command, a file or a setting is wrong
-    SIGN_IN = 3  # one has to sign in first
-    UNREACHABLE = 4  # no answer
+    REFUSED = 1  # The service refused the request, or the work failed.
+    USAGE = 2  # The command, a file or a setting is wrong.
+    SIGN_IN = 3  # The user has to sign in first.
+    UNREACHABLE = 4  # The server does not respond.
 
 
-Function = Callable[..., None]
-Failures = Mapping[type[Exception], Callable[[Any], tuple[str, Exit]]]
+CommandFunction = Callable[..., None]
+Decorator = Callable[[CommandFunction], CommandFunction]
+# For each type of expected error, a function that returns its message and its exit status.
+ErrorReports = Mapping[type[Exception], Callable[[Any], tuple[str, ExitStatus]]]
 
 
-def command(app: typer.Typer, name: str, **groups: Group) -> Callable[[Function], Function]:
-    """Register a function that works on the server: it gets `session` beside the values of its groups."""
-    register = registered(app, name, {**groups, "session": SESSION}, FAILURES)
-    return lambda function: register(_closing(function))
+def server_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorator:
+    """Return a decorator that registers a function as a command which calls a server.
 
+    The function receives the value of each option group under the name of the group, and under the name `context`
+    a `CommandContext` with a client of the server. The client is closed when the function ends.
+    """
+    groups_with_connection = {**groups, "context": CONNECTION_OPTIONS}
 
-def _closing(function: Function) -> Function:
-    @functools.wraps(function)
-    def command(*, session: Session, **given: Any) -> None:
-        with session.client:
-            function(session=session, **given)
-
-    return command
-
-
-def registered(
-    app: typer.Typer, name: str, groups: Mapping[str, Group], failures: Failures
-) -> Callable[[Function], Function]:
-    """Register a function with its groups; a failure is one line and the status that the table says."""
-
-    def register(function: Function) -> Function:
-        app.command(name)(with_groups(guarded(function, failures), groups))
+    def decorate(function: CommandFunction) -> CommandFunction:
+        register_command(app, name, _closing_client(function), groups_with_connection, SERVER_ERRORS)
         return function
 
-    return register
+    return decorate
 
 
-def guarded(function: Function, failures: Failures) -> Function:
-    """Return the function with its failures reported as one line on the error stream and an exit status."""
+def _closing_client(function: CommandFunction) -> CommandFunction:
+    """Return the function of a command so that it closes the client in its context when it ends."""
 
     @functools.wraps(function)
-    def command(**given: Any) -> None:
-        try:
-            function(**given)
-        except tuple(failures) as problem:
-            say = next(say for kind, say in failures.items() if isinstance(problem, kind))
-            fail(*say(problem))
+    def command(*, context: CommandContext, **arguments: Any) -> None:
+        with context.client:
+            function(context=context, **arguments)
 
     return command
 
 
-def fail(message: str, status: Exit) -> None:
-    """Say in one line what is wrong, and leave.
+def register_command(
+    app: typer.Typer,
+    name: str,
+    function: CommandFunction,
+    groups: Mapping[str, OptionGroup],
+    error_reports: ErrorReports,
+) -> None:
+    """Register a function as a command of the application, with the options of `groups` beside its own parameters.
+
+    The errors in `error_reports` end the command with one line on the error stream instead of a traceback.
+    """
+    command = with_option_groups(exit_on_errors(function, error_reports), groups)
+    app.command(name)(command)
+
+
+def exit_on_errors(function: CommandFunction, error_reports: ErrorReports) -> CommandFunction:
+    """Return the function of a command so that its expected errors become one line and an exit status.
+
+    The first entry of `error_reports` whose type fits an error supplies both. All other errors pass through.
+    """
+
+    @functools.wraps(function)
+    def command(**arguments: Any) -> None:
+        try:
+            function(**arguments)
+        except tuple(error_reports) as error:
+            for error_type, report in error_reports.items():
+                if isinstance(error, error_type):
+                    message, exit_status = report(error)
+                    exit_with_error(message, exit_status)
+
+    return command
+
+
+def exit_with_error(message: str, exit_status: ExitStatus) -> NoReturn:
+    """Print a message as one line on the error stream, and end the command.
 
     Raises:
-        typer.Exit: always.
+        typer.Exit: Always, with the exit status.
     """
     Console(stderr=True).print(f"touchstone: {message}", markup=False, highlight=False, soft_wrap=True)
-    raise typer.Exit(status)
+    raise typer.Exit(exit_status)
 
 
-def status_of(problem: TouchstoneError) -> Exit:
+# What a user can do about an error, for each HTTP status with only one remedy.
+_HINTS: Final[Mapping[int, str]] = {
+    0: " Is it running? Try: touchstone serve",
+    401: " Sign in first: touchstone login",
+}
+
+
+def exit_status_of(error: TouchstoneError) -> ExitStatus:
     """Return the exit status for an error of the service."""
-    return {0: Exit.UNREACHABLE, 401: Exit.SIGN_IN}.get(problem.status, Exit.REFUSED)
+    if error.status == 0:
+        return ExitStatus.UNREACHABLE
+    if error.status == 401:
+        return ExitStatus.SIGN_IN
+    return ExitStatus.REFUSED
 
 
-def sentence(problem: TouchstoneError) -> str:
-    """Return the error message of the service, followed by a hint if the remedy is always the same."""
-    hint = {0: " Is it running? Try: touchstone serve", 401: " Sign in first: touchstone login"}
-    reasons = [str(error.get("msg", "")) for error in problem.errors]
-    said = dict.fromkeys([problem.detail, *(reason for reason in reasons if reason and reason not in problem.detail)])
-    detail = ": ".join(said)
-    return (detail if detail.endswith((".", "!", "?")) else detail + ".") + hint.get(problem.status, "")
+def error_message(error: TouchstoneError) -> str:
+    """Return an error of the service as one line for people.
+
+    It consists of the error's own sentence, the reasons why values are invalid as far as the sentence does not
+    contain them, and a hint if there is only one remedy.
+    """
+    statements = [error.detail]
+    for field_error in error.errors:
+        reason = str(field_error.get("msg", ""))
+        if reason not in error.detail and reason not in statements:
+            statements.append(reason)
+
+    message = ": ".join(statements)
+    if not message.endswith((".", "!", "?")):
+        message += "."
+    return message + _HINTS.get(error.status, "")
 
 
-FAILURES: Final[Failures] = {
-    TouchstoneError: lambda problem: (sentence(problem), status_of(problem)),
-    RecordError: lambda problem: (str(problem), Exit.USAGE),
+SERVER_ERRORS: Final[ErrorReports] = {
+    TouchstoneError: lambda error: (error_message(error), exit_status_of(error)),
+    RecordError: lambda error: (str(error), ExitStatus.USAGE),
 }

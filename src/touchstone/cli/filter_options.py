@@ -1,68 +1,83 @@
-"""The options that say which datasets, and what counts how much: derived from the table of attributes."""
+"""The options for filters, weights and order; those for filters are derived from the table of attributes."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 import typer
 
-from touchstone.cli.option_groups import Flag, Group, pairs
+from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
 
-# The interface's names of the bounds are shorter than the attributes' own.
-BOUNDS: Final = {"instances_number": "instances", "features_number": "features"}
-NUMBERS: Final = {Kind.INTEGER: int, Kind.PERCENTAGE: float}
+# The filters of the API have shorter names for these attributes.
+BOUND_NAMES: Final = {"instances_number": "instances", "features_number": "features"}
+NUMBER_TYPES: Final = {Kind.INTEGER: int, Kind.PERCENTAGE: float}
 
 
-def _flags_of(attribute: Attribute) -> Iterator[Flag]:
-    name, label = attribute.name, attribute.label_en
+def _filter_options(attribute: Attribute) -> Iterator[Option]:
+    """Yield the options that filter datasets by an attribute: two for the bounds of a number, or else one."""
+    name = attribute.name
+    label = attribute.label_en
+
     if attribute.kind is Kind.TEXT:
-        yield Flag(name, str, f"{label} contains this text.", spelling="--name" if name == "dataset_name" else None)
+        spelling = "--name" if name == "dataset_name" else None
+        yield Option(name, str, f"{label} contains this text.", spelling=spelling)
     elif attribute.kind is Kind.WORDS:
-        yield Flag(name, str, f"{label} is one of these; may be repeated.", many=True)
+        yield Option(name, str, f"{label} is one of these; may be repeated.", is_repeatable=True)
     elif attribute.kind is Kind.FLAG:
-        dashed = name.replace("_", "-")
-        yield Flag(name, bool, f"{label}: assessed as true, or as false.", spelling=f"--{dashed}/--no-{dashed}")
+        dashed_name = name.replace("_", "-")
+        spelling = f"--{dashed_name}/--no-{dashed_name}"
+        yield Option(name, bool, f"{label}: assessed as true, or as false.", spelling=spelling)
     else:
-        short = BOUNDS.get(name, name)
-        yield Flag(f"{short}_min", NUMBERS[attribute.kind], f"{label}: at least.")
-        yield Flag(f"{short}_max", NUMBERS[attribute.kind], f"{label}: at most.")
+        bound_name = BOUND_NAMES.get(name, name)
+        number_type = NUMBER_TYPES[attribute.kind]
+        yield Option(f"{bound_name}_min", number_type, f"{label}: at least.")
+        yield Option(f"{bound_name}_max", number_type, f"{label}: at most.")
 
 
-FILTERS: Final = Group(
+FILTERS: Final = OptionGroup(
     (
-        *(flag for attribute in ATTRIBUTES for flag in _flags_of(attribute)),
-        Flag("ethical_score_min", float, "Ethical score: at least, 0 to 100."),
-        Flag("technical_score_min", float, "Technical score: at least, 0 to 100."),
-        Flag("popularity_score_min", float, "Popularity score: at least, 0 to 100."),
-        Flag("file_type", str, "Type of the data file is one of these; may be repeated.", many=True),
-        Flag("visibility", str, "`public` or `private`."),
+        *(option for attribute in ATTRIBUTES for option in _filter_options(attribute)),
+        Option("ethical_score_min", float, "Ethical score: at least, 0 to 100."),
+        Option("technical_score_min", float, "Technical score: at least, 0 to 100."),
+        Option("popularity_score_min", float, "Popularity score: at least, 0 to 100."),
+        Option("file_type", str, "Type of the data file is one of these; may be repeated.", is_repeatable=True),
+        Option("visibility", str, "`public` or `private`."),
     ),
-    panel="Filters",
+    help_panel="Filters",
 )
 
 
-def _weighting(given: dict[str, Any]) -> dict[str, float] | str | None:
-    weights = pairs(given.get("weight", []), "criterion")
-    if weights and "profile" in given:
+def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | None:
+    """Return the weights by criterion, the name of a weight profile, or None if neither was given.
+
+    Raises:
+        typer.BadParameter: Both were given, or a weight is not a number.
+    """
+    profile: str | None = given_options.get("profile")
+    assignments = parse_assignments(given_options.get("weight", []), name_placeholder="criterion")
+    if not assignments:
+        return profile
+    if profile is not None:
         raise typer.BadParameter("either --profile or --weight")
+
     try:
-        return {name: float(value) for name, value in weights.items()} or given.get("profile")
-    except ValueError as problem:
-        raise typer.BadParameter(f"a weight is a number: {problem}") from None
+        return {criterion: float(weight) for criterion, weight in assignments.items()}
+    except ValueError as error:
+        raise typer.BadParameter(f"a weight is a number: {error}") from None
 
 
-WEIGHTS: Final = Group(
+WEIGHTS: Final = OptionGroup(
     (
-        Flag("profile", str, "A named set of weights: ethical, technical, popularity or balanced (the default)."),
-        Flag("weight", str, "How much a criterion counts, as CRITERION=NUMBER; may be repeated.", many=True),
+        Option("profile", str, "A named set of weights: ethical, technical, popularity or balanced (the default)."),
+        Option("weight", str, "How much a criterion counts, as CRITERION=NUMBER; may be repeated.", is_repeatable=True),
     ),
-    build=_weighting,
-    panel="Weights",
+    build=_parse_weights,
+    help_panel="Weights",
 )
-SORTING: Final = Group(
+SORTING: Final = OptionGroup(
     (
-        Flag("sort_by", str, "Sort key, such as dataset_name, num_citations or ethical_score."),
-        Flag("sort_order", str, "asc or desc.", spelling="--sort-order --order"),
+        Option("sort_by", str, "Sort key, such as dataset_name, num_citations or ethical_score."),
+        Option("sort_order", str, "asc or desc.", spelling="--sort-order --order"),
     ),
-    panel="Order",
+    help_panel="Order",
 )

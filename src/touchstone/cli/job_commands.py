@@ -1,4 +1,4 @@
-"""`touchstone train`, `explain` and `jobs`: long work, started, followed and looked at."""
+"""`touchstone train`, `explain` and `jobs`: starting and following trainings and explanations."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,28 +6,40 @@ from typing import Annotated, Any, Final
 
 import msgspec
 import typer
+from rich.table import Table
 
-from touchstone.cli.command_context import Session, progress
-from touchstone.cli.command_runner import Exit, command, fail
-from touchstone.cli.option_groups import PAGE, Flag, Group
-from touchstone.cli.tables import Column, facts, shown, table
+from touchstone.cli.command_context import CommandContext, progress_bar
+from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.option_groups import PAGE, Option, OptionGroup
+from touchstone.cli.tables import UNKNOWN, Column, build_facts_table, build_table, format_value
 from touchstone.client import Artifact, Job
 from touchstone.client.models import Kind
 
 jobs = typer.Typer(help="Your trainings and explanations: list, show, watch, cancel and delete them.")
 
-JOBS: Final = (
-    Column[Job]("Id", lambda one: one.id, is_key=True),
-    Column[Job]("Status", lambda one: one.status),
-    Column[Job]("Name", lambda one: one.name or ""),
-    Column[Job]("Started", lambda one: one.started_at),
+JOB_COLUMNS: Final = (
+    Column[Job]("Id", lambda job: job.id, is_key=True),
+    Column[Job]("Status", lambda job: job.status),
+    Column[Job]("Name", lambda job: job.name or ""),
+    Column[Job]("Started", lambda job: job.started_at),
 )
-ARTIFACTS: Final = (
-    Column[Artifact]("File", lambda one: one.name),
-    Column[Artifact]("Bytes", lambda one: one.bytes, is_number=True),
-    Column[Artifact]("Type", lambda one: one.media_type),
+ARTIFACT_COLUMNS: Final = (
+    Column[Artifact]("File", lambda artifact: artifact.name),
+    Column[Artifact]("Bytes", lambda artifact: artifact.bytes, is_number=True),
+    Column[Artifact]("Type", lambda artifact: artifact.media_type),
 )
-# Where each option of the command line goes in the body of the request.
+# The name of a metric, its estimate for the model, and its estimate for the baseline.
+METRIC_COLUMNS: Final = (
+    Column[tuple[str, str, str]]("Metric", lambda row: row[0]),
+    Column[tuple[str, str, str]]("Model", lambda row: row[1], is_number=True),
+    Column[tuple[str, str, str]]("Baseline", lambda row: row[2], is_number=True),
+)
+# The name of a column of the dataset, and its attribution.
+ATTRIBUTION_COLUMNS: Final = (
+    Column[tuple[str, float]]("Column", lambda row: row[0]),
+    Column[tuple[str, float]]("Attribution", lambda row: f"{row[1]:+.4f}", is_number=True),
+)
+# The place of each option in the body of the request; an option without an entry is a member of the body itself.
 TRAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "include": ("features", "include"),
     "exclude": ("features", "exclude"),
@@ -52,268 +64,323 @@ EXPLAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def nested(given: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return the body of a request with each value at its path; a name without a path is a top-level key."""
+def _nest(options: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Return the body of a request with the value of each option at its path.
+
+    For example, with the path `("split", "folds")` the option `folds` becomes `{"split": {"folds": 5}}`. An option
+    without a path becomes a member of the body itself.
+    """
     body: dict[str, Any] = {}
-    for name, value in given.items():
-        *above, last = paths.get(name, (name,))
-        place = body
-        for part in above:
-            place = place.setdefault(part, {})
-        place[last] = value
+    for option_name, value in options.items():
+        *parent_keys, last_key = paths.get(option_name, (option_name,))
+
+        parent = body
+        for key in parent_keys:
+            parent = parent.setdefault(key, {})
+        parent[last_key] = value
     return body
 
 
-def _train_order(given: dict[str, Any]) -> dict[str, Any]:
-    if "folds" in given:
-        given.setdefault("split", "kfold")
-    if "time_column" in given:
-        given.setdefault("split", "time")
-    return nested(given, TRAIN_PATHS)
+def _training_request(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a training request; a number of folds or a time column implies how the rows are split."""
+    options = dict(given_options)
+    if "folds" in options:
+        options.setdefault("split", "kfold")
+    if "time_column" in options:
+        options.setdefault("split", "time")
+    return _nest(options, TRAIN_PATHS)
 
 
-def _explain_order(given: dict[str, Any]) -> dict[str, Any]:
-    try:
-        given["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in given.get("values", [])]
-    except msgspec.DecodeError as problem:
-        raise typer.BadParameter(f"--values takes a JSON object: {problem}") from problem
-    return nested({name: value for name, value in given.items() if value != []}, EXPLAIN_PATHS)
+def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of an explanation request, in which the JSON texts of `--values` have become objects.
+
+    Raises:
+        typer.BadParameter: One of these texts is not a JSON object.
+    """
+    options = dict(given_options)
+    if "values" in options:
+        try:
+            options["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in options["values"]]
+        except msgspec.DecodeError as error:
+            raise typer.BadParameter(f"--values takes a JSON object: {error}") from error
+    return _nest(options, EXPLAIN_PATHS)
 
 
-TRAINING: Final = Group(
+TRAINING: Final = OptionGroup(
     (
-        Flag("target", str, "The column to predict.", needed=True),
-        Flag("task", str, "classification, regression or auto (the default)."),
-        Flag("include", str, "Learn from this column; may be repeated (default: all).", many=True),
-        Flag("exclude", str, "Do not learn from this column; may be repeated.", many=True),
-        Flag("sensitive", str, "Report quality for each group of this column; may be repeated.", many=True),
-        Flag("algorithm", str, "Try this algorithm; may be repeated (default: a selection).", many=True),
-        Flag("metric", str, "What to be good at, such as balanced_accuracy or r2."),
-        Flag("split", str, "How to measure: holdout, kfold or time."),
-        Flag("folds", int, "Number of folds (kfold)."),
-        Flag("test_size", float, "Share of the rows kept for measuring (holdout, time)."),
-        Flag("time_column", str, "The column that orders the rows (time)."),
-        Flag("trials", int, "How many settings to try."),
-        Flag("seconds", int, "Stop trying after this many seconds."),
-        Flag("seed", int, "The same seed gives the same result."),
-        Flag("project", str, "Id of the project it belongs to."),
-        Flag("name", str, "A name to find it by."),
+        Option("target", str, "The column to predict.", is_required=True),
+        Option("task", str, "classification, regression or auto (the default)."),
+        Option("include", str, "Learn from this column; may be repeated (default: all).", is_repeatable=True),
+        Option("exclude", str, "Do not learn from this column; may be repeated.", is_repeatable=True),
+        Option("sensitive", str, "Report quality for each group of this column; may be repeated.", is_repeatable=True),
+        Option("algorithm", str, "Try this algorithm; may be repeated (default: a selection).", is_repeatable=True),
+        Option("metric", str, "What to be good at, such as balanced_accuracy or r2."),
+        Option("split", str, "How to measure: holdout, kfold or time."),
+        Option("folds", int, "Number of folds (kfold)."),
+        Option("test_size", float, "Share of the rows kept for measuring (holdout, time)."),
+        Option("time_column", str, "The column that orders the rows (time)."),
+        Option("trials", int, "How many settings to try."),
+        Option("seconds", int, "Stop trying after this many seconds."),
+        Option("seed", int, "The same seed gives the same result."),
+        Option("project", str, "Id of the project it belongs to."),
+        Option("name", str, "A name to find it by."),
     ),
-    build=_train_order,
-    panel="Training",
+    build=_training_request,
+    help_panel="Training",
 )
-EXPLAINING: Final = Group(
+EXPLAINING: Final = OptionGroup(
     (
-        Flag("job", str, "Explain the model of this training."),
-        Flag("dataset", int, "Explain this dataset alone."),
-        Flag("scope", str, "global, local or both (the default)."),
-        Flag("method", str, "How, such as shap or permutation_importance (default: auto)."),
-        Flag("row", int, "Explain the prediction for this row of the file, from 0; may be repeated.", many=True),
-        Flag("values", str, "Explain the prediction for these values, a JSON object; may be repeated.", many=True),
-        Flag("background", int, "How many rows stand for an average case."),
-        Flag("target_class", str, "The class whose probability is explained."),
-        Flag("target", str, "The column that matters (dataset alone)."),
-        Flag("sensitive", str, "Look for proxies of this column (dataset alone); may be repeated.", many=True),
-        Flag("seed", int, "The same seed gives the same result."),
-        Flag("project", str, "Id of the project it belongs to."),
-        Flag("name", str, "A name to find it by."),
+        Option("job", str, "Explain the model of this training."),
+        Option("dataset", int, "Explain this dataset alone."),
+        Option("scope", str, "global, local or both (the default)."),
+        Option("method", str, "How, such as shap or permutation_importance (default: auto)."),
+        Option(
+            "row", int, "Explain the prediction for this row of the file, from 0; may be repeated.", is_repeatable=True
+        ),
+        Option(
+            "values",
+            str,
+            "Explain the prediction for these values, a JSON object; may be repeated.",
+            is_repeatable=True,
+        ),
+        Option("background", int, "How many rows stand for an average case."),
+        Option("target_class", str, "The class whose probability is explained."),
+        Option("target", str, "The column that matters (dataset alone)."),
+        Option(
+            "sensitive", str, "Look for proxies of this column (dataset alone); may be repeated.", is_repeatable=True
+        ),
+        Option("seed", int, "The same seed gives the same result."),
+        Option("project", str, "Id of the project it belongs to."),
+        Option("name", str, "A name to find it by."),
     ),
-    build=_explain_order,
-    panel="Explanation",
+    build=_explanation_request,
+    help_panel="Explanation",
 )
-Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the result, or only start.")]
+WaitOption = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the result, or only start.")]
+KindArgument = Annotated[Kind, typer.Argument(help="train or explain.")]
+JobId = Annotated[str, typer.Argument(help="Id of the job.")]
+LIST_OPTIONS: Final = OptionGroup(
+    (
+        Option("status", str, "Only jobs in this state."),
+        Option("project_id", str, "Only jobs of this project.", spelling="--project"),
+    )
+)
 
 
 def train(
     dataset: Annotated[int, typer.Argument(help="Id of the dataset.")],
-    wait: Wait = True,
+    wait: WaitOption = True,
     *,
-    session: Session,
-    order: dict[str, Any],
+    context: CommandContext,
+    request: dict[str, Any],
 ) -> None:
     """Train models that predict a column of a dataset, and measure the best of them.
 
     For example: touchstone train 12 --target income --exclude id --sensitive sex --folds 5
     """
-    finish(session, session.client.train(dataset, **order), wait=wait)
+    job = context.client.train(dataset, **request)
+    _show_job(context, job, wait=wait)
 
 
-def explain(wait: Wait = True, *, session: Session, order: dict[str, Any]) -> None:
+def explain(wait: WaitOption = True, *, context: CommandContext, request: dict[str, Any]) -> None:
     """Explain the model of a training, or a dataset alone.
 
     For example: touchstone explain --job 5f0c… --row 0 --row 7
     """
-    finish(session, session.client.explain(**order), wait=wait)
+    job = context.client.explain(**request)
+    _show_job(context, job, wait=wait)
 
 
-def finish(session: Session, job: Job, *, wait: bool) -> None:
-    """Wait for a job with a progress bar and show what came out.
+def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
+    """Show a job, after waiting until it is done if `wait` is true.
 
     Raises:
-        typer.Exit: the job did not succeed.
+        typer.Exit: The job failed or was cancelled.
     """
     if wait and not job.done:
-        job = follow(session, job)
-    session.show(job, *pictures(job))
+        job = wait_with_progress(context, job)
+
+    context.show(job, *_job_tables(job))
     if job.done and job.status != "succeeded":
-        raise typer.Exit(Exit.REFUSED)
+        raise typer.Exit(ExitStatus.REFUSED)
 
 
-def follow(session: Session, job: Job) -> Job:
-    """Wait for a job; leaving early leaves the job alone."""
+def wait_with_progress(context: CommandContext, job: Job) -> Job:
+    """Wait behind a progress bar until a job is done, and return it in its final state.
+
+    Interrupting the command with Ctrl-C does not cancel the job. The command then ends with a message that says how
+    to wait again.
+    """
     try:
-        with progress(f"{job.kind} {job.id}", 100) as (bar, task):
+        with progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):
 
-            def report(seen: Job) -> None:
-                known = seen.progress
-                bar.update(task, completed=known.percent if known else 0, description=_phase(seen))
+            def show_progress(polled_job: Job) -> None:
+                percent = polled_job.progress.percent if polled_job.progress else 0
+                progress.update(task_id, completed=percent, description=_describe_progress(polled_job))
 
-            return session.client.wait(job, report=report)
+            return context.client.wait(job, report=show_progress)
     except KeyboardInterrupt:
-        fail(f"the job goes on; look again with: touchstone jobs watch {job.kind} {job.id}", Exit.REFUSED)
-        raise
+        command = f"touchstone jobs watch {job.kind} {job.id}"
+        exit_with_error(f"the job goes on; look again with: {command}", ExitStatus.REFUSED)
 
 
-def _phase(job: Job) -> str:
-    known = job.progress
-    return f"{job.kind}: {known.message or known.phase or job.status}" if known else f"{job.kind}: {job.status}"
+def _describe_progress(job: Job) -> str:
+    """Return what a job is doing: its own message, or else its phase or its status."""
+    activity: str = job.status
+    if job.progress is not None:
+        activity = job.progress.message or job.progress.phase or job.status
+    return f"{job.kind}: {activity}"
 
 
-def pictures(job: Job) -> list[Any]:
-    """Return the tables that show a job's state, its error and its result."""
-    failure = None if job.error is None else f"{job.error.message} ({job.error.code})"
-    head = {"Id": job.id, "Status": job.status, "Name": job.name, "Started": job.started_at, "Why": failure}
-    drawn: list[Any] = [facts({**head, "Finished": job.finished_at}, f"{job.kind} job")]
+def _job_tables(job: Job) -> list[Table | str]:
+    """Return the tables and lines that show a job to a person: its state, its result, and its files."""
+    facts = {
+        "Id": job.id,
+        "Status": job.status,
+        "Name": job.name,
+        "Started": job.started_at,
+        "Why": f"{job.error.message} ({job.error.code})" if job.error else None,
+        "Finished": job.finished_at,
+    }
+    tables: list[Table | str] = [build_facts_table(facts, title=f"{job.kind} job")]
+
     if job.result:
-        show = _training_pictures if job.kind == "train" else _explanation_pictures
-        drawn += show(job.result)
+        result_tables = _training_tables if job.kind == "train" else _explanation_tables
+        tables += result_tables(job.result)
     if job.artifacts:
-        drawn.append(table(ARTIFACTS, job.artifacts, "Files: touchstone jobs download"))
-    return drawn
+        tables.append(build_table(ARTIFACT_COLUMNS, job.artifacts, title="Files: touchstone jobs download"))
+    return tables
 
 
-def _training_pictures(result: Mapping[str, Any]) -> list[Any]:
+def _training_tables(result: Mapping[str, Any]) -> list[Table | str]:
+    """Return the result of a training as a table of metrics, beside those of the baseline, and one line per warning.
+
+    The metrics are the means over the folds if there are any, and otherwise those of the held-out rows.
+    """
     metrics = result.get("metrics") or {}
-    measured = metrics.get("folds") or metrics.get("holdout") or {}
-    baseline = metrics.get("baseline") or {}
-    rows = [(name, _estimate(value), _estimate(baseline.get(name))) for name, value in measured.items()]
-    columns = (
-        Column[tuple[str, str, str]]("Metric", lambda row: row[0]),
-        Column[tuple[str, str, str]]("Model", lambda row: row[1], is_number=True),
-        Column[tuple[str, str, str]]("Baseline", lambda row: row[2], is_number=True),
-    )
-    warnings = [
-        f"Warning: {english(warning.get('text', warning.get('code')))}" for warning in result.get("warnings") or []
+    model_metrics = metrics.get("folds") or metrics.get("holdout") or {}
+    baseline_metrics = metrics.get("baseline") or {}
+    rows = [
+        (metric, _format_estimate(estimate), _format_estimate(baseline_metrics.get(metric)))
+        for metric, estimate in model_metrics.items()
     ]
-    return [table(columns, rows, f"Quality of {_algorithm(result)}"), *warnings]
-
-
-def _algorithm(result: Mapping[str, Any]) -> str:
     model = result.get("model") or {}
-    return english(model.get("label", model.get("algorithm", "the model")))
+    model_name = english_text(model.get("label", model.get("algorithm", "the model")))
+    tables: list[Table | str] = [build_table(METRIC_COLUMNS, rows, title=f"Quality of {model_name}")]
+
+    for warning in result.get("warnings") or []:
+        warning_text = english_text(warning.get("text", warning.get("code")))
+        tables.append(f"Warning: {warning_text}")
+    return tables
 
 
-def _estimate(value: Any) -> str:
-    if not isinstance(value, dict):
-        return f"{value:.4f}" if isinstance(value, int | float) else "?"
-    middle, low, high = value.get("mean", value.get("value")), value.get("low"), value.get("high")
-    if not isinstance(middle, int | float):
-        return "?"
-    between = f" ({low:.4f} to {high:.4f})" if low is not None and high is not None else ""
-    return f"{middle:.4f}{between}"
+def _explanation_tables(result: Mapping[str, Any]) -> list[Table | str]:
+    """Return an explanation as one table of attributions for each explained row, and the narrative as a line.
 
+    The columns that contribute most to a prediction come first.
+    """
+    tables: list[Table | str] = []
+    for explanation in result.get("local") or []:
+        attributions = explanation.get("attributions") or {}
+        strongest_first = sorted(attributions.items(), key=lambda item: abs(item[1]), reverse=True)
 
-def english(said: Any) -> str:
-    """Return the English version of a sentence that the service has in both languages."""
-    return str(said.get("en", said)) if isinstance(said, dict) else str(said)
+        row_number = format_value(explanation.get("row"))
+        prediction = format_value(explanation.get("prediction"))
+        title = f"Row {row_number}: prediction {prediction}"
+        tables.append(build_table(ATTRIBUTION_COLUMNS, strongest_first, title))
 
-
-def _explanation_pictures(result: Mapping[str, Any]) -> list[Any]:
-    drawn: list[Any] = []
-    for local in result.get("local") or []:
-        parts = local.get("attributions") or {}
-        rows = sorted(parts.items(), key=lambda pair: -abs(pair[1]))
-        columns = (
-            Column[tuple[str, float]]("Column", lambda row: row[0]),
-            Column[tuple[str, float]]("Attribution", lambda row: f"{row[1]:+.4f}", is_number=True),
-        )
-        drawn.append(
-            table(columns, rows, f"Row {shown(local.get('row'))}: prediction {shown(local.get('prediction'))}")
-        )
     narrative = result.get("narrative")
-    return [*drawn, english(narrative)] if narrative else drawn
+    if narrative:
+        tables.append(english_text(narrative))
+    return tables
 
 
-KindArgument = Annotated[Kind, typer.Argument(help="train or explain.")]
-Id = Annotated[str, typer.Argument(help="Id of the job.")]
+def _format_estimate(estimate: Any) -> str:
+    """Return the estimate of a metric with four decimals, and with its confidence interval if it has one.
+
+    An estimate is a number, or an object with the members `mean` or `value`, and `low` and `high`. A metric without
+    an estimate is shown as `?`.
+    """
+    if not isinstance(estimate, dict):
+        estimate = {"value": estimate}
+
+    value = estimate.get("mean", estimate.get("value"))
+    if not isinstance(value, int | float):
+        return UNKNOWN
+
+    low = estimate.get("low")
+    high = estimate.get("high")
+    if low is None or high is None:
+        return f"{value:.4f}"
+    return f"{value:.4f} ({low:.4f} to {high:.4f})"
 
 
-@command(
-    jobs,
-    "list",
-    chosen=Group(
-        (
-            Flag("status", str, "Only jobs in this state."),
-            Flag("project_id", str, "Only jobs of this project.", spelling="--project"),
-        )
-    ),
-    page=PAGE,
-)
-def list_jobs(kind: KindArgument, *, session: Session, chosen: dict[str, Any], page: dict[str, Any]) -> None:
+def english_text(text: Any) -> str:
+    """Return the English version of a text that the service has in two languages, or the text itself."""
+    if isinstance(text, dict):
+        return str(text.get("en", text))
+    return str(text)
+
+
+@server_command(jobs, "list", filters=LIST_OPTIONS, page=PAGE)
+def list_jobs(kind: KindArgument, *, context: CommandContext, filters: dict[str, Any], page: dict[str, Any]) -> None:
     """List your trainings (train) or explanations (explain), newest first."""
-    page_of_jobs = session.client.page_jobs(kind, **chosen, **{"page_size": 20, **page})
-    session.show(page_of_jobs, table(JOBS, page_of_jobs.jobs, f"Jobs: {page_of_jobs.total_count}"))
+    job_page = context.client.page_jobs(kind, **filters, **page)
+    context.show(job_page, build_table(JOB_COLUMNS, job_page.jobs, title=f"Jobs: {job_page.total_count}"))
 
 
-@command(jobs, "show")
-def show(kind: KindArgument, job_id: Id, *, session: Session) -> None:
+@server_command(jobs, "show")
+def show(kind: KindArgument, job_id: JobId, *, context: CommandContext) -> None:
     """Show a job, with its result when it has one."""
-    job = session.client.get_job(kind, job_id)
-    session.show(job, *pictures(job))
+    job = context.client.get_job(kind, job_id)
+    context.show(job, *_job_tables(job))
 
 
-@command(jobs, "watch")
-def watch(kind: KindArgument, job_id: Id, *, session: Session) -> None:
+@server_command(jobs, "watch")
+def watch(kind: KindArgument, job_id: JobId, *, context: CommandContext) -> None:
     """Wait for a job and show its result."""
-    finish(session, session.client.get_job(kind, job_id), wait=True)
+    job = context.client.get_job(kind, job_id)
+    _show_job(context, job, wait=True)
 
 
-@command(jobs, "cancel")
-def cancel(kind: KindArgument, job_id: Id, *, session: Session) -> None:
+@server_command(jobs, "cancel")
+def cancel(kind: KindArgument, job_id: JobId, *, context: CommandContext) -> None:
     """Stop a job."""
-    job = session.client.cancel_job(kind, job_id)
-    session.show(job, f"Job {job.id} is {job.status}.")
+    job = context.client.cancel_job(kind, job_id)
+    context.show(job, f"Job {job.id} is {job.status}.")
 
 
-@command(jobs, "delete")
-def delete(kind: KindArgument, job_id: Id, *, session: Session) -> None:
+@server_command(jobs, "delete")
+def delete(kind: KindArgument, job_id: JobId, *, context: CommandContext) -> None:
     """Delete a finished job with its files."""
-    session.client.delete_job(kind, job_id)
-    session.show(None, f"Job {job_id} is deleted.")
+    context.client.delete_job(kind, job_id)
+    context.show(None, f"Job {job_id} is deleted.")
 
 
-@command(jobs, "download")
+@server_command(jobs, "download")
 def download(
     kind: KindArgument,
-    job_id: Id,
+    job_id: JobId,
     name: Annotated[str, typer.Argument(help="Name of the file, as `jobs show` lists it.")],
     into: Annotated[Path | None, typer.Option("--to", help="Where to write it (default: its name, here).")] = None,
     *,
-    session: Session,
+    context: CommandContext,
 ) -> None:
     """Download a file that a job has made."""
-    job = session.client.get_job(kind, job_id)
+    job = context.client.get_job(kind, job_id)
+    # Only the last part of the name is used, so that a name cannot lead out of the working directory.
     path = into or Path(Path(name).name)
+
     try:
         with path.open("wb") as file:
-            count = session.client.download(job, name, file)
-    except OSError as problem:
-        fail(f"{path}: {problem.strerror}", Exit.USAGE)
-    session.show({"file": str(path), "bytes": count}, f"{count} bytes written to {path}")
+            byte_count = context.client.download(job, name, file)
+    except OSError as error:
+        exit_with_error(f"{path}: {error.strerror}", ExitStatus.USAGE)
+    context.show({"file": str(path), "bytes": byte_count}, f"{byte_count} bytes written to {path}")
 
 
 def register(app: typer.Typer) -> None:
-    """Put `train`, `explain` and `jobs` into the main application."""
-    command(app, "train", order=TRAINING)(train)
-    command(app, "explain", order=EXPLAINING)(explain)
+    """Add `train`, `explain` and `jobs` to the application."""
+    server_command(app, "train", request=TRAINING)(train)
+    server_command(app, "explain", request=EXPLAINING)(explain)
     app.add_typer(jobs, name="jobs")

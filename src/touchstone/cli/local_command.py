@@ -1,24 +1,31 @@
-"""Commands that work on this machine, without a server: what can go wrong there, in one line."""
+"""Commands that work on this machine, without a server, and the errors that they report."""
 
-from collections.abc import Callable
 from typing import Final
 
 import typer
 
-from touchstone.cli.command_runner import Exit, Failures, Function, registered
-from touchstone.cli.option_groups import Group
+from touchstone.cli.command_runner import CommandFunction, Decorator, ErrorReports, ExitStatus, register_command
+from touchstone.cli.option_groups import OptionGroup
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import SettingsError
 from touchstone.database.migrations import SchemaError
 from touchstone.http.error_rendering import render_detail
 
-FAILURES: Final[Failures] = {
-    ServiceError: lambda problem: (render_detail(problem, "en"), Exit.REFUSED),
-    SettingsError: lambda problem: (str(problem), Exit.USAGE),
-    SchemaError: lambda problem: (str(problem), Exit.USAGE),
+LOCAL_ERRORS: Final[ErrorReports] = {
+    ServiceError: lambda error: (render_detail(error, "en"), ExitStatus.REFUSED),
+    SettingsError: lambda error: (str(error), ExitStatus.USAGE),
+    SchemaError: lambda error: (str(error), ExitStatus.USAGE),
 }
 
 
-def local_command(app: typer.Typer, name: str, **groups: Group) -> Callable[[Function], Function]:
-    """Register a function that works on this machine."""
-    return registered(app, name, groups, FAILURES)
+def local_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorator:
+    """Return a decorator that registers a function as a command which works on this machine.
+
+    The function receives the value of each option group under the name of the group.
+    """
+
+    def decorate(function: CommandFunction) -> CommandFunction:
+        register_command(app, name, function, groups, LOCAL_ERRORS)
+        return function
+
+    return decorate

@@ -1,4 +1,4 @@
-"""The command line: which command lives in which module, in the order of a first day with it."""
+"""The application of the command line, and the modules that its commands are in."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,8 @@ from typing import Final
 
 import typer
 
-ROOMS: Final[Mapping[str, str]] = {
+# The module of each command, in the order in which a new user needs the commands.
+COMMAND_MODULES: Final[Mapping[str, str]] = {
     "serve": "server_commands",
     "login": "sign_in_commands",
     "logout": "sign_in_commands",
@@ -24,10 +25,17 @@ ROOMS: Final[Mapping[str, str]] = {
 }
 
 
-def application(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the application with the commands that the arguments need, or with all commands.
+def main() -> None:
+    """Run the command that the arguments of this process name."""
+    application = build_application(sys.argv[1:])
+    application(prog_name="touchstone")
 
-    A question to a running server must not first load the server: that would be most of the time it takes.
+
+def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
+    """Return the application with the command that the arguments name, or with all commands if they name none.
+
+    Only the module of that command is imported, because importing the server would take most of the time of a
+    command that merely calls one.
     """
     app = typer.Typer(
         name="touchstone",
@@ -38,17 +46,19 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
         # The boxes of the rich help cut the names of options in a terminal of 80 columns.
         rich_markup_mode=None,
     )
-    app.callback()(_nothing_before)
-    first = arguments[0] if arguments else ""
-    for room in [ROOMS[first]] if first in ROOMS else dict.fromkeys(ROOMS.values()):
-        import_module(f"touchstone.cli.{room}").register(app)
+    app.callback()(_accept_no_options)
+
+    command_name = arguments[0] if arguments else None
+    if command_name in COMMAND_MODULES:
+        module_names = [COMMAND_MODULES[command_name]]
+    else:
+        module_names = list(dict.fromkeys(COMMAND_MODULES.values()))
+
+    for module_name in module_names:
+        import_module(f"touchstone.cli.{module_name}").register(app)
     return app
 
 
-def main() -> None:
-    """Run the command that the arguments name."""
-    application(sys.argv[1:])(prog_name="touchstone")
-
-
-def _nothing_before() -> None:
+def _accept_no_options() -> None:
+    # With a callback, Typer expects the name of a command even if the application has only one.
     pass

@@ -1,4 +1,4 @@
-"""Options as rows of tables: a command takes whole groups of them, and gets each group as one value."""
+"""Options of the command line in groups: a command declares whole groups, and receives each group as one value."""
 
 import functools
 import inspect
@@ -8,95 +8,134 @@ from typing import Annotated, Any, Final
 
 import typer
 
-Build = Callable[[dict[str, Any]], Any]
+DEFAULT_PAGE_SIZE: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
-    """One option.
+class Option:
+    """One option of the command line.
 
     Attributes:
-        name: of the value in its group; spelled with dashes on the command line.
-        kind: type of one value.
-        help: one sentence.
-        many: may be repeated.
-        spelling: when it is not simply `--name`.
-        needed: must be given.
+        name: The name of the value in its group; on the command line, it is written with dashes.
+        value_type: The type of one value.
+        help: One sentence for the help text.
+        is_repeatable: Whether the option may be given several times; its values are then collected in a list.
+        spelling: How the option is written on the command line, if not simply `--name`.
+        is_required: Whether the option must be given.
     """
 
     name: str
-    kind: type
+    value_type: type
     help: str
-    many: bool = False
+    is_repeatable: bool = False
     spelling: str | None = None
-    needed: bool = False
+    is_required: bool = False
 
-    def parameter(self, panel: str | None) -> inspect.Parameter:
-        """Return the option as a parameter that typer understands; its default is None."""
-        spelled = self.spelling or "--" + self.name.replace("_", "-")
-        metavar = None if self.kind is bool else self.kind.__name__.upper()
-        option = typer.Option(
-            *spelled.split(), help=self.help, metavar=metavar, rich_help_panel=panel, show_default=False
+    def to_parameter(self, help_panel: str | None) -> inspect.Parameter:
+        """Return the option as the parameter of a function, which is how Typer expects options to be declared.
+
+        An option that is not given has the value None. `help_panel` is the heading of its group in the help text.
+        """
+        spelling = self.spelling or "--" + self.name.replace("_", "-")
+        placeholder = None if self.value_type is bool else self.value_type.__name__.upper()
+        typer_option = typer.Option(
+            *spelling.split(), help=self.help, metavar=placeholder, rich_help_panel=help_panel, show_default=False
         )
-        kind: Any = list[self.kind] if self.many else self.kind  # type: ignore[name-defined]
-        default = inspect.Parameter.empty if self.needed else None
+
+        annotation: Any = list[self.value_type] if self.is_repeatable else self.value_type  # type: ignore[name-defined]
+        default: Any = inspect.Parameter.empty
+        if not self.is_required:
+            annotation = annotation | None
+            default = None
+
         return inspect.Parameter(
             self.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=Annotated[kind if self.needed else kind | None, option],
+            kind=inspect.Parameter.KEYWORD_ONLY,
             default=default,
+            annotation=Annotated[annotation, typer_option],
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Options that belong together; `build` makes one value of those that were given."""
+class OptionGroup:
+    """Options that belong together and make up one value.
 
-    flags: tuple[Flag, ...]
-    build: Build = dict
-    panel: str | None = None
+    Attributes:
+        options: The options, in the order of the help text.
+        build: A function that makes the value of the group from the options that were given, by name. It raises
+            `typer.BadParameter` if they do not fit together.
+        help_panel: The heading of the group in the help text.
+    """
 
-    def take(self, given: dict[str, Any]) -> Any:
-        """Take this group's options out of all that were given, and make its value.
+    options: tuple[Option, ...]
+    build: Callable[[dict[str, Any]], Any] = dict
+    help_panel: str | None = None
 
-        Raises:
-            typer.BadParameter: they do not fit together.
+    def build_value(self, arguments: Mapping[str, Any]) -> Any:
+        """Return the value of the group for the arguments of a command.
+
+        Options that were not given have the value None, or an empty list; `build` does not receive them.
         """
-        values = {flag.name: given.pop(flag.name) for flag in self.flags}
-        return self.build({name: value for name, value in values.items() if value not in (None, [])})
+        given_options = {}
+        for option in self.options:
+            value = arguments[option.name]
+            if value not in (None, []):
+                given_options[option.name] = value
+        return self.build(given_options)
 
 
-def with_groups(function: Callable[..., Any], groups: Mapping[str, Group]) -> Callable[..., Any]:
-    """Return the function with each parameter named in `groups` replaced by the options of that group."""
-    plain_parameters = [
-        parameter for parameter in inspect.signature(function).parameters.values() if parameter.name not in groups
+def with_option_groups(function: Callable[..., Any], groups: Mapping[str, OptionGroup]) -> Callable[..., Any]:
+    """Return a function that Typer can run as a command, in place of one whose parameters are whole option groups.
+
+    Typer reads the options of a command from the signature of its function. The signature of the returned function
+    has the single options of each group instead of the parameter that `groups` names. When the command runs, the
+    options become the values of the groups again, and `function` is called with these.
+    """
+    ungrouped_parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.name not in groups
     ]
-    group_options = [flag.parameter(group.panel) for group in groups.values() for flag in group.flags]
+    option_parameters = [option.to_parameter(group.help_panel) for group in groups.values() for option in group.options]
 
     @functools.wraps(function)
-    def command(**given: Any) -> Any:
-        values = {name: group.take(given) for name, group in groups.items()}
-        return function(**given, **values)
+    def command(**arguments: Any) -> Any:
+        values = {parameter.name: arguments[parameter.name] for parameter in ungrouped_parameters}
+        for name, group in groups.items():
+            values[name] = group.build_value(arguments)
+        return function(**values)
 
-    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in plain_parameters]
-    command.__signature__ = inspect.Signature([*keywords, *group_options])  # type: ignore[attr-defined]
-    command.__annotations__ = {}
+    command.__signature__ = inspect.Signature([*ungrouped_parameters, *option_parameters])  # type: ignore[attr-defined]
+    command.__annotations__ = {}  # Otherwise Typer would prefer the annotations of `function` to the signature.
     return command
 
 
-def pairs(given: list[str], what: str) -> dict[str, str]:
-    """`name=value` texts as a mapping.
+def parse_assignments(texts: list[str], name_placeholder: str) -> dict[str, str]:
+    """Return texts such as `year=0.5` as a mapping of names to values.
+
+    `name_placeholder` says in the error message what kind of name is expected, for example `criterion`.
 
     Raises:
-        typer.BadParameter: one has no `=`.
+        typer.BadParameter: A text has no `=`, or no name before it.
     """
     values = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise typer.BadParameter(f"{text!r} is not {what}=value")
+    for text in texts:
+        name, equals_sign, value = text.partition("=")
+        if not equals_sign or not name:
+            raise typer.BadParameter(f"{text!r} is not {name_placeholder}=value")
         values[name.strip()] = value.strip()
     return values
 
 
-PAGE: Final = Group((Flag("page", int, "Which page."), Flag("page_size", int, "How many on a page.")), panel="Page")
+def _page_query(given_options: dict[str, Any]) -> dict[str, Any]:
+    return {"page_size": DEFAULT_PAGE_SIZE, **given_options}
+
+
+PAGE: Final = OptionGroup(
+    (
+        Option("page", int, "Which page."),
+        Option("page_size", int, "How many on a page."),
+    ),
+    build=_page_query,
+    help_panel="Page",
+)

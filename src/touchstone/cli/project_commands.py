@@ -1,119 +1,128 @@
-"""`touchstone project`."""
+"""`touchstone project`: the projects of a user."""
 
 from typing import Annotated, Any, Final
 
 import typer
+from rich.table import Table
 
-from touchstone.cli.catalog_commands import COMPOSITES, PLACES
-from touchstone.cli.command_context import Session
-from touchstone.cli.command_runner import command
+from touchstone.cli.catalog_commands import COMPOSITE_SCORE_COLUMNS, RANKING_COLUMNS
+from touchstone.cli.command_context import CommandContext
+from touchstone.cli.command_runner import server_command
 from touchstone.cli.filter_options import FILTERS, WEIGHTS
 from touchstone.cli.option_groups import PAGE
-from touchstone.cli.tables import Column, facts, shown, table
+from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import Project
 
 project = typer.Typer(help="Your projects: a need, its weights, and the choice you made.", no_args_is_help=True)
 
-PROJECTS: Final = (
-    Column[Project]("Id", lambda one: one.id, is_key=True),
-    Column[Project]("Name", lambda one: one.name),
-    Column[Project]("Chosen dataset", lambda one: one.chosen_dataset_id and str(one.chosen_dataset_id)),
-    Column[Project]("Changed", lambda one: one.updated_at),
+PROJECT_COLUMNS: Final = (
+    Column[Project]("Id", lambda project: project.id, is_key=True),
+    Column[Project]("Name", lambda project: project.name),
+    Column[Project]("Chosen dataset", lambda project: digits_of(project.chosen_dataset_id)),
+    Column[Project]("Changed", lambda project: project.updated_at),
 )
-Id = Annotated[str, typer.Argument(help="Id of the project.")]
+ProjectId = Annotated[str, typer.Argument(help="Id of the project.")]
 
 
-@command(project, "list", page=PAGE)
-def list_projects(*, session: Session, page: dict[str, Any]) -> None:
+@server_command(project, "list", page=PAGE)
+def list_projects(*, context: CommandContext, page: dict[str, Any]) -> None:
     """List your projects, newest change first."""
-    page_of_projects = session.client.page_projects(**{"page_size": 20, **page})
-    title = f"Projects: {page_of_projects.total_count}, page {page_of_projects.page} of {page_of_projects.total_pages}"
-    session.show(page_of_projects, table(PROJECTS, page_of_projects.projects, title))
+    project_page = context.client.page_projects(**page)
+    title = f"Projects: {project_page.total_count}, page {project_page.page} of {project_page.total_pages}"
+    context.show(project_page, build_table(PROJECT_COLUMNS, project_page.projects, title))
 
 
-@command(project, "create", filters=FILTERS, weights=WEIGHTS)
+@server_command(project, "create", filters=FILTERS, weights=WEIGHTS)
 def create(
     name: Annotated[str, typer.Argument(help="Its name.")],
     description: Annotated[str | None, typer.Option(help="What you need the data for.")] = None,
     *,
-    session: Session,
+    context: CommandContext,
     filters: dict[str, Any],
-    weights: Any,
+    weights: dict[str, float] | str | None,
 ) -> None:
     """Begin a project with the filters and weights that describe your need."""
     if isinstance(weights, str):
-        weights = profile_weights(session, weights)
-    fields = {"description": description, "criteria": filters, "weights": weights}
-    record = session.client.create_project(name, **{key: value for key, value in fields.items() if value})
-    session.show(record, _project_facts(record))
+        weights = profile_weights(context, profile_name=weights)
+
+    fields: dict[str, Any] = {"description": description, "criteria": filters, "weights": weights}
+    given_fields = {field_name: value for field_name, value in fields.items() if value}
+    created = context.client.create_project(name, **given_fields)
+    context.show(created, _project_table(created))
 
 
-def profile_weights(session: Session, name: str) -> dict[str, float]:
-    """Return the weights of a profile, which the service defines.
+def profile_weights(context: CommandContext, profile_name: str) -> dict[str, float]:
+    """Return the weights of a weight profile by criterion, as the service defines them.
+
+    A project stores weights rather than the name of a profile, so its ranking stays the same if the profile changes.
 
     Raises:
-        typer.BadParameter: it knows none of this name.
+        typer.BadParameter: The service has no profile of this name.
     """
-    profiles = {item["name"]: item["weights"] for item in session.client.get_criteria()["profiles"]}
-    if name not in profiles:
-        raise typer.BadParameter(f"{name!r} is not a profile; known: {', '.join(profiles)}")
-    return {item["criterion_name"]: item["weight"] for item in profiles[name]}
+    profiles = {profile["name"]: profile["weights"] for profile in context.client.get_criteria()["profiles"]}
+    if profile_name not in profiles:
+        raise typer.BadParameter(f"{profile_name!r} is not a profile; known: {', '.join(profiles)}")
+
+    return {weight["criterion_name"]: weight["weight"] for weight in profiles[profile_name]}
 
 
-@command(project, "show")
-def show(project_id: Id, *, session: Session) -> None:
+@server_command(project, "show")
+def show(project_id: ProjectId, *, context: CommandContext) -> None:
     """Show a project."""
-    record = session.client.get_project(project_id)
-    session.show(record, _project_facts(record))
+    shown_project = context.client.get_project(project_id)
+    context.show(shown_project, _project_table(shown_project))
 
 
-@command(project, "choose")
+@server_command(project, "choose")
 def choose(
-    project_id: Id,
+    project_id: ProjectId,
     dataset: Annotated[int, typer.Argument(help="Id of the dataset you choose.")],
     reason: Annotated[str, typer.Option(help="Why: what you would answer if asked in a year.")],
     *,
-    session: Session,
+    context: CommandContext,
 ) -> None:
     """Keep your choice and the reason for it."""
-    updated = session.client.update_project(project_id, chosen_dataset_id=dataset, choice_reason=reason)
-    session.show(updated, _project_facts(updated))
+    updated = context.client.update_project(project_id, chosen_dataset_id=dataset, choice_reason=reason)
+    context.show(updated, _project_table(updated))
 
 
-@command(project, "recommend")
+@server_command(project, "recommend")
 def recommend(
-    project_id: Id,
+    project_id: ProjectId,
     limit: Annotated[int, typer.Option(help="How many places.")] = 20,
     *,
-    session: Session,
+    context: CommandContext,
 ) -> None:
     """Rank the catalog by a project's filters and weights."""
-    recommendations = session.client.get_recommendations(project_id, limit=limit)
+    recommendations = context.client.get_recommendations(project_id, limit=limit)
     title = f"{recommendations.project.name}: {recommendations.total_count} datasets match"
-    session.show(recommendations, table((*PLACES, *COMPOSITES), recommendations.datasets, title))
+    columns = (*RANKING_COLUMNS, *COMPOSITE_SCORE_COLUMNS)
+    context.show(recommendations, build_table(columns, recommendations.datasets, title))
 
 
-@command(project, "delete")
-def delete(project_id: Id, *, session: Session) -> None:
+@server_command(project, "delete")
+def delete(project_id: ProjectId, *, context: CommandContext) -> None:
     """Delete a project."""
-    session.client.delete_project(project_id)
-    session.show(None, f"Project {project_id} is deleted.")
+    context.client.delete_project(project_id)
+    context.show(None, f"Project {project_id} is deleted.")
 
 
-def _project_facts(one: Project) -> Any:
-    weights = ", ".join(f"{weight.criterion_name} {weight.weight:g}" for weight in one.weights)
-    pairs = {
-        "Id": one.id,
-        "Need": one.description,
-        "Filters": ", ".join(f"{name}={shown(value)}" for name, value in one.criteria.items()),
-        "Weights": weights,
-        "Chosen dataset": one.chosen_dataset_id and str(one.chosen_dataset_id),
-        "Reason": one.choice_reason,
-        "Changed": one.updated_at,
+def _project_table(project: Project) -> Table:
+    """Return a project, with its filters, weights and choice, as a table of names and values."""
+    filters = [f"{name}={format_value(value)}" for name, value in project.criteria.items()]
+    weights = [f"{weight.criterion_name} {weight.weight:g}" for weight in project.weights]
+    facts = {
+        "Id": project.id,
+        "Need": project.description,
+        "Filters": ", ".join(filters),
+        "Weights": ", ".join(weights),
+        "Chosen dataset": digits_of(project.chosen_dataset_id),
+        "Reason": project.choice_reason,
+        "Changed": project.updated_at,
     }
-    return facts(pairs, one.name)
+    return build_facts_table(facts, title=project.name)
 
 
 def register(app: typer.Typer) -> None:
-    """Put `project` into the main application."""
+    """Add `project` to the application."""
     app.add_typer(project, name="project")

@@ -1,4 +1,4 @@
-"""`touchstone serve`, `db`, `openapi` and `bench`: what runs on this machine without a client."""
+"""`touchstone serve`, `db`, `openapi` and `bench`, which work on this machine without a client."""
 
 import asyncio
 import subprocess
@@ -11,7 +11,7 @@ import typer
 
 from touchstone import compose
 from touchstone.cli.command_context import json_text
-from touchstone.cli.command_runner import Exit, fail
+from touchstone.cli.command_runner import ExitStatus, exit_with_error
 from touchstone.cli.local_command import local_command
 from touchstone.core.settings import Settings
 from touchstone.http import server
@@ -20,7 +20,7 @@ database = typer.Typer(help="The database's schema.", no_args_is_help=True)
 
 
 class Part(StrEnum):
-    """What can be served on its own."""
+    """A service that can be served on its own."""
 
     GATEWAY = "gateway"
     SELECTION = "selection"
@@ -35,31 +35,39 @@ def serve(
 
     Everything is chosen by TOUCHSTONE_* variables, such as TOUCHSTONE_PORT; a wrong one is named and nothing starts.
     """
-    server.run(compose.serve(part and part.value, Settings.load(), typer.echo))
+    service_name = None if part is None else part.value
+    server.run(compose.serve(service_name, Settings.load(), print_line=typer.echo))
 
 
 @local_command(database, "upgrade")
 def upgrade() -> None:
     """Bring the database to the schema of this version."""
-    before, after = asyncio.run(compose.upgrade_database(Settings.load()))
-    typer.echo(f"Already at {after}." if before == after else f"From {before or 'an empty database'} to {after}.")
+    revision_before, revision_after = asyncio.run(compose.upgrade_database(Settings.load()))
+    if revision_before == revision_after:
+        typer.echo(f"Already at {revision_after}.")
+    else:
+        typer.echo(f"From {revision_before or 'an empty database'} to {revision_after}.")
 
 
 def openapi() -> None:
     """Print the OpenAPI document of the whole product."""
-    typer.echo(json_text(asyncio.run(compose.openapi(Settings.load()))))
+    document = asyncio.run(compose.openapi(Settings.load()))
+    typer.echo(json_text(document))
 
 
 def bench(arguments: Annotated[list[str] | None, typer.Argument(help="Passed on to the benchmarks.")] = None) -> None:
     """Run the benchmarks and print their tables; needs the source tree."""
     if not Path("benchmarks", "__main__.py").exists():
-        fail("the benchmarks are part of the source tree; run this at its root", Exit.USAGE)
-    # A process of its own: measuring must not share an interpreter with the command line.
-    raise typer.Exit(subprocess.run([sys.executable, "-m", "benchmarks", *(arguments or [])], check=False).returncode)  # noqa: S603
+        exit_with_error("the benchmarks are part of the source tree; run this at its root", ExitStatus.USAGE)
+
+    # The benchmarks run in a process of their own, so that they do not share an interpreter with the command line.
+    command = [sys.executable, "-m", "benchmarks", *(arguments or [])]
+    completed_process = subprocess.run(command, check=False)  # noqa: S603
+    raise typer.Exit(completed_process.returncode)
 
 
 def register(app: typer.Typer) -> None:
-    """Put `serve`, `openapi`, `bench` and `db` into the main application."""
+    """Add `serve`, `openapi`, `bench` and `db` to the application."""
     for function in (serve, openapi, bench):
         local_command(app, function.__name__)(function)
     app.add_typer(database, name="db")

@@ -1,11 +1,11 @@
-"""`touchstone login` and `logout`: one's own sign-in at a server."""
+"""`touchstone login` and `touchstone logout`."""
 
 from typing import Annotated
 
 import typer
 
-from touchstone.cli.command_context import Session
-from touchstone.cli.command_runner import command
+from touchstone.cli.command_context import CommandContext
+from touchstone.cli.command_runner import server_command
 from touchstone.client import TouchstoneError
 
 
@@ -13,27 +13,32 @@ def login(
     email: Annotated[str, typer.Option(prompt=True, help="Your e-mail address.")],
     password: Annotated[str, typer.Option(prompt=True, hide_input=True, help="Asked for when left out.")],
     *,
-    session: Session,
+    context: CommandContext,
 ) -> None:
     """Sign in at a server; later commands use it."""
-    session.client.identity.on_tokens = None
-    session.keep(email, session.client.login(email, password))
-    me = session.client.get_me()
-    session.show(me, f"Signed in at {session.url} as {me.email}")
+    # The tokens of this sign-in are saved below; a previous user of this server must not receive them.
+    context.client.identity.on_tokens = None
+    tokens = context.client.login(email, password)
+    context.save_sign_in(email, tokens)
+
+    user = context.client.get_me()
+    context.show(user, f"Signed in at {context.url} as {user.email}")
 
 
-def logout(*, session: Session) -> None:
+def logout(*, context: CommandContext) -> None:
     """Sign out at a server, here and there."""
     try:
-        session.client.logout()
-    except TouchstoneError as problem:
-        if problem.status not in (0, 401):  # a session that is over, or a server that is gone: nothing to end there
+        context.client.logout()
+    except TouchstoneError as error:
+        # If the session has ended already, or the server is gone, there is nothing left to end there.
+        if error.status not in (0, 401):
             raise
-    session.forget()
-    session.show(None, f"Signed out at {session.url}")
+
+    context.forget_sign_in()
+    context.show(None, f"Signed out at {context.url}")
 
 
 def register(app: typer.Typer) -> None:
-    """Put `login` and `logout` into the main application."""
-    command(app, "login")(login)
-    command(app, "logout")(logout)
+    """Add `login` and `logout` to the application."""
+    server_command(app, "login")(login)
+    server_command(app, "logout")(logout)

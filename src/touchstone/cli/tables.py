@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rich import box
 from rich.table import Table
@@ -11,12 +11,16 @@ from rich.text import Text
 
 T = TypeVar("T")
 UNKNOWN: Final = "?"
-MAX_CELL: Final = 80  # characters of a text in a table with many rows; the whole is in the JSON
+MAX_CELL_CHARACTERS: Final = 80  # of a text in a table with many rows; the JSON contains all of it
 
 
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """One column: its title, and what it shows of an item; a text may be folded, a number or a key never is."""
+    """A column of a table: its title, and how its value is read from the item of a row.
+
+    Texts are wrapped where the terminal is too narrow. Numbers and keys never are, and numbers are aligned to the
+    right.
+    """
 
     title: str
     read: Callable[[T], Any]
@@ -24,65 +28,90 @@ class Column(Generic[T]):
     is_key: bool = False
 
 
-def table(columns: Sequence[Column[T]], items: Iterable[T], title: str | None = None) -> Table:
-    """Return a table with one row per item."""
-    rows = [[shown(column.read(item)) for column in columns] for item in items]
-    drawn = _drawn(title)
-    for number, column in enumerate(columns):
-        if column.is_number or column.is_key:
-            width = max((len(row[number]) for row in rows), default=0)
-            justify: Literal["left", "right"] = "right" if column.is_number else "left"
-            drawn.add_column(column.title, justify=justify, no_wrap=True, min_width=width)
-        else:
-            drawn.add_column(column.title, overflow="fold")
+def build_table(columns: Sequence[Column[T]], items: Iterable[T], title: str | None = None) -> Table:
+    """Return a table with one row for each item, for a person at a terminal."""
+    rows = [[format_value(column.read(item)) for column in columns] for item in items]
+    table = _empty_table(title)
+
+    for index, column in enumerate(columns):
+        if not (column.is_number or column.is_key):
+            table.add_column(column.title, overflow="fold")
+            continue
+
+        longest_cell = max((len(row[index]) for row in rows), default=0)
+        table.add_column(
+            column.title,
+            justify="right" if column.is_number else "left",
+            no_wrap=True,
+            min_width=longest_cell,
+        )
+
     for row in rows:
-        drawn.add_row(*(Text(_short(cell)) for cell in row))
-    return drawn
+        table.add_row(*[Text(_shorten(cell)) for cell in row])
+    return table
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+def _shorten(text: str) -> str:
+    if len(text) <= MAX_CELL_CHARACTERS:
+        return text
+    return text[: MAX_CELL_CHARACTERS - 1] + "…"
 
 
-def facts(pairs: Mapping[str, Any], title: str | None = None) -> Table:
-    """Return a table of names and values without the missing values."""
-    drawn = _drawn(title)
-    drawn.show_header = False
-    drawn.add_column(no_wrap=True, style="bold")
-    drawn.add_column(overflow="fold")
-    for name, value in pairs.items():
+def build_facts_table(facts: Mapping[str, Any], title: str | None = None) -> Table:
+    """Return a table with one row for each name and value; missing and empty values are left out."""
+    table = _empty_table(title)
+    table.show_header = False
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+
+    for name, value in facts.items():
         if value not in (None, "", [], {}):
-            drawn.add_row(name, Text(shown(value)))
-    return drawn
+            table.add_row(name, Text(format_value(value)))
+    return table
 
 
-def _drawn(title: str | None) -> Table:
-    heading = None if title is None else Text(plain(title), style="bold")
+def _empty_table(title: str | None) -> Table:
+    heading = None if title is None else Text(replace_control_characters(title), style="bold")
     return Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
 
 
-def shown(value: Any) -> str:
-    """Format a value for people: flags with three states, four decimals, separated thousands, no control characters."""
+def format_value(value: Any) -> str:
+    """Return a value as text for people, without control characters.
+
+    Flags are yes, no or unknown, numbers have up to four decimals and blanks between thousands, times are local,
+    and the items of a list are separated by commas.
+    """
     if isinstance(value, list | tuple):
-        return ", ".join(shown(item) for item in value)
-    form = next((form for kinds, form in FORMS if isinstance(value, kinds)), str)
-    return plain(form(value))
+        return ", ".join(format_value(item) for item in value)
+
+    for types, format_as_text in _FORMATS:
+        if isinstance(value, types):
+            return replace_control_characters(format_as_text(value))
+    return replace_control_characters(str(value))
 
 
-def _number(value: float) -> str:
+def _format_decimal(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-# The first kind that fits: a boolean is an integer too.
-FORMS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
+# The first entry whose type fits is used, and so `bool` stands before `int`, of which it is a subclass.
+_FORMATS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
     (type(None), lambda _: UNKNOWN),
-    (bool, lambda value: "yes" if value else "no"),
-    (float, _number),
-    (int, lambda value: f"{value:,}".replace(",", " ")),
-    (datetime, lambda value: f"{value.astimezone():%Y-%m-%d %H:%M}"),
+    (bool, lambda flag: "yes" if flag else "no"),
+    (float, _format_decimal),
+    (int, lambda number: f"{number:,}".replace(",", " ")),
+    (datetime, lambda time: f"{time.astimezone():%Y-%m-%d %H:%M}"),
 )
 
 
-def plain(text: str) -> str:
-    """Return a text without terminal control sequences."""
-    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+def digits_of(number: int | None) -> str | None:
+    """Return a number without blanks between thousands, as suits years and ids; None stays None."""
+    return None if number is None else str(number)
+
+
+def replace_control_characters(text: str) -> str:
+    """Return a text in which U+FFFD replaces every control character except line breaks.
+
+    A text from the service must not be able to give commands to the terminal.
+    """
+    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)

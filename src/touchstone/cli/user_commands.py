@@ -2,9 +2,10 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -12,36 +13,35 @@ from rich.console import Console
 from touchstone import compose
 from touchstone.cli.command_context import json_text
 from touchstone.cli.local_command import local_command
-from touchstone.cli.option_groups import Flag, Group
-from touchstone.cli.tables import Column, facts, table
+from touchstone.cli.option_groups import Option, OptionGroup
+from touchstone.cli.tables import Column, build_facts_table, build_table
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
 from touchstone.services.gateway import accounts, password_changes
-from touchstone.services.gateway.schemas import UserView
+from touchstone.services.gateway.schemas import ResetToken, UserView
 
 user = typer.Typer(help="Accounts, directly in the database (no server needed).", no_args_is_help=True)
-T = TypeVar("T")
-Email = Annotated[str, typer.Argument(help="E-mail address.")]
-USERS: Final = (
-    Column[UserView]("E-mail", lambda one: one.email, is_key=True),
-    Column[UserView]("Active", lambda one: one.is_active),
-    Column[UserView]("Admin", lambda one: one.is_superuser),
-    Column[UserView]("Since", lambda one: one.created_at),
+
+MAX_LISTED_USERS: Final = 10_000
+USER_COLUMNS: Final = (
+    Column[UserView]("E-mail", lambda account: account.email, is_key=True),
+    Column[UserView]("Active", lambda account: account.is_active),
+    Column[UserView]("Admin", lambda account: account.is_superuser),
+    Column[UserView]("Since", lambda account: account.created_at),
 )
-
-
-NAMES: Final = Group(
+PROFILE_OPTIONS: Final = OptionGroup(
     (
-        Flag("pseudo", str, "Name to show."),
-        Flag("given_name", str, "First name."),
-        Flag("family_name", str, "Last name."),
-        Flag("locale", str, "fr or en."),
+        Option("pseudo", str, "Name to show."),
+        Option("given_name", str, "First name."),
+        Option("family_name", str, "Last name."),
+        Option("locale", str, "fr or en."),
     )
 )
+Email = Annotated[str, typer.Argument(help="E-mail address.")]
 
 
-@local_command(user, "create", names=NAMES)
+@local_command(user, "create", names=PROFILE_OPTIONS)
 def create(
     email: Email,
     admin: Annotated[bool, typer.Option("--admin", help="Make an administrator.")] = False,
@@ -50,78 +50,102 @@ def create(
     names: dict[str, Any],
 ) -> None:
     """Make an account."""
-    chosen = password or secrets.token_urlsafe(12)
+    chosen_password = password or secrets.token_urlsafe(12)
     profile = accounts.UserProfile(**names)
-    account = _on_database(
-        lambda database: accounts.create_user(
-            database, email=email, password=chosen, is_superuser=admin, profile=profile
-        )
-    )
-    _print(account, {"Password": None if password else chosen})
+
+    async def create_account() -> UserView:
+        async with _open_accounts() as database:
+            return await accounts.create_user(
+                database,
+                email=email,
+                password=chosen_password,
+                is_superuser=admin,
+                profile=profile,
+            )
+
+    account = asyncio.run(create_account())
+    _print_account(account, generated_password=None if password else chosen_password)
 
 
 @local_command(user, "list")
 def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
     """List the accounts, oldest first."""
-    total, users = _on_database(lambda database: accounts.list_users(database, limit=10_000))
+
+    async def load_accounts() -> tuple[int, list[UserView]]:
+        async with _open_accounts() as database:
+            return await accounts.list_users(database, limit=MAX_LISTED_USERS)
+
+    total_count, users = asyncio.run(load_accounts())
     if json:
         typer.echo(json_text([account.model_dump(mode="json") for account in users]))
     else:
-        Console().print(table(USERS, users, f"Accounts: {total}"))
+        Console().print(build_table(USER_COLUMNS, users, title=f"Accounts: {total_count}"))
 
 
 @local_command(user, "deactivate")
 def deactivate(email: Email) -> None:
     """Shut someone out: every session ends at once."""
-    _print(_on_database(lambda database: _set_active(database, email, is_active=False)))
+    account = asyncio.run(_set_active(email, is_active=False))
+    _print_account(account)
 
 
 @local_command(user, "activate")
 def activate(email: Email) -> None:
     """Let someone in again."""
-    _print(_on_database(lambda database: _set_active(database, email, is_active=True)))
+    account = asyncio.run(_set_active(email, is_active=True))
+    _print_account(account)
 
 
 @local_command(user, "reset")
 def reset(email: Email) -> None:
     """Issue a token with which someone chooses a new password, once."""
-    life = timedelta(minutes=Settings.load().reset_token_minutes)
+    lifetime = timedelta(minutes=Settings.load().reset_token_minutes)
 
-    async def issue(database: Database) -> Any:
+    async def issue_token() -> ResetToken:
+        async with _open_accounts() as database:
+            account = await accounts.find_user(database, email)
+            return await password_changes.issue_reset_token(database, account.id, lifetime=lifetime)
+
+    reset_token = asyncio.run(issue_token())
+    facts = {"Token": reset_token.token, "Good until": reset_token.expires_at}
+    Console().print(build_facts_table(facts, title=email))
+
+
+async def _set_active(email: str, *, is_active: bool) -> UserView:
+    async with _open_accounts() as database:
         account = await accounts.find_user(database, email)
-        return await password_changes.issue_reset_token(database, account.id, lifetime=life)
-
-    token = _on_database(issue)
-    Console().print(facts({"Token": token.token, "Good until": token.expires_at}, email))
+        return await accounts.set_active(database, account.id, is_active=is_active)
 
 
-async def _set_active(database: Database, email: str, *, is_active: bool) -> UserView:
-    account = await accounts.find_user(database, email)
-    return await accounts.set_active(database, account.id, is_active=is_active)
+def _print_account(account: UserView, *, generated_password: str | None = None) -> None:
+    """Print an account as a table, with its password if that has just been generated."""
+    facts = {
+        "E-mail": account.email,
+        "Id": account.id,
+        "Active": account.is_active,
+        "Administrator": account.is_superuser,
+        "Password": generated_password,
+    }
+    Console().print(build_facts_table(facts))
 
 
-def _print(one: UserView, extra: dict[str, Any] | None = None) -> None:
-    pairs = {"E-mail": one.email, "Id": one.id, "Active": one.is_active, "Administrator": one.is_superuser}
-    Console().print(facts({**pairs, **(extra or {})}))
+@asynccontextmanager
+async def _open_accounts() -> AsyncIterator[Database]:
+    """Open the database in the settings for a command on the accounts, and close it at the end of the block.
 
-
-def _on_database(work: Callable[[Database], Awaitable[T]]) -> T:
-    """Open the configured database, call a function with it, and return the result.
+    An empty database gets its schema, but an older one is not upgraded, because a server may be using it.
 
     Raises:
-        SettingsError, SchemaError, ServiceError: it cannot be opened, or the work is refused.
+        SettingsError: The database cannot be opened.
+        SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
     """
-
-    async def run() -> T:
-        settings = Settings.load()
-        async with compose.opened_database(settings) as database:
-            with compose.startup_errors(settings):
-                await prepare(database)
-            return await work(database)
-
-    return asyncio.run(run())
+    settings = Settings.load()
+    async with compose.open_database(settings) as database:
+        with compose.startup_errors(settings):
+            await prepare(database)
+        yield database
 
 
 def register(app: typer.Typer) -> None:
-    """Put `user` into the main application."""
+    """Add `user` to the application."""
     app.add_typer(user, name="user")
