@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import functools
+import itertools
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
@@ -19,11 +20,11 @@ from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
 from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 from touchstone.client.retries import (
-    Outcome,
     Pause,
     RenewTokens,
     SendCall,
     Step,
+    StepResult,
     Steps,
     send_with_retries,
     wait_for_job,
@@ -148,32 +149,28 @@ class AsyncTouchstone:
         The service leaves the metadata of some records out of a page that would be too long. These records are
         fetched once more, each on its own, so that every record is complete.
         """
-        page_number = 0
-        page_count = 1
-        while page_number < page_count:
-            page_number += 1
+        for page_number in itertools.count(start=1):
             page = await self.page_datasets(
                 page=page_number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
             )
-            page_count = page.total_pages
-
             for dataset in page.datasets:
                 if dataset.metadata_omitted:
                     yield await self.get_dataset(dataset.id)
                 else:
                     yield dataset
 
+            if page_number >= page.total_pages:
+                return
+
     async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
-        page_number = 0
-        page_count = 1
-        while page_number < page_count:
-            page_number += 1
+        for page_number in itertools.count(start=1):
             page = await self.page_jobs(kind, project_id=project_id, page=page_number, page_size=100)
-            page_count = page.total_pages
-
             for job in page.jobs:
                 yield job
+
+            if page_number >= page.total_pages:
+                return
 
     async def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
         """Wait until a job is done, successful or not; call `report` with the job after each poll."""
@@ -237,18 +234,18 @@ class AsyncTouchstone:
         await self.close()
 
     async def _perform(self, steps: Steps[T]) -> T:
-        """Perform the steps that a generator yields, send it the outcome of each, and return its result."""
-        outcome: Outcome = None
+        """Perform the steps that a generator yields, send it the result of each, and return what it returns."""
+        step_result: StepResult = None
         while True:
             try:
-                step = steps.send(outcome)
+                step = steps.send(step_result)
             except StopIteration as finished:
                 result: T = finished.value
                 return result
-            outcome = await self._perform_step(step)
+            step_result = await self._perform_step(step)
 
-    async def _perform_step(self, step: Step) -> Outcome:
-        """Send a call, renew the tokens or pause, and return the outcome that the step documents."""
+    async def _perform_step(self, step: Step) -> StepResult:
+        """Send a call, renew the tokens or pause, and return the result that the step documents."""
         match step:
             case SendCall(call):
                 return await self._send(call)

@@ -1,4 +1,4 @@
-"""What callers write: filters, fields of records, orders of jobs. Each is a table of keyword arguments."""
+"""Keyword arguments of the client's methods: filters, fields of records and projects, and options of jobs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
@@ -124,7 +124,7 @@ class ProfileFields(TypedDict, total=False):
 
 
 class TrainOptions(TypedDict, total=False):
-    """What may be said about a training beside its dataset and its target; left out, the service chooses."""
+    """The options of a training besides its dataset and its target; the service chooses those that are left out."""
 
     task: Literal["auto", "classification", "regression"]
     features: Mapping[Literal["include", "exclude"], Sequence[str]]
@@ -139,7 +139,7 @@ class TrainOptions(TypedDict, total=False):
 
 
 class ExplainOptions(TypedDict, total=False):
-    """What is explained (a training job by `job_id`, or a dataset by `dataset_id`), and how."""
+    """The subject of an explanation (a training by `job_id`, or a dataset by `dataset_id`), and its options."""
 
     job_id: str
     dataset_id: int

@@ -1,4 +1,4 @@
-"""What the service answers, as types. Unknown fields are passed over, so that a newer service can be asked too."""
+"""Types of the service's responses. Unknown fields are ignored, so that the client also understands a newer service."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -86,7 +86,7 @@ class DatasetPage(Struct, frozen=True, kw_only=True):
 
 
 class Weight(Struct, frozen=True, kw_only=True):
-    """How much a criterion counts."""
+    """The weight of a criterion in a ranking."""
 
     criterion_name: str
     weight: float
@@ -223,7 +223,7 @@ class ResetToken(Struct, frozen=True, kw_only=True):
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """A place where one is signed in."""
+    """A session of the caller: a device on which they are signed in."""
 
     id: UUID
     user_agent: str | None = None
@@ -234,7 +234,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """How far a job is; `percent` between 0 and 100."""
+    """The progress of a job; `percent` lies between 0 and 100."""
 
     percent: float = 0
     phase: str | None = None
@@ -244,7 +244,7 @@ class Progress(Struct, frozen=True, kw_only=True):
 
 
 class JobFailure(Struct, frozen=True, kw_only=True):
-    """Why a job failed."""
+    """The reason why a job failed."""
 
     code: str
     message: str
@@ -261,7 +261,7 @@ class Artifact(Struct, frozen=True, kw_only=True):
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """A training or an explanation: what was asked, how far it is, and what came out."""
+    """A training or an explanation with its request, its progress and its result."""
 
     id: UUID
     kind: Kind
@@ -302,7 +302,7 @@ class JobEvent(Struct, frozen=True, kw_only=True):
 
 
 class Health(Struct, frozen=True, kw_only=True):
-    """Whether the service is ready, and each resource by name."""
+    """The state of the service, and of each of its resources by name."""
 
     status: str
     resources: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """The rules by which a client sends a call again: retries, renewals of expired tokens, and polling of jobs.
 
 Nothing here performs I/O. Each set of rules is a generator that yields steps (send, renew, pause) and receives the
-outcome of each. The synchronous and the asynchronous client perform the steps, and so follow the same rules.
+result of each. The synchronous and the asynchronous client perform the steps, and so follow the same rules.
 """
 
 from collections.abc import Callable, Generator
@@ -30,14 +30,14 @@ POLL_DELAY_GROWTH: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class SendCall:
-    """A step that sends the call; its outcome is the response, or the error that prevented one."""
+    """A step that sends the call; its result is the response, or the error that prevented one."""
 
     call: Call[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class RenewTokens:
-    """A step that renews the tokens; its outcome is True if the caller now has a new access token.
+    """A step that renews the tokens; its result is True if the caller now has a new access token.
 
     Nothing is sent if another call has replaced `expired_token` in the meantime.
     """
@@ -47,14 +47,14 @@ class RenewTokens:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A step that waits; its outcome is None."""
+    """A step that waits; its result is None."""
 
     seconds: float
 
 
 Step = SendCall | RenewTokens | Pause
-Outcome = httpx2.Response | httpx2.RequestError | bool | None
-Steps = Generator[Step, Outcome, T]
+StepResult = httpx2.Response | httpx2.RequestError | bool | None
+Steps = Generator[Step, StepResult, T]
 
 
 def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
@@ -70,20 +70,20 @@ def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
 
     for attempt in range(1, MAX_ATTEMPTS + 1):
         token = identity.token
-        outcome = yield SendCall(call)
+        result = yield SendCall(call)
 
-        if not has_renewed_tokens and _is_token_expired(outcome, call, identity):
+        if not has_renewed_tokens and _is_token_expired(result, call, identity):
             has_renewed_tokens = True
             is_renewed = yield RenewTokens(expired_token=token)
             if is_renewed:
-                outcome = yield SendCall(call)
+                result = yield SendCall(call)
 
-        delay_seconds = _seconds_until_retry(outcome, call, attempt)
+        delay_seconds = _seconds_until_retry(result, call, attempt)
         if delay_seconds is None:
             break
         yield Pause(delay_seconds)
 
-    return read_outcome(outcome, call)
+    return read_result(result, call)
 
 
 def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Steps[Job]:
@@ -105,28 +105,28 @@ def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | N
         delay_seconds = min(delay_seconds * POLL_DELAY_GROWTH, MAX_POLL_DELAY_SECONDS)
 
 
-def read_outcome(outcome: Outcome, call: Call[T]) -> T:
+def read_result(result: StepResult, call: Call[T]) -> T:
     """Return the content of the response to a call, as the type that the call declares.
 
     Raises:
         TouchstoneError: The service refused the call or did not respond.
     """
-    if isinstance(outcome, httpx2.RequestError):
-        raise unreachable(outcome) from outcome
+    if isinstance(result, httpx2.RequestError):
+        raise unreachable(result) from result
 
-    assert isinstance(outcome, httpx2.Response), "a call that was sent has a response or an error"
-    if outcome.is_error:
-        raise refused(outcome)
-    return call.read(outcome)
+    assert isinstance(result, httpx2.Response), "a call that was sent has a response or an error"
+    if result.is_error:
+        raise refused(result)
+    return call.read(result)
 
 
-def _is_token_expired(outcome: Outcome, call: Call[Any], identity: Identity) -> bool:
+def _is_token_expired(result: StepResult, call: Call[Any], identity: Identity) -> bool:
     """Return whether the service rejected the access token of a call, and the caller can obtain a new one."""
-    is_unauthorized = isinstance(outcome, httpx2.Response) and outcome.status_code == 401
+    is_unauthorized = isinstance(result, httpx2.Response) and result.status_code == 401
     return is_unauthorized and not call.public and identity.refresh_token is not None
 
 
-def _seconds_until_retry(outcome: Outcome, call: Call[Any], attempt: int) -> float | None:
+def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> float | None:
     """Return how long to wait before a call is sent again, or None if it must not be sent again.
 
     Only calls that change nothing are repeated, and only after errors that may pass. The delay is the one that the
@@ -136,12 +136,12 @@ def _seconds_until_retry(outcome: Outcome, call: Call[Any], attempt: int) -> flo
         return None
 
     default_delay = FIRST_RETRY_DELAY_SECONDS * 2.0 ** (attempt - 1)
-    if isinstance(outcome, httpx2.RequestError):
+    if isinstance(result, httpx2.RequestError):
         return default_delay
-    if not isinstance(outcome, httpx2.Response) or outcome.status_code not in TEMPORARY_STATUSES:
+    if not isinstance(result, httpx2.Response) or result.status_code not in TEMPORARY_STATUSES:
         return None
 
-    requested_delay = retry_after_seconds(outcome)
+    requested_delay = retry_after_seconds(result)
     if requested_delay is None:
         return default_delay
     if requested_delay > MAX_RETRY_AFTER_SECONDS:

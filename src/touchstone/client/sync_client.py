@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,11 +21,11 @@ from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
 from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 from touchstone.client.retries import (
-    Outcome,
     Pause,
     RenewTokens,
     SendCall,
     Step,
+    StepResult,
     Steps,
     send_with_retries,
     wait_for_job,
@@ -147,31 +148,27 @@ class Touchstone:
         The service leaves the metadata of some records out of a page that would be too long. These records are
         fetched once more, each on its own, so that every record is complete.
         """
-        page_number = 0
-        page_count = 1
-        while page_number < page_count:
-            page_number += 1
+        for page_number in itertools.count(start=1):
             page = self.page_datasets(
                 page=page_number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
             )
-            page_count = page.total_pages
-
             for dataset in page.datasets:
                 if dataset.metadata_omitted:
                     yield self.get_dataset(dataset.id)
                 else:
                     yield dataset
 
+            if page_number >= page.total_pages:
+                return
+
     def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> Iterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
-        page_number = 0
-        page_count = 1
-        while page_number < page_count:
-            page_number += 1
+        for page_number in itertools.count(start=1):
             page = self.page_jobs(kind, project_id=project_id, page=page_number, page_size=100)
-            page_count = page.total_pages
-
             yield from page.jobs
+
+            if page_number >= page.total_pages:
+                return
 
     def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
         """Wait until a job is done, successful or not; call `report` with the job after each poll."""
@@ -235,18 +232,18 @@ class Touchstone:
         self.close()
 
     def _perform(self, steps: Steps[T]) -> T:
-        """Perform the steps that a generator yields, send it the outcome of each, and return its result."""
-        outcome: Outcome = None
+        """Perform the steps that a generator yields, send it the result of each, and return what it returns."""
+        step_result: StepResult = None
         while True:
             try:
-                step = steps.send(outcome)
+                step = steps.send(step_result)
             except StopIteration as finished:
                 result: T = finished.value
                 return result
-            outcome = self._perform_step(step)
+            step_result = self._perform_step(step)
 
-    def _perform_step(self, step: Step) -> Outcome:
-        """Send a call, renew the tokens or pause, and return the outcome that the step documents."""
+    def _perform_step(self, step: Step) -> StepResult:
+        """Send a call, renew the tokens or pause, and return the result that the step documents."""
         match step:
             case SendCall(call):
                 return self._send(call)

@@ -69,11 +69,16 @@ def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] |
     if "expected" in facts:
         # Pydantic lists the accepted values in English: 'a', 'b' or 'c'.
         facts["expected"] = str(facts["expected"]).replace("' or '", "', '")
-    if "is_near" in facts:
-        hint = NEAREST_NAMES if facts["is_near"] else ACCEPTED_NAMES
-        facts["hint"] = _fill_placeholders(VALIDATION[hint], {"known": facts["known"]}, locale)
+    if "known" in facts and "is_near" in facts:
+        facts["hint"] = _known_names_hint(facts["known"], locale, are_near=facts["is_near"])
 
     return _fill_placeholders(VALIDATION[key], facts, locale)
+
+
+def _known_names_hint(known_names: str, locale: str, *, are_near: bool) -> str:
+    """Return the end of a sentence about an unknown name: the known names that resemble it, or all if none does."""
+    key = NEAREST_NAMES if are_near else ACCEPTED_NAMES
+    return _fill_placeholders(VALIDATION[key], {"known": known_names}, locale)
 
 
 def _join_items(fact: Any) -> Any:
