@@ -50,7 +50,7 @@ def create(
     names: dict[str, Any],
 ) -> None:
     """Make an account."""
-    chosen_password = password or secrets.token_urlsafe(12)
+    generated_password = secrets.token_urlsafe(12)
     profile = accounts.UserProfile(**names)
 
     async def create_account() -> UserView:
@@ -58,13 +58,16 @@ def create(
             return await accounts.create_user(
                 database,
                 email=email,
-                password=chosen_password,
+                password=password or generated_password,
                 is_superuser=admin,
                 profile=profile,
             )
 
     account = asyncio.run(create_account())
-    _print_account(account, generated_password=None if password else chosen_password)
+    if password:
+        _print_account(account)
+    else:
+        _print_account(account, generated_password=generated_password)
 
 
 @local_command(user, "list")
