@@ -32,20 +32,25 @@ class EventStream:
         """The seconds to wait before the next connection; 0 if the job is done and there will be none."""
         return 0.0 if self._job_is_done else self._retry_delay_seconds
 
-    def expects_more(self) -> bool:
-        """Return whether to open another connection; the caller opens it if so.
+    def begin_connection(self) -> bool:
+        """Count a new connection and return True, or return False if the stream has ended.
 
-        The connection counts as silent until `read_message` returns an event from it.
+        The stream has ended if the job is done, or if several connections in a row brought no event. A connection
+        counts as silent until `read_message` returns an event from it.
 
         Raises:
-            TouchstoneError: Several connections in a row brought no event, and the last of them failed.
+            TouchstoneError: Several connections in a row brought no event, and one of them failed.
         """
-        if self._silent_connections == MAX_SILENT_CONNECTIONS and self._last_error is not None:
-            raise unreachable(self._last_error)
+        if self._job_is_done:
+            return False
 
-        expects_more = not self._job_is_done and self._silent_connections < MAX_SILENT_CONNECTIONS
+        if self._silent_connections == MAX_SILENT_CONNECTIONS:
+            if self._last_error is not None:
+                raise unreachable(self._last_error)
+            return False
+
         self._silent_connections += 1
-        return expects_more
+        return True
 
     def connection_failed(self, error: httpx2.RequestError) -> None:
         """Remember why a connection ended, for the error message if the stream is given up."""

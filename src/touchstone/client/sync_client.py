@@ -184,7 +184,7 @@ class Touchstone:
             TouchstoneError: The service refused the call, or several connections in a row failed.
         """
         stream = EventStream(after)
-        while stream.expects_more():
+        while stream.begin_connection():
             try:
                 response = self.run(job_calls.follow_job(job.kind, job.id, after=stream.last_event_id))
                 with closing(response):
