@@ -48,9 +48,8 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback()(_accept_no_options)
 
-    command_name = arguments[0] if arguments else None
-    if command_name in COMMAND_MODULES:
-        module_names = [COMMAND_MODULES[command_name]]
+    if arguments and arguments[0] in COMMAND_MODULES:
+        module_names = [COMMAND_MODULES[arguments[0]]]
     else:
         module_names = list(dict.fromkeys(COMMAND_MODULES.values()))
 

@@ -48,14 +48,13 @@ def build_request(
     A header that the call sets replaces the one that the identity would send. The address of the caller travels as
     the request extension `client`, which only a transport to an application in the same process reads.
     """
-    query = list(query_pairs(call.query))
     headers = {**identity.headers(with_token=not call.public), **call.headers}
     extensions = {"client": identity.address} if identity.address else None
 
     return http_client.build_request(
         call.method,
         call.path,
-        params=query or None,
+        params=list(query_pairs(call.query)) or None,
         json=call.json,
         content=call.content,
         files=call.files,
