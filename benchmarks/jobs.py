@@ -30,11 +30,11 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare
 from touchstone.database.tables import job_artifacts, job_events
 from touchstone.database.tables import jobs as job_rows
-from touchstone.jobs import queue_store, store
-from touchstone.jobs.artifact_store import ArtifactStore
+from touchstone.jobs import job_store, queue_store
+from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
-from touchstone.jobs.execution.fork_server import main as run_fork_server
-from touchstone.jobs.execution.local import WORKER_COMMAND, ProcessExecutor
+from touchstone.jobs.execution.fork_server import run_fork_server
+from touchstone.jobs.execution.process_executor import FORK_SERVER_COMMAND, ProcessExecutor
 from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
 from touchstone.jobs.records import JobSource, NewJob
 from touchstone.jobs.states import FINAL
@@ -54,9 +54,9 @@ def write(context: TaskContext) -> TaskSucceeded:
     for step in range(5):
         context.report(20 * step, f"step {step}", step=step, total_steps=5, message="searching_models")
         time.sleep(0.1)
-    (context.scratch / "result.bin").write_bytes(os.urandom(100_000))
+    (context.scratch_folder / "result.bin").write_bytes(os.urandom(100_000))
     return TaskSucceeded(
-        result={"attempt": context.scratch.name}, files=(OutputFile(name="result.bin", media_type="x/y"),)
+        result={"attempt": context.scratch_folder.name}, files=(OutputFile(name="result.bin", media_type="x/y"),)
     )
 
 
@@ -100,7 +100,7 @@ class Workplace:
     async def dispatching(self, command: tuple[str, ...] = TINY) -> AsyncIterator[Dispatcher]:
         """A dispatcher at work, its fork server warm."""
         executor = ProcessExecutor(command)
-        await executor.warm()
+        await executor.warm_up()
         kinds = ("noop", "write", "train")
         dispatcher = Dispatcher(self.database, executor, self.artifact_store, kinds=kinds, settings=self.settings)
         dispatcher.start()
@@ -137,7 +137,7 @@ async def overhead(workplace: Workplace) -> None:
     ]
     table.write_text("\n".join(lines))
     pure, jobs = [], []
-    async with workplace.dispatching(WORKER_COMMAND) as dispatcher:
+    async with workplace.dispatching(FORK_SERVER_COMMAND) as dispatcher:
         for _ in range(3):
             ran = await asyncio.to_thread(
                 subprocess.run, [sys.executable, "-m", "benchmarks.bare_training", str(table)], capture_output=True
@@ -165,7 +165,9 @@ async def cancels(workplace: Workplace, count: int) -> None:
             dispatcher.wake()
             await asyncio.sleep(draw.random() * 0.4)
             begun = time.perf_counter()
-            await store.cancel(workplace.database, job)  # without a word to the dispatcher: another process may run it
+            await job_store.cancel_job(
+                workplace.database, job
+            )  # without a word to the dispatcher: another process may run it
             await workplace.until(job, *FINAL)
             taken.append(time.perf_counter() - begun)
     print_row(f"cancel, {count} times", f"{statistics.median(taken):.2f} s", f"worst {max(taken):.2f} s", "<= 2 s")

@@ -37,7 +37,7 @@ from touchstone.http.same_installation_check import (
 )
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.jobs.kinds import JOB_KIND_NAMES
-from touchstone.jobs.runtime import Jobs
+from touchstone.jobs.runtime import JobRuntime
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.first_administrator import Credentials, create_first_administrator
@@ -243,12 +243,12 @@ async def _open_gateway_with_backends(settings: Settings, database: Database, se
     selection = await services.add(Selection.open(settings, database, tokens=None))
     selection_upstream = InProcessBackend(selection.app)
 
-    jobs = await services.add(Jobs.open(settings, database, JOB_KIND_NAMES))
+    job_runtime = await services.add(JobRuntime.open(settings, database, JOB_KIND_NAMES))
     training = await services.add(
-        Training.open(settings, database, tokens=None, selection=selection_upstream, jobs=jobs)
+        Training.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
     )
     explanation = await services.add(
-        Explanation.open(settings, database, tokens=None, selection=selection_upstream, jobs=jobs)
+        Explanation.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
     )
 
     upstreams: dict[str, Upstream] = {

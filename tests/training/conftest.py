@@ -15,9 +15,9 @@ from touchstone.core.settings import MIB, Settings
 from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.internal_client import InternalClient
-from touchstone.jobs.execution.local import ProcessExecutor
+from touchstone.jobs.execution.process_executor import ProcessExecutor
 from touchstone.jobs.kinds import JOB_KIND_NAMES
-from touchstone.jobs.runtime import Jobs
+from touchstone.jobs.runtime import JobRuntime
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.training.app import Training
 
@@ -52,12 +52,12 @@ class Selection:
 class Backends:
     """The two applications, one job runtime for both, and clients that say who they are."""
 
-    def __init__(self, jobs: Jobs, selection: Selection) -> None:
+    def __init__(self, jobs: JobRuntime, selection: Selection) -> None:
         internal_client = InternalClient(selection, None)
         self.jobs = jobs
         self.selection = selection
-        self.training = Training(jobs, internal_client, None, owns_jobs=False)
-        self.explanation = Explanation(jobs, internal_client, None, owns_jobs=False)
+        self.training = Training(jobs, internal_client, None, owns_runtime=False)
+        self.explanation = Explanation(jobs, internal_client, None, owns_runtime=False)
         self.user = uuid4()
 
     def client(self, user: UUID | None = None, *, of: str = "training", **headers: str) -> httpx2.AsyncClient:
@@ -89,7 +89,7 @@ def data_root(tmp_path: Path) -> Path:
 async def backends(database: Database, settings: Settings, data_root: Path) -> AsyncIterator[Backends]:
     quick = {"data_roots": (data_root,), "job_memory_bytes": 512 * MIB, "job_workers": 2, "job_seconds": 60}
     executor = ProcessExecutor(TINY)
-    jobs = Jobs(
+    jobs = JobRuntime(
         settings.model_copy(update=quick), database, JOB_KIND_NAMES, executor=executor, synchronous_executor=executor
     )
     jobs.start()

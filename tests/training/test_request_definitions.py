@@ -13,7 +13,7 @@ from msgspec import Struct
 from touchstone import web
 from touchstone.cli.job_commands import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
 from touchstone.client.fields import ExplainOptions, TrainOptions
-from touchstone.jobs.request_schemas import schema_model
+from touchstone.jobs.request_schemas import request_model
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
 START_FORM = Path(web.__file__).parent / "templates" / "train.html"
@@ -92,7 +92,7 @@ def test_command_line_options_fill_defined_fields(
 @pytest.mark.parametrize("definition", DEFINITIONS)
 def test_http_schema_has_the_defined_bounds_and_defaults(definition: type[Struct]) -> None:
     """The HTTP schema has the fields of the definition with their bounds and defaults."""
-    schema = schema_model(definition).model_json_schema()
+    schema = request_model(definition).model_json_schema()
     nested_schemas = [schema, *schema.get("$defs", {}).values()]
     structs = [definition, *(bare_type(field.type) for field in msgspec.structs.fields(definition))]
     for struct in filter(is_struct, structs):

@@ -1,5 +1,20 @@
-"""Jobs: long work that is queued as a row, executed in a process of its own, and followed by its owner.
+"""Jobs: trainings and explanations, queued as database rows and executed in processes of their own.
 
-Requests come in through `routes` and `start`, are queued by `queue_store`, claimed by a `dispatcher`, and executed by
-what `execution` contains. `kinds` is the table of the kinds of jobs.
+A job passes through these modules, in this order:
+
+- `job_routes`, `job_submission`: accept requests, check them against the data, and queue the job;
+- `queue_store`: the queue in the database, from which workers claim jobs;
+- `dispatcher`, `attempt`: claim jobs, execute them, and record how they end;
+- `execution`: the processes, local or on Ray, in which the tasks of jobs run;
+- `job_event_stream`, `job_responses`, `job_json`: report progress and results to the owner.
+
+Modules whose name ends in `_store` contain the SQL statements on the rows of jobs:
+
+- `job_store`: what owners do with their jobs: read, cancel and delete them;
+- `queue_store`: queueing new jobs and claiming the next one;
+- `lease_store`: the leases of workers, and retrying the jobs of lost workers;
+- `outcome_store`: the progress and the outcome of an attempt;
+- `state_transition_store`: the moves between states, which the other stores are built on.
+
+Files are handled by `input_files`, `artifact_files` and `trained_models`.
 """

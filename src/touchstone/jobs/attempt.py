@@ -1,4 +1,4 @@
-"""Executing one attempt at a job: opening its inputs, running its task, and recording the outcome."""
+"""Attempts at jobs: opening the inputs of a job, running its task, and recording the outcome."""
 
 import asyncio
 import os
@@ -11,14 +11,14 @@ import structlog
 from touchstone.core.errors import DataFileUnreadable, ModelGone, ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.jobs import lease_store, store
-from touchstone.jobs.artifact_store import ArtifactStore, BrokenArtifact
+from touchstone.jobs import lease_store, outcome_store
+from touchstone.jobs.artifact_files import ArtifactStore, BrokenArtifact
 from touchstone.jobs.execution.protocol import (
+    ExecutionOutcome,
     Executor,
     ProcessDied,
     ResourceLimits,
     TaskFailed,
-    TaskOutcome,
     TaskSucceeded,
     WorkItem,
 )
@@ -26,16 +26,16 @@ from touchstone.jobs.input_files import InputFiles
 from touchstone.jobs.records import Claim, JobFailure, JobProgress, JobRecord, JobSource
 
 RETRY_SECONDS: Final = 1.0
-MAX_FILE_BYTES: Final = 2 * 2**30
+MAX_OUTPUT_FILE_BYTES: Final = 2 * 2**30
 log = structlog.get_logger("touchstone.jobs")
 
 
 class StopReason(Enum):
-    """Why an attempt is stopped before its task has finished."""
+    """The reasons why an attempt is stopped before its task has ended."""
 
-    CANCELLED = auto()  # by the job's owner
-    LEASE_LOST = auto()  # another process may hold the job now
-    SHUTDOWN = auto()  # this process stops
+    CANCELLED = auto()  # The owner has cancelled the job.
+    LEASE_LOST = auto()  # The lease has expired, and another process may hold the job now.
+    SHUTDOWN = auto()  # This process shuts down.
 
 
 class Attempt:
@@ -49,23 +49,27 @@ class Attempt:
         self._unrecorded_progress: JobProgress | None = None
 
     def note_progress(self, progress: JobProgress) -> None:
-        """Remember the latest progress until it is recorded."""
+        """Remember the latest progress until the dispatcher records it."""
         self.phase = progress.phase
         self._unrecorded_progress = progress
 
     def take_progress(self) -> JobProgress | None:
-        """Return the progress that is not recorded yet, and forget it."""
-        progress, self._unrecorded_progress = self._unrecorded_progress, None
+        """Return the progress that has not been recorded yet, if there is any, and forget it."""
+        progress = self._unrecorded_progress
+        self._unrecorded_progress = None
         return progress
 
     def stop(self, reason: StopReason) -> None:
-        """Stop the attempt; the first reason counts."""
+        """Ask the attempt to stop. If this is called several times, the first reason counts."""
         if not self.stop_reason.done():
             self.stop_reason.set_result(reason)
 
 
 class AttemptRunner:
-    """Executes attempts and records how they end."""
+    """Executes attempts for the dispatcher and records how they end.
+
+    Set `is_closing` when the process shuts down: from then on, a write that fails is no longer repeated.
+    """
 
     def __init__(
         self, database: Database, executor: Executor, artifact_store: ArtifactStore, settings: Settings
@@ -78,64 +82,89 @@ class AttemptRunner:
         self._settings = settings
 
     async def run(self, attempt: Attempt) -> None:
-        """Execute an attempt until its task has finished or it is stopped, and record the outcome."""
-        task = asyncio.ensure_future(self._run_task(attempt))
+        """Execute an attempt until its task ends or the attempt is stopped, and record how it ended.
+
+        Errors are logged and not raised: a job whose outcome cannot be recorded is taken over by another worker once
+        its lease has expired.
+        """
         try:
-            first: list[asyncio.Future[Any]] = [task, attempt.stop_reason]
-            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-            task.cancel()
-            await asyncio.wait({task})  # until its process is gone
-
-            if task.cancelled():
-                await self._retry(lambda: self._record_stop(attempt.claim, attempt.stop_reason.result()))
+            outcome = await self._run_until_stopped(attempt)
+            if outcome is not None:
+                await self._record_outcome(attempt, outcome)
             else:
-                await self._record_outcome(attempt, task.result())
+                stop_reason = attempt.stop_reason.result()
+                await self._retry(lambda: self._record_stop(attempt.claim, stop_reason))
         except Exception:
-            log.exception(
-                "the outcome of a job could not be recorded; its lease will expire", job_id=str(attempt.job.id)
-            )
+            job_id = str(attempt.job.id)
+            log.exception("the outcome of a job could not be recorded; its lease will expire", job_id=job_id)
 
-    async def _run_task(self, attempt: Attempt) -> TaskOutcome:
+    async def _run_until_stopped(self, attempt: Attempt) -> ExecutionOutcome | None:
+        """Run the task of an attempt, and return its outcome, or None if the attempt was stopped first.
+
+        In both cases the process of the task has ended when this returns.
+        """
+        execution = asyncio.ensure_future(self._run_task(attempt))
+        awaited: list[asyncio.Future[Any]] = [execution, attempt.stop_reason]
+        await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+
+        # Cancelling has no effect if the task has ended. Otherwise the executor first kills its process.
+        execution.cancel()
+        await asyncio.wait({execution})
+        return None if execution.cancelled() else execution.result()
+
+    async def _run_task(self, attempt: Attempt) -> ExecutionOutcome:
+        """Open the input files of an attempt and run its task in a worker process.
+
+        A file that cannot be opened, and a scratch folder that cannot be created, are failures of the job.
+        """
         source = attempt.job.source or JobSource()
         try:
-            with self._input_files.open(source) as files:
-                scratch = await self._artifact_store.create_scratch(attempt.claim)
-                item = WorkItem(
+            with self._input_files.open(source) as files_by_role:
+                scratch_folder = await self._artifact_store.create_scratch(attempt.claim)
+                work_item = WorkItem(
                     name=f"job-{attempt.job.id}",
                     task=attempt.job.kind,
                     request=attempt.job.request,
                     source=source,
-                    files=tuple(files),
-                    scratch=str(scratch),
-                    limits=self._limits(),
+                    file_roles=tuple(files_by_role),
+                    scratch_folder=str(scratch_folder),
+                    limits=self._resource_limits(),
                 )
                 return await self.executor.run(
-                    item, list(files.values()), listener=attempt.note_progress, seconds=self._settings.job_seconds
+                    work_item,
+                    list(files_by_role.values()),
+                    on_progress=attempt.note_progress,
+                    timeout_seconds=self._settings.job_seconds,
                 )
         except (DataFileUnreadable, ModelGone) as error:
             return TaskFailed(code=error.code, phase="reading")
         except OSError as error:
             return TaskFailed(code="storage_failed", phase="starting", detail=repr(error))
 
-    def _limits(self) -> ResourceLimits:
+    def _resource_limits(self) -> ResourceLimits:
+        core_count = os.cpu_count() or 1
         return ResourceLimits(
             memory_bytes=self._settings.job_memory_bytes,
-            file_bytes=MAX_FILE_BYTES,
-            cpu_seconds=self._settings.job_seconds * (os.cpu_count() or 1),
+            file_bytes=MAX_OUTPUT_FILE_BYTES,
+            cpu_seconds=self._settings.job_seconds * core_count,
         )
 
     async def _record_stop(self, claim: Claim, reason: StopReason) -> None:
+        """Record that an attempt was stopped. After a lost lease, the row of the job is no longer ours to change."""
         if reason is StopReason.CANCELLED:
-            await store.finish_cancelling(self._database, claim)
+            await outcome_store.finish_cancelling(self._database, claim)
         elif reason is StopReason.SHUTDOWN:
-            await lease_store.requeue_stopped(self._database, claim)
+            await lease_store.requeue_after_shutdown(self._database, claim)
+
         await self._artifact_store.remove_scratch(claim)
 
-    async def _record_outcome(self, attempt: Attempt, outcome: TaskOutcome) -> None:
+    async def _record_outcome(self, attempt: Attempt, outcome: ExecutionOutcome) -> None:
+        """Record the last progress and the outcome of an attempt that ended by itself, and clean up after it."""
         claim = attempt.claim
+
         progress = attempt.take_progress()
         if progress is not None:
-            await self._retry(lambda: store.record_progress(self._database, {claim: progress}))
+            await self._retry(lambda: outcome_store.record_progress(self._database, {claim: progress}))
 
         if isinstance(outcome, TaskSucceeded):
             await self._record_success(claim, outcome)
@@ -144,11 +173,12 @@ class AttemptRunner:
         else:
             await self._record_death(attempt, outcome)
 
-        # Whatever the outcome, a job that its owner has cancelled meanwhile is cancelled.
-        await self._retry(lambda: store.finish_cancelling(self._database, claim))
+        # If the owner has cancelled the job meanwhile, the moves above were refused, and the job is cancelled instead.
+        await self._retry(lambda: outcome_store.finish_cancelling(self._database, claim))
         await self._artifact_store.remove_scratch(claim)
 
     async def _record_success(self, claim: Claim, success: TaskSucceeded) -> None:
+        """Publish the output files of an attempt and record its result; if the files are unusable, fail the job."""
         try:
             artifacts = await self._artifact_store.publish(claim, success.files)
         except (BrokenArtifact, OSError) as error:
@@ -156,22 +186,30 @@ class AttemptRunner:
             await self._record_failure(claim, failure)
             return
 
-        still_held = await self._retry(lambda: store.succeed(self._database, claim, success.result, artifacts))
-        if not still_held:
+        was_recorded = await self._retry(
+            lambda: outcome_store.record_success(self._database, claim, success.result, artifacts)
+        )
+        if not was_recorded:
             await self._artifact_store.unpublish(claim)
 
-    async def _record_failure(self, claim: Claim, outcome: TaskFailed) -> None:
-        log.info("job failed", job_id=str(claim.id), code=outcome.code, detail=outcome.detail)
-        failure = JobFailure(code=outcome.code, phase=outcome.phase, facts=outcome.facts)
-        await self._retry(lambda: store.fail(self._database, claim, failure))
+    async def _record_failure(self, claim: Claim, failed: TaskFailed) -> None:
+        log.info("job failed", job_id=str(claim.job_id), code=failed.code, detail=failed.detail)
+        failure = JobFailure(code=failed.code, phase=failed.phase, facts=failed.facts)
+        await self._retry(lambda: outcome_store.record_failure(self._database, claim, failure))
 
-    async def _record_death(self, attempt: Attempt, outcome: ProcessDied) -> None:
-        log.warning("a worker died", job_id=str(attempt.job.id), status=outcome.status)
-        failure = JobFailure(code="worker_died", phase=attempt.phase, facts={"status": outcome.status})
-        await self._retry(lambda: lease_store.requeue_lost(self._database, attempt.claim, failure))
+    async def _record_death(self, attempt: Attempt, death: ProcessDied) -> None:
+        log.warning("a worker died", job_id=str(attempt.job.id), status=death.status)
+        failure = JobFailure(code="worker_died", phase=attempt.phase, facts={"status": death.status})
+        await self._retry(lambda: lease_store.requeue_after_death(self._database, attempt.claim, failure))
 
     async def _retry(self, write: Callable[[], Awaitable[bool | None]]) -> bool | None:
-        """Repeat a write while the database is away or full, so that finished work is not lost."""
+        """Repeat a write until it succeeds, so that finished work survives an unreachable or full database.
+
+        Returns what the write returns.
+
+        Raises:
+            ServiceError: the write failed while the process shuts down.
+        """
         while True:
             try:
                 return await write()

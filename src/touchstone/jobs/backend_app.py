@@ -1,4 +1,4 @@
-"""The application of a job service: opened once per process, an ASGI application until it is closed."""
+"""The base class of the training and the explanation service, whose applications differ only in a few routes."""
 
 from typing import ClassVar, Self
 
@@ -13,28 +13,38 @@ from touchstone.http.health import Resource
 from touchstone.http.internal_client import InternalClient
 from touchstone.http.routing import AllowedMethodsMiddleware, TrailingSlashMiddleware
 from touchstone.http.upstream import Upstream
+from touchstone.jobs.job_routes import job_router
 from touchstone.jobs.kinds import JobKind
-from touchstone.jobs.request_context import JobService
-from touchstone.jobs.routes import jobs as job_routes
-from touchstone.jobs.runtime import Jobs
+from touchstone.jobs.request_context import JobServiceState
+from touchstone.jobs.runtime import JobRuntime
 from touchstone.jobs.selection_client import SelectionClient
 
 
 class JobBackend:
-    """Starts and reports the jobs of one kind; `routes` are those that other kinds do not have."""
+    """A service that starts and reports the jobs of one kind.
+
+    Attributes:
+        kind: the kind of its jobs.
+        routes: the routes that services for other kinds of jobs do not have.
+        app: the ASGI application.
+        resources: what the health check looks at.
+    """
 
     kind: ClassVar[JobKind]
     routes: ClassVar[APIRouter]
 
     def __init__(
-        self, jobs: Jobs, selection: InternalClient, tokens: InternalTokens | None, *, owns_jobs: bool
+        self, runtime: JobRuntime, selection: InternalClient, tokens: InternalTokens | None, *, owns_runtime: bool
     ) -> None:
-        self.resources = (Resource("database", jobs.database.ping),)
-        application = create_app(self.kind.service, self.routes, job_routes, resources=self.resources)
-        application.state.job_service = JobService(self.kind, jobs, SelectionClient(selection))
-        routed = AllowedMethodsMiddleware(application, self.routes, job_routes)
-        self.app = BackendAuthMiddleware(TrailingSlashMiddleware(routed, frozenset()), tokens)
-        self._owned_jobs = jobs if owns_jobs else None
+        self.resources = (Resource("database", runtime.database.ping),)
+        application = create_app(self.kind.service, self.routes, job_router, resources=self.resources)
+        application.state.job_service = JobServiceState(self.kind, runtime, SelectionClient(selection))
+
+        with_allowed_methods = AllowedMethodsMiddleware(application, self.routes, job_router)
+        with_plain_paths = TrailingSlashMiddleware(with_allowed_methods, frozenset())
+        self.app = BackendAuthMiddleware(with_plain_paths, tokens)
+
+        self._owned_runtime = runtime if owns_runtime else None
 
     @classmethod
     async def open(
@@ -44,14 +54,21 @@ class JobBackend:
         tokens: InternalTokens | None,
         selection: Upstream,
         *,
-        jobs: Jobs | None = None,
+        shared_runtime: JobRuntime | None = None,
     ) -> Self:
-        """Open the service, with a job runtime that it shares with others in this process or with one of its own."""
-        owns_jobs = jobs is None
-        runtime = jobs or await Jobs.open(settings, database, (cls.kind.name,))
-        return cls(runtime, InternalClient(selection, tokens), tokens, owns_jobs=owns_jobs)
+        """Open the service.
+
+        It uses `shared_runtime` if other services run in the same process. Otherwise it opens a job runtime of its
+        own, which it closes in the end.
+        """
+        selection_client = InternalClient(selection, tokens)
+        if shared_runtime is not None:
+            return cls(shared_runtime, selection_client, tokens, owns_runtime=False)
+
+        own_runtime = await JobRuntime.open(settings, database, (cls.kind.name,))
+        return cls(own_runtime, selection_client, tokens, owns_runtime=True)
 
     async def close(self) -> None:
-        """Close the job runtime if the service has its own. The database belongs to whoever opened it."""
-        if self._owned_jobs is not None:
-            await self._owned_jobs.close()
+        """Close the job runtime if it belongs to this service; the database belongs to whoever opened it."""
+        if self._owned_runtime is not None:
+            await self._owned_runtime.close()

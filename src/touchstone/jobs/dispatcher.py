@@ -1,7 +1,7 @@
-"""The dispatcher: the loop of a process that claims jobs, keeps their leases, and stops them when it must.
+"""The dispatcher of a process, which claims jobs, keeps their leases alive, and stops them when necessary.
 
-When the process stops in good order, it returns its running jobs to the queue at once. This does not count as a lost
-attempt: the limit on lost attempts is meant for work that kills its worker, not for deployments.
+When the process shuts down in good order, it returns its running jobs to the queue at once. This does not count as a
+lost attempt: the limit on lost attempts is meant for jobs that kill their worker, not for deployments.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ import structlog
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.jobs import lease_store, queue_store, store
-from touchstone.jobs.artifact_store import ArtifactStore
+from touchstone.jobs import lease_store, outcome_store, queue_store
+from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.attempt import Attempt, AttemptRunner, StopReason
 from touchstone.jobs.execution.protocol import Executor
-from touchstone.jobs.records import Claim, JobFailure, JobRecord
+from touchstone.jobs.records import Claim, JobFailure, JobProgress, JobRecord
 from touchstone.jobs.states import JobState
 
 TICK_SECONDS: Final = 0.5
@@ -30,7 +30,10 @@ log = structlog.get_logger("touchstone.jobs")
 
 
 class Dispatcher:
-    """Executes jobs of the given kinds, `settings.job_workers` at once."""
+    """Claims jobs of the given kinds and executes up to `settings.job_workers` of them at once.
+
+    Two loops run side by side: one claims jobs, the other supervises the attempts that are running.
+    """
 
     def __init__(
         self,
@@ -47,41 +50,46 @@ class Dispatcher:
         self._artifact_store = artifact_store
         self._kinds = tuple(kinds)
         self._settings = settings
-        self._attempts: dict[Claim, Attempt] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+
+        self._running_attempts: dict[Claim, Attempt] = {}
+        self._attempt_tasks: set[asyncio.Task[None]] = set()
+
         self._loops: list[asyncio.Task[None]] = []
-        self._claim_soon = asyncio.Event()
-        self._supervise_soon = asyncio.Event()
-        self._renewed_at = 0.0
-        self._reaped_at = 0.0
+        self._claim_wakeup = asyncio.Event()
+        self._supervise_wakeup = asyncio.Event()
+        self._leases_renewed_at = 0.0
+        self._expired_jobs_reaped_at = 0.0
         self._is_closing = False
 
     def start(self) -> None:
-        """Start claiming and supervising jobs."""
+        """Start the loops that claim and supervise jobs."""
         self._loops = [
-            asyncio.ensure_future(self._repeat(self._claim_jobs, self._claim_soon)),
-            asyncio.ensure_future(self._repeat(self._supervise, self._supervise_soon)),
+            asyncio.ensure_future(self._repeat(self._claim_jobs, self._claim_wakeup)),
+            asyncio.ensure_future(self._repeat(self._supervise_attempts, self._supervise_wakeup)),
         ]
 
     def wake(self) -> None:
-        """Look for jobs to claim and to cancel now, without waiting for the next tick."""
-        self._claim_soon.set()
-        self._supervise_soon.set()
+        """Look for jobs to claim and to cancel now, instead of at the next tick."""
+        self._claim_wakeup.set()
+        self._supervise_wakeup.set()
 
     async def close(self) -> None:
-        """Return the running jobs to the queue, and stop."""
+        """Stop claiming jobs, return the running ones to the queue, and wait until their processes have ended."""
         self._is_closing = True
         self.runner.is_closing = True
         self.wake()
         # The loops end after their current step. Cancelling a transaction half-way would cost its connection.
         await asyncio.gather(*self._loops)
 
-        for attempt in self._attempts.values():
+        for attempt in self._running_attempts.values():
             attempt.stop(StopReason.SHUTDOWN)
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._attempt_tasks, return_exceptions=True)
 
     async def _repeat(self, step: Callable[[], Awaitable[None]], wakeup: asyncio.Event) -> None:
-        """Run a step at every tick, or sooner when woken, until the dispatcher closes."""
+        """Run a step at every tick, or as soon as `wakeup` is set, until the dispatcher closes.
+
+        An exception ends only the current run of the step; the next tick tries again.
+        """
         while not self._is_closing:
             wakeup.clear()
             try:
@@ -95,78 +103,100 @@ class Dispatcher:
                 await asyncio.wait_for(wakeup.wait(), TICK_SECONDS)
 
     async def _claim_jobs(self) -> None:
-        """Claim jobs while there are some and this process has room for them."""
-        while len(self._attempts) < self._settings.job_workers and not self._is_closing:
+        """Claim and start jobs until the queue is empty or this process runs as many as it may."""
+        while len(self._running_attempts) < self._settings.job_workers and not self._is_closing:
             job = await queue_store.claim_next(
                 self._database,
                 self._kinds,
                 worker=self.worker,
                 lease_seconds=self._settings.job_lease_seconds,
-                per_user=self._settings.jobs_per_user,
+                max_running_per_user=self._settings.jobs_per_user,
             )
             if job is None:
                 return
             self._start_attempt(job)
 
     def _start_attempt(self, job: JobRecord) -> None:
+        """Start executing a job that was just claimed, in an asyncio task of its own."""
         attempt = Attempt(job)
-        self._attempts[attempt.claim] = attempt
-        task = asyncio.ensure_future(self._run_attempt(attempt))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._running_attempts[attempt.claim] = attempt
+
+        attempt_task = asyncio.ensure_future(self._run_attempt(attempt))
+        self._attempt_tasks.add(attempt_task)
+        attempt_task.add_done_callback(self._attempt_tasks.discard)
 
     async def _run_attempt(self, attempt: Attempt) -> None:
+        """Execute an attempt to its end, and have the next job claimed in its place."""
         try:
             await self.runner.run(attempt)
         finally:
-            del self._attempts[attempt.claim]
-            self._claim_soon.set()
+            del self._running_attempts[attempt.claim]
+            self._claim_wakeup.set()
 
-    async def _supervise(self) -> None:
+    async def _supervise_attempts(self) -> None:
         """Record progress, renew leases, stop attempts that must end, and take over what other workers have lost."""
-        # Copied first: a job that is claimed during the queries below is not missing from their answers.
-        attempts = dict(self._attempts)
+        # Copied before the first query: a job that is claimed later is missing from the query's result, and must not
+        # be mistaken for one that this process has lost.
+        attempts = dict(self._running_attempts)
 
         await self._record_progress(attempts)
         if attempts:
             await self._stop_attempts(attempts)
 
-        if monotonic() - self._reaped_at > self._settings.job_lease_seconds / 2:
-            self._reaped_at = monotonic()
-            if await lease_store.reap_expired(self._database, WORKER_LOST):
-                self._claim_soon.set()
-            await self._remove_abandoned_scratch()
+        reaping_interval_seconds = self._settings.job_lease_seconds / 2
+        if monotonic() - self._expired_jobs_reaped_at > reaping_interval_seconds:
+            self._expired_jobs_reaped_at = monotonic()
+            await self._reap_expired_jobs()
+            await self._remove_abandoned_scratch_folders()
 
     async def _record_progress(self, attempts: dict[Claim, Attempt]) -> None:
-        progress = {claim: latest for claim, attempt in attempts.items() if (latest := attempt.take_progress())}
-        if progress:
-            await store.record_progress(self._database, progress)
+        """Record the progress that these attempts have reported since the last tick."""
+        progress_by_claim: dict[Claim, JobProgress] = {}
+        for claim, attempt in attempts.items():
+            progress = attempt.take_progress()
+            if progress is not None:
+                progress_by_claim[claim] = progress
+
+        if progress_by_claim:
+            await outcome_store.record_progress(self._database, progress_by_claim)
 
     async def _stop_attempts(self, attempts: dict[Claim, Attempt]) -> None:
-        """Stop the attempts whose job is being cancelled, or is no longer held by this process."""
-        states = await self._held_states()
+        """Stop the attempts whose job was cancelled by its owner, or is no longer held by this process."""
+        state_by_claim = await self._load_held_states()
         for claim, attempt in attempts.items():
-            if claim not in states:
+            if claim not in state_by_claim:
                 attempt.stop(StopReason.LEASE_LOST)
-            elif states[claim] is JobState.CANCELLING:
+            elif state_by_claim[claim] is JobState.CANCELLING:
                 attempt.stop(StopReason.CANCELLED)
 
-    async def _held_states(self) -> dict[Claim, JobState]:
-        """Return the states of the jobs that this process holds, and renew their leases when it is time."""
+    async def _load_held_states(self) -> dict[Claim, JobState]:
+        """Return the states of the jobs that this process holds.
+
+        Every third of the lease time, the same statement also renews the leases.
+        """
         lease_seconds = self._settings.job_lease_seconds
-        if monotonic() - self._renewed_at < lease_seconds / 3:
-            return await lease_store.held_by(self._database, self.worker)
+        if monotonic() - self._leases_renewed_at < lease_seconds / 3:
+            return await lease_store.load_states_held_by(self._database, self.worker)
 
-        job_ids = [claim.id for claim in self._attempts]
-        states = await lease_store.renew_leases(self._database, self.worker, job_ids, lease_seconds)
-        self._renewed_at = monotonic()
-        return states
+        job_ids = [claim.job_id for claim in self._running_attempts]
+        state_by_claim = await lease_store.renew_leases(self._database, self.worker, job_ids, lease_seconds)
+        self._leases_renewed_at = monotonic()
+        return state_by_claim
 
-    async def _remove_abandoned_scratch(self) -> None:
+    async def _reap_expired_jobs(self) -> None:
+        """Take over the jobs of workers whose lease has expired, and claim jobs soon if there were any."""
+        reaped_count = await lease_store.reap_expired(self._database, WORKER_LOST)
+        if reaped_count > 0:
+            self._claim_wakeup.set()
+
+    async def _remove_abandoned_scratch_folders(self) -> None:
         """Remove the scratch folders of attempts whose dispatcher was lost, here or in another process."""
-        # Listed before the query: a folder is created after its job is claimed, so no running attempt is missed.
-        abandoned = set(await self._artifact_store.attempts_with_scratch())
-        if abandoned:
-            abandoned -= await lease_store.held_claims(self._database)
-        for claim in abandoned:
+        # The folders are listed before the query: a folder is created after its job is claimed, so the query finds
+        # the claim of every attempt on the list that is still running.
+        abandoned_claims = set(await self._artifact_store.attempts_with_scratch())
+        if not abandoned_claims:
+            return
+
+        abandoned_claims -= await lease_store.load_held_claims(self._database)
+        for claim in abandoned_claims:
             await self._artifact_store.remove_scratch(claim)

@@ -1,4 +1,4 @@
-"""Opening the files that a job reads: its data file, and the model that it explains."""
+"""The files that a job reads: its data file, and the model that it explains."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -9,50 +9,58 @@ from touchstone import demo
 from touchstone.core.errors import DataFileUnreadable, FieldError, ModelGone
 from touchstone.core.settings import Settings
 from touchstone.datafiles import safe_open
-from touchstone.jobs.artifact_store import ArtifactStore
+from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.records import JobSource
 
-# The roles under which a task finds its files.
+# The roles by which a task finds its files.
 DATA: Final = "data"
 MODEL: Final = "model"
 
 
 class InputFiles:
-    """Opens the files that a job's source names, anew for every attempt."""
+    """Opens the files that the source of a job names.
+
+    Worker processes have no access to paths: they receive the files opened. Each attempt opens them anew.
+    """
 
     def __init__(self, settings: Settings, artifact_store: ArtifactStore) -> None:
-        self._roots = settings.data_roots
+        self._data_roots = settings.data_roots
         self._prefixes: Mapping[str, Path] = {"demo": demo.tables_folder(), "uploads": settings.uploads_dir}
         self._artifact_store = artifact_store
 
     @contextlib.contextmanager
     def open(self, source: JobSource) -> Iterator[dict[str, BinaryIO]]:
-        """Open every file that the source names, by role; they are closed afterwards.
+        """Open every file that the source names, yield them by role, and close them at the end of the block.
 
         Raises:
             DataFileUnreadable: the data file cannot be opened.
             ModelGone: the model no longer exists.
         """
-        with contextlib.ExitStack() as stack:
-            files: dict[str, BinaryIO] = {}
+        with contextlib.ExitStack() as opened_files:
+            files_by_role: dict[str, BinaryIO] = {}
             if source.file_path:
-                files[DATA] = stack.enter_context(self.open_data(source.file_path))
+                files_by_role[DATA] = opened_files.enter_context(self.open_data(source.file_path))
             if source.model_path:
-                files[MODEL] = stack.enter_context(self._open_model(source.model_path))
-            yield files
+                files_by_role[MODEL] = opened_files.enter_context(self._open_model(source.model_path))
+            yield files_by_role
 
     def open_data(self, path: str) -> BinaryIO:
-        """Open the data file at the path that a dataset's record names.
+        """Open the data file at the path that the record of a dataset names.
 
         Raises:
-            DataFileUnreadable: it is missing, forbidden, or outside the data folders.
+            DataFileUnreadable: the file is missing, forbidden, or outside the data folders.
         """
         try:
-            return safe_open.open_data_file(path, self._roots, prefixes=self._prefixes)
+            return safe_open.open_data_file(path, self._data_roots, prefixes=self._prefixes)
         except safe_open.UnreadablePath as error:
             raise DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table")) from error
 
     def _open_model(self, path: str) -> BinaryIO:
+        """Open the model file of a training, by the path in its artifact record.
+
+        Raises:
+            ModelGone: the training was deleted, and its model with it.
+        """
         try:
             return self._artifact_store.open(path)
         except FileNotFoundError as error:

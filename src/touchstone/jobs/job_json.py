@@ -1,10 +1,11 @@
-"""The JSON of jobs and their events, as the interface defines it, with sentences in the caller's language."""
+"""The JSON of jobs and their events, as the HTTP interface defines it, with sentences in the caller's language."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from touchstone.jobs.outcome_store import PROGRESS_EVENT
 from touchstone.jobs.records import (
     ArtifactRecord,
     JobEventRecord,
@@ -15,7 +16,6 @@ from touchstone.jobs.records import (
     Json,
 )
 from touchstone.jobs.states import FINAL, JobState
-from touchstone.jobs.store import PROGRESS_EVENT
 from touchstone.messages import MESSAGES, job_error_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.progress import PROGRESS
@@ -27,7 +27,7 @@ def job_json(job: JobRecord, artifacts: Sequence[ArtifactRecord], locale: str) -
 
 
 def job_summary_json(job: JobSummaryRecord, artifacts: Sequence[ArtifactRecord], locale: str) -> Json:
-    """Return the JSON of a job without its result, as in lists."""
+    """Return the JSON of a job without its result, as lists of jobs contain it."""
     return {
         "id": job.id,
         "job_id": job.id,
@@ -51,7 +51,7 @@ def job_summary_json(job: JobSummaryRecord, artifacts: Sequence[ArtifactRecord],
 
 
 def artifact_json(artifact: ArtifactRecord) -> Json:
-    """Return the JSON of an artifact, without its place in the store."""
+    """Return the JSON of an artifact, without the path of its file."""
     return {
         "name": artifact.name,
         "media_type": artifact.media_type,
@@ -61,35 +61,39 @@ def artifact_json(artifact: ArtifactRecord) -> Json:
 
 
 def event_json(event: JobEventRecord, locale: str) -> Json:
-    """Return the data of an event: the state after it, the attempt, and the progress if it reports progress."""
-    is_progress = event.event == PROGRESS_EVENT
-    status = JobState.RUNNING if is_progress else JobState(event.event)
+    """Return the JSON of an event: the state of the job after it, and the progress if it is a progress report."""
+    is_progress_report = event.event == PROGRESS_EVENT
+    # Only running jobs report progress. Every other event is named after the state that the job has entered.
+    state = JobState.RUNNING if is_progress_report else JobState(event.event)
+
     data = {
         "job_id": event.job_id,
-        "status": status,
-        "done": status in FINAL,
+        "status": state,
+        "done": state in FINAL,
         "attempt": event.attempt,
         "at": event.at,
     }
-    if is_progress:
+    if is_progress_report:
         data["progress"] = progress_json(event.data, locale)
     return data
 
 
 def progress_json(progress: JobProgress | None, locale: str) -> Json | None:
-    """Return the JSON of a job's progress, with its sentence."""
+    """Return the JSON of a job's progress, in which the key of the message is replaced by a sentence."""
     if progress is None:
         return None
+
     sentences = PROGRESS.get(progress.message)
     message = sentences[LOCALES.index(locale)] if sentences else progress.phase
     return {**msgspec.structs.asdict(progress), "message": message}
 
 
 def failure_json(failure: JobFailure | None, locale: str) -> dict[str, Any] | None:
-    """Return the JSON of a job's failure, with its sentence."""
+    """Return the JSON of a job's failure, with a sentence that explains it."""
     if failure is None:
         return None
-    # A code that a later release has written gets a general sentence.
-    code = failure.code if failure.code in MESSAGES else "work_failed"
-    message = job_error_text(code, failure.facts, locale)
+
+    # A later release, which has been rolled back, may have recorded a code that this one does not know.
+    known_code = failure.code if failure.code in MESSAGES else "work_failed"
+    message = job_error_text(known_code, failure.facts, locale)
     return {"code": failure.code, "message": message, "phase": failure.phase}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-# Short tasks that a request waits for; see `execution/synchronous.py`.
+# Short tasks that a request waits for; see `execution/synchronous_tasks.py`.
 PREDICT_TASK: Final = "predict"
 DRAW_TASK: Final = "draw"
 
@@ -14,9 +14,9 @@ class JobKind:
     """A kind of job.
 
     Attributes:
-        name: the `kind` of its rows, and the task that executes it.
+        name: the `kind` in the rows of its jobs, which is also the name of the task that executes them.
         service: the backend that starts and reports its jobs.
-        address: where the public finds its jobs.
+        address: the public URL path of its jobs.
         preflight_task: the task that checks a request against its data before a job is queued.
     """
 
@@ -26,8 +26,18 @@ class JobKind:
     preflight_task: str
 
 
-TRAINING: Final = JobKind("train", "training", "/api/v1/ml/jobs", "preflight_train")
-EXPLANATION: Final = JobKind("explain", "explanation", "/api/v1/xai/jobs", "preflight_explain")
+TRAINING: Final = JobKind(
+    name="train",
+    service="training",
+    address="/api/v1/ml/jobs",
+    preflight_task="preflight_train",
+)
+EXPLANATION: Final = JobKind(
+    name="explain",
+    service="explanation",
+    address="/api/v1/xai/jobs",
+    preflight_task="preflight_explain",
+)
 
 JOB_KINDS: Final = (TRAINING, EXPLANATION)
 JOB_KIND_NAMES: Final = tuple(kind.name for kind in JOB_KINDS)

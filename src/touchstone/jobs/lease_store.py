@@ -1,7 +1,7 @@
-"""Leases: renewing them, and retrying or failing the jobs whose worker stopped, died or fell silent.
+"""The leases by which workers hold jobs, and what becomes of jobs whose worker stopped, died or fell silent.
 
-A worker holds a job until its lease runs out, and every write on its behalf names the attempt that it claimed. A job
-whose worker is lost is queued again until it has lost `MAX_LOSSES` workers.
+A worker holds a job until its lease expires, and has to renew the lease before that. A job whose worker is lost is
+queued again, until it has lost `MAX_LOSSES` workers.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from touchstone.database.engine import Database, Writer
 from touchstone.database.tables import jobs
 from touchstone.jobs.records import Claim, JobFailure
+from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt, move_jobs, utc_now
 from touchstone.jobs.states import HELD, JobState
-from touchstone.jobs.transition_store import fail_jobs, is_attempt, move_jobs, utc_now
 
 MAX_LOSSES: Final = 3
 
@@ -23,9 +23,10 @@ MAX_LOSSES: Final = 3
 async def renew_leases(
     database: Database, worker: str, job_ids: Sequence[UUID], lease_seconds: float
 ) -> dict[Claim, JobState]:
-    """Renew a worker's leases on these jobs, and return the ones that it still holds with their states.
+    """Extend a worker's leases on these jobs, and return the state of each job that the worker still holds.
 
-    Only jobs that the worker knows of are renewed: a job that it claimed without ever learning of it must expire.
+    The worker names the jobs that it knows of. If it claimed another job but never received the reply, the lease of
+    that job is left to expire.
     """
     statement = (
         sa.update(jobs)
@@ -34,58 +35,74 @@ async def renew_leases(
         .returning(jobs.c.id, jobs.c.attempt, jobs.c.status)
     )
     async with database.writing(essential=True) as rows:
-        renewed = (await rows.execute(statement)).mappings().all()
-    return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in renewed}
+        result = await rows.execute(statement)
+        renewed_rows = result.mappings().all()
+    return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in renewed_rows}
 
 
-async def held_by(database: Database, worker: str) -> dict[Claim, JobState]:
-    """Return the jobs that a worker holds, with their states."""
+async def load_states_held_by(database: Database, worker: str) -> dict[Claim, JobState]:
+    """Return the attempts that a worker holds, with the states of their jobs."""
     query = sa.select(jobs.c.id, jobs.c.attempt, jobs.c.status).where(jobs.c.worker == worker, jobs.c.status.in_(HELD))
     async with database.reading() as rows:
-        return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in await rows.all(query)}
+        held_rows = await rows.all(query)
+    return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in held_rows}
 
 
-async def held_claims(database: Database) -> set[Claim]:
-    """Return the attempts that any worker holds."""
+async def load_held_claims(database: Database) -> set[Claim]:
+    """Return the attempts that any worker, in this process or another, holds."""
     query = sa.select(jobs.c.id, jobs.c.attempt).where(jobs.c.status.in_(HELD))
     async with database.reading() as rows:
-        return {Claim(row["id"], row["attempt"]) for row in await rows.all(query)}
+        held_rows = await rows.all(query)
+    return {Claim(row["id"], row["attempt"]) for row in held_rows}
 
 
-async def requeue_stopped(database: Database, claim: Claim) -> None:
-    """Return a job to the queue because its worker stops in good order; this does not count as a loss."""
+async def requeue_after_shutdown(database: Database, claim: Claim) -> None:
+    """Return a job to the queue because its worker shuts down in good order, which does not count as a loss."""
+    is_mine = is_current_attempt(claim)
     async with database.writing(essential=True) as rows:
-        await _finish_cancelling(rows, is_attempt(claim))
-        await move_jobs(rows, JobState.QUEUED, is_attempt(claim))
+        await _finish_cancelling(rows, is_mine)
+        await move_jobs(rows, JobState.QUEUED, is_mine)
 
 
-async def requeue_lost(database: Database, claim: Claim, failure: JobFailure) -> None:
-    """Queue a job whose worker died again, or fail it after its last permitted loss."""
+async def requeue_after_death(database: Database, claim: Claim, failure: JobFailure) -> None:
+    """Queue a job again whose worker process died, or fail it with `failure` if that was its last permitted loss."""
+    is_mine = is_current_attempt(claim)
     async with database.writing(essential=True) as rows:
-        await _finish_cancelling(rows, is_attempt(claim))
-        await _retry_or_fail(rows, failure, is_attempt(claim))
+        await _finish_cancelling(rows, is_mine)
+        await _requeue_or_fail(rows, failure, is_mine)
 
 
 async def reap_expired(database: Database, failure: JobFailure) -> int:
-    """Take the jobs whose lease has run out from their workers, and return how many there were."""
+    """Take jobs whose lease has expired from their workers, and return how many there were.
+
+    Jobs that were being cancelled are cancelled. The others are queued again, or fail with `failure` if that was their
+    last permitted loss.
+    """
     is_expired = jobs.c.lease_until < utc_now()
+
+    # Every dispatcher calls this every few seconds, so look first: a transaction would make other writers wait.
     query = sa.select(jobs.c.id).where(is_expired, jobs.c.status.in_(HELD)).limit(1)
     async with database.reading() as reader:
         if await reader.first(query) is None:
             return 0
 
     async with database.writing(essential=True) as rows:
-        cancelled = await _finish_cancelling(rows, is_expired)
-        return len(cancelled) + await _retry_or_fail(rows, failure, is_expired)
+        cancelled_claims = await _finish_cancelling(rows, is_expired)
+        requeued_or_failed_count = await _requeue_or_fail(rows, failure, is_expired)
+    return len(cancelled_claims) + requeued_or_failed_count
 
 
 async def _finish_cancelling(rows: Writer, condition: sa.ColumnElement[bool]) -> list[Claim]:
+    """Mark the matching jobs that their owners have cancelled as cancelled, and return their attempts."""
     return await move_jobs(rows, JobState.CANCELLED, condition, jobs.c.status == JobState.CANCELLING)
 
 
-async def _retry_or_fail(rows: Writer, failure: JobFailure, condition: sa.ColumnElement[bool]) -> int:
-    """Count a loss for every matching job, fail those that had their last one, and queue the others again."""
+async def _requeue_or_fail(rows: Writer, failure: JobFailure, condition: sa.ColumnElement[bool]) -> int:
+    """Count a lost worker for every matching job, then fail it if that was the last one, or queue it again.
+
+    Returns the number of jobs.
+    """
     losses = jobs.c.losses + 1
-    failed = await fail_jobs(rows, failure, condition, losses >= MAX_LOSSES, losses=losses)
-    queued = await move_jobs(rows, JobState.QUEUED, condition, losses=losses)
-    return len(failed) + len(queued)
+    failed_claims = await fail_jobs(rows, failure, condition, losses >= MAX_LOSSES, losses=losses)
+    requeued_claims = await move_jobs(rows, JobState.QUEUED, condition, losses=losses)
+    return len(failed_claims) + len(requeued_claims)

@@ -1,4 +1,4 @@
-"""The queue of jobs: accepting them, once per idempotency key, and claiming the next one fairly between users."""
+"""The queue of jobs in the database: adding jobs, once per idempotency key, and claiming them fairly between users."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,86 +14,99 @@ from touchstone.database.engine import Database, Reader, Writer, skip_locked
 from touchstone.database.tables import jobs
 from touchstone.database.versions import bump
 from touchstone.jobs.records import QUEUED_PROGRESS, STARTING_PROGRESS, Claim, JobRecord, NewJob
+from touchstone.jobs.state_transition_store import record_new_state, utc_now
 from touchstone.jobs.states import HELD, JobState
-from touchstone.jobs.transition_store import record_state, utc_now
 
-CLAIMS: Final = "claims"  # the counter that serialises claims
+CLAIM_COUNTER: Final = "claims"  # the version counter that every claim increments, so that claims wait for each other
 
 
 class QueuedJob(NamedTuple):
-    """The id of a job, and whether it is new or was queued before with the same idempotency key."""
+    """The id of a job, and whether it is new or was queued earlier under the same idempotency key."""
 
     id: UUID
     is_new: bool
 
 
-async def enqueue(database: Database, new: NewJob, *, waiting_limit: int | None = None) -> QueuedJob:
-    """Queue a job, unless the same idempotency key has queued one before.
+async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | None = None) -> QueuedJob:
+    """Add a job to the queue, unless its owner has queued one under the same idempotency key before.
 
     Raises:
-        IdempotencyConflict: the key was used for another request.
-        TooManyJobs: the owner has `waiting_limit` waiting jobs already.
+        IdempotencyConflict: the key was used for a different request.
+        TooManyJobs: the owner has `waiting_limit` queued jobs already.
     """
-    existing = await find_by_idempotency_key(database, new)
-    if existing is not None:
-        return QueuedJob(existing, is_new=False)
+    existing_id = await find_by_idempotency_key(database, new_job)
+    if existing_id is not None:
+        return QueuedJob(existing_id, is_new=False)
 
     try:
         async with database.writing() as rows:
-            if waiting_limit is not None and await _count_waiting(rows, new.owner) >= waiting_limit:
-                raise TooManyJobs(limit=waiting_limit)
-            return QueuedJob(await _insert(rows, new), is_new=True)
-    except IntegrityError:  # Another request used the same key at the same moment.
-        existing = await find_by_idempotency_key(database, new)
-        if existing is None:
+            if waiting_limit is not None:
+                await _require_room_in_queue(rows, new_job.owner, waiting_limit)
+            job_id = await _insert(rows, new_job)
+        return QueuedJob(job_id, is_new=True)
+    except IntegrityError:
+        # Another request has used the same key since the query above: the database accepts it only once.
+        existing_id = await find_by_idempotency_key(database, new_job)
+        if existing_id is None:
             raise
-        return QueuedJob(existing, is_new=False)
+        return QueuedJob(existing_id, is_new=False)
 
 
-async def find_by_idempotency_key(database: Database, new: NewJob) -> UUID | None:
-    """Return the job that the owner queued before with the same idempotency key, if any.
+async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID | None:
+    """Return the id of the job that the owner has queued under the same idempotency key before, if there is one.
 
     Raises:
-        IdempotencyConflict: the key was used for another request.
+        IdempotencyConflict: the key was used for a different request.
     """
-    if new.idempotency_key is None:
+    if new_job.idempotency_key is None:
         return None
 
     query = sa.select(jobs.c.id, jobs.c.request_digest).where(
-        jobs.c.owner == new.owner, jobs.c.kind == new.kind, jobs.c.idempotency_key == new.idempotency_key
+        jobs.c.owner == new_job.owner,
+        jobs.c.kind == new_job.kind,
+        jobs.c.idempotency_key == new_job.idempotency_key,
     )
     async with database.reading() as rows:
-        row = await rows.first(query)
+        existing_job = await rows.first(query)
 
-    if row is None:
+    if existing_job is None:
         return None
-    if row["request_digest"] != new.digest:
+    if existing_job["request_digest"] != new_job.digest:
         raise IdempotencyConflict
-    job_id: UUID = row["id"]
+    job_id: UUID = existing_job["id"]
     return job_id
 
 
-async def _count_waiting(rows: Reader, owner: UUID) -> int:
-    is_waiting = sa.and_(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)
-    return int(await rows.scalar(sa.select(sa.func.count()).select_from(jobs).where(is_waiting)))
+async def _require_room_in_queue(rows: Reader, owner: UUID, waiting_limit: int) -> None:
+    """Raise TooManyJobs if the owner has `waiting_limit` queued jobs or more."""
+    query = sa.select(sa.func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)
+    waiting_count = int(await rows.scalar(query))
+    if waiting_count >= waiting_limit:
+        raise TooManyJobs(limit=waiting_limit)
 
 
-async def _insert(rows: Writer, new: NewJob) -> UUID:
-    job_id, now = uuid4(), utc_now()
+async def _insert(rows: Writer, new_job: NewJob) -> UUID:
+    """Insert the row of a queued job and its first event, and return its id.
+
+    Raises:
+        IntegrityError: the owner has another job of this kind under the same idempotency key.
+    """
+    job_id = uuid4()
+    now = utc_now()
     statement = sa.insert(jobs).values(
         id=job_id,
-        kind=new.kind,
-        owner=new.owner,
+        kind=new_job.kind,
+        owner=new_job.owner,
         status=JobState.QUEUED,
-        name=new.name,
-        project_id=new.project_id,
-        parent_job_id=new.parent_job_id,
-        dataset_id=new.dataset_id,
-        idempotency_key=new.idempotency_key,
-        request=new.request,
-        request_digest=new.digest,
-        source=msgspec.to_builtins(new.source),
-        inputs=msgspec.to_builtins(new.inputs),
+        name=new_job.name,
+        project_id=new_job.project_id,
+        parent_job_id=new_job.parent_job_id,
+        dataset_id=new_job.dataset_id,
+        idempotency_key=new_job.idempotency_key,
+        request=new_job.request,
+        request_digest=new_job.digest,
+        source=msgspec.to_builtins(new_job.source),
+        inputs=msgspec.to_builtins(new_job.inputs),
         progress=msgspec.to_builtins(QUEUED_PROGRESS),
         attempt=0,
         losses=0,
@@ -101,30 +114,31 @@ async def _insert(rows: Writer, new: NewJob) -> UUID:
         updated_at=now,
     )
     await rows.execute(statement)
-    await record_state(rows, [Claim(job_id, 0)], JobState.QUEUED)
+    await record_new_state(rows, [Claim(job_id, attempt=0)], JobState.QUEUED)
     return job_id
 
 
 async def claim_next(
-    database: Database, kinds: Sequence[str], *, worker: str, lease_seconds: float, per_user: int
+    database: Database, kinds: Sequence[str], *, worker: str, lease_seconds: float, max_running_per_user: int
 ) -> JobRecord | None:
-    """Claim the next job for a worker, or return None if no job may start.
+    """Claim the next job of these kinds for a worker, and return it, or None if no job may start.
 
     The next job belongs to the user with the fewest running jobs. Between users with equally many, it is the turn of
-    the one whose last job started longest ago. Within a user, the oldest job comes first.
+    the one whose last job started longest ago. The jobs of one user start in the order in which they were queued.
     """
-    if not await _has_waiting_job(database, kinds):
+    if not await _has_queued_job(database, kinds):
         return None
 
     now = utc_now()
     statement = (
         sa.update(jobs)
-        .where(jobs.c.id == _next_job_id(kinds, per_user), jobs.c.status == JobState.QUEUED)
+        .where(jobs.c.id == _next_job_id(kinds, max_running_per_user), jobs.c.status == JobState.QUEUED)
         .values(
             status=JobState.RUNNING,
             attempt=jobs.c.attempt + 1,
             worker=worker,
             lease_until=now + timedelta(seconds=lease_seconds),
+            # A job that is tried again keeps the time at which it first started.
             started_at=sa.func.coalesce(jobs.c.started_at, sa.bindparam("now", now, jobs.c.started_at.type)),
             updated_at=now,
             progress=msgspec.to_builtins(STARTING_PROGRESS),
@@ -133,43 +147,53 @@ async def claim_next(
     )
     async with database.writing() as rows:
         # Claims wait for each other here, so that two workers never count a user's running jobs at the same time.
-        await bump(rows, CLAIMS)
+        await bump(rows, CLAIM_COUNTER)
+
         row = await rows.returning(statement)
         if row is None:
             return None
         job = JobRecord.from_row(row)
-        await record_state(rows, [job.claim], JobState.RUNNING)
+        await record_new_state(rows, [job.claim], JobState.RUNNING)
     return job
 
 
-async def _has_waiting_job(database: Database, kinds: Sequence[str]) -> bool:
-    """Return whether any job waits: a cheap query that spares idle workers a write transaction."""
-    query = sa.select(jobs.c.id).where(jobs.c.status == JobState.QUEUED, jobs.c.kind.in_(kinds))
+async def _has_queued_job(database: Database, kinds: Sequence[str]) -> bool:
+    """Return whether any job of these kinds is queued: a cheap query that spares idle workers a write transaction."""
+    query = sa.select(jobs.c.id).where(jobs.c.status == JobState.QUEUED, jobs.c.kind.in_(kinds)).limit(1)
     async with database.reading() as rows:
-        return await rows.first(query.limit(1)) is not None
+        return await rows.first(query) is not None
 
 
-def _next_job_id(kinds: Sequence[str], per_user: int) -> sa.ScalarSelect[Any]:
-    """Return the subquery for the next job to start, in the order that `claim_next` describes."""
-    waiting, held, started = jobs.alias("waiting"), jobs.alias("held"), jobs.alias("started")
+def _next_job_id(kinds: Sequence[str], max_running_per_user: int) -> sa.ScalarSelect[Any]:
+    """Return the SQL subquery that selects the next job to start, in the order that `claim_next` describes."""
+    queued_job = jobs.alias("queued_job")
+    running_job = jobs.alias("running_job")
+    started_job = jobs.alias("started_job")
 
-    running_count = (
+    running_count_of_owner = (
         sa.select(sa.func.count())
-        .select_from(held)
-        .where(held.c.owner == waiting.c.owner, held.c.status.in_(HELD))
-        .correlate(waiting)
+        .select_from(running_job)
+        .where(running_job.c.owner == queued_job.c.owner, running_job.c.status.in_(HELD))
+        .correlate(queued_job)
         .scalar_subquery()
     )
-    last_start = (
-        sa.select(sa.func.max(started.c.started_at))
-        .where(started.c.owner == waiting.c.owner)
-        .correlate(waiting)
+    last_start_of_owner = (
+        sa.select(sa.func.max(started_job.c.started_at))
+        .where(started_job.c.owner == queued_job.c.owner)
+        .correlate(queued_job)
         .scalar_subquery()
     )
+
     query = (
-        sa.select(waiting.c.id)
-        .where(waiting.c.status == JobState.QUEUED, waiting.c.kind.in_(kinds), running_count < per_user)
-        .order_by(running_count, last_start.nulls_first(), waiting.c.created_at, waiting.c.id)
+        sa.select(queued_job.c.id)
+        .where(queued_job.c.status == JobState.QUEUED, queued_job.c.kind.in_(kinds))
+        .where(running_count_of_owner < max_running_per_user)
+        .order_by(
+            running_count_of_owner,
+            last_start_of_owner.nulls_first(),
+            queued_job.c.created_at,
+            queued_job.c.id,
+        )
         .limit(1)
     )
     return skip_locked(query).scalar_subquery()

@@ -1,4 +1,4 @@
-"""The records of the job store: what the rows of jobs, their events and their artifacts hold."""
+"""The records of jobs: what the rows of jobs, their events and their artifacts hold."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 class JobProgress(Struct, frozen=True, kw_only=True):
-    """How far a job is: the percentage, the phase, the step out of `total_steps`, and the key of a sentence."""
+    """The progress of a job: the percentage, the phase, the step out of `total_steps`, and the key of a sentence."""
 
     percent: float
     phase: str
@@ -30,7 +30,7 @@ DONE_PROGRESS: Final = JobProgress(percent=100.0, phase="done", step=1, total_st
 
 
 class JobFailure(Struct, frozen=True, kw_only=True):
-    """Why a job failed: the key of a sentence, the phase in which it happened, and the facts of the sentence."""
+    """The reason why a job failed: the key of a sentence, the phase of the failure, and the facts of the sentence."""
 
     code: str
     phase: str
@@ -38,7 +38,7 @@ class JobFailure(Struct, frozen=True, kw_only=True):
 
 
 class JobSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a worker opens for a job: the data file, and the model that an explanation is about.
+    """The files that a worker opens for a job: its data file, and the model that an explanation is about.
 
     `declared` holds attributes of the dataset's record, which a result compares with the measured ones. `sha256` is
     the digest of the data file when the job was accepted.
@@ -53,7 +53,7 @@ class JobSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class JobInputs(Struct, frozen=True, kw_only=True):
-    """The data that a job works on, as its owner sees it."""
+    """A description of the data that a job works on, for its owner."""
 
     dataset_id: int
     rows: int
@@ -78,24 +78,25 @@ class NewJob(Struct, frozen=True, kw_only=True):
 
 
 class RowRecord(Struct, frozen=True, kw_only=True):
-    """The base of records that are read from a row."""
+    """The base class of records that are read from a database row."""
 
     @classmethod
     def from_row(cls, row: Mapping[Any, Any]) -> Self:
-        """Return the record of a row; columns that are not fields are ignored."""
-        # The names of columns may be a subclass of `str`, which msgspec does not take as a key.
-        return msgspec.convert({str(name): value for name, value in row.items()}, cls)
+        """Return the record of a database row, ignoring columns that are not fields of the record."""
+        # The column names may be of a subclass of `str`, which msgspec does not accept as a key.
+        values = {str(column_name): value for column_name, value in row.items()}
+        return msgspec.convert(values, cls)
 
 
 class Claim(Struct, frozen=True):
-    """A worker's right to one attempt at a job."""
+    """The right of one worker to make one attempt at a job."""
 
-    id: UUID
+    job_id: UUID
     attempt: int
 
 
 class JobSummaryRecord(RowRecord, frozen=True, kw_only=True):
-    """A job as lists show it, without its result, which may be megabytes."""
+    """A job as it appears in lists: without its result, which may be megabytes long."""
 
     id: UUID
     kind: str
@@ -116,14 +117,14 @@ class JobSummaryRecord(RowRecord, frozen=True, kw_only=True):
 
 
 class JobRecord(JobSummaryRecord, frozen=True, kw_only=True):
-    """A whole job, with its result and what its worker opens."""
+    """A complete job, with its result and the files that its worker opens."""
 
     result: Any
     source: JobSource | None
 
     @property
     def claim(self) -> Claim:
-        """Return the right to the current attempt."""
+        """The claim of the job's current attempt."""
         return Claim(self.id, self.attempt)
 
 
@@ -138,7 +139,7 @@ class ArtifactRecord(RowRecord, frozen=True, kw_only=True):
 
 
 class JobEventRecord(RowRecord, frozen=True, kw_only=True):
-    """An event of a job: the state that it has entered, or its progress."""
+    """An event of a job: either the state that it has entered, or its progress."""
 
     job_id: UUID
     event: str
@@ -148,7 +149,7 @@ class JobEventRecord(RowRecord, frozen=True, kw_only=True):
 
 
 class JobFilter(Struct, frozen=True, kw_only=True):
-    """Which of an owner's jobs are listed."""
+    """The conditions by which the jobs of one owner are listed."""
 
     owner: UUID
     kinds: tuple[str, ...]

@@ -1,7 +1,8 @@
-"""The HTTP schemas of job requests, derived from `TrainingRequest` and `ExplanationRequest`.
+"""The HTTP schemas of the requests that start jobs, derived from `TrainingRequest` and `ExplanationRequest`.
 
-`learning/requests.py` defines the fields, bounds and defaults. From these a pydantic model is built, which rejects
-unknown fields with a suggestion, reports every fault of a body, and describes the body in the OpenAPI document.
+`learning/requests.py` defines the fields, bounds and defaults of the requests. This module builds pydantic models from
+them, which reject unknown fields with a suggestion, report all faults of a body at once, and describe the body in the
+OpenAPI document.
 """
 
 from enum import StrEnum
@@ -29,25 +30,28 @@ from touchstone.learning import requests
 from touchstone.learning.errors import LearningError
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
-R = TypeVar("R", bound=Struct)
+RequestT = TypeVar("RequestT", bound=Struct)
+
+MAX_FLOAT_MAGNITUDE: Final = 1e300
 
 
 def _require_finite(value: Any) -> Any:
-    if isinstance(value, float) and not -1e300 <= value <= 1e300:
+    """Return a cell's value unchanged, or reject a number that is too large to compute with."""
+    if isinstance(value, float) and not -MAX_FLOAT_MAGNITUDE <= value <= MAX_FLOAT_MAGNITUDE:
         raise PydanticCustomError("finite_number", "a finite number is expected")
     return value
 
 
-def _single_error(kind: str, message: str) -> WrapValidator:
-    """Return a validator that reports one error for a union, instead of one error per member."""
+def _single_error(error_type: str, message: str) -> WrapValidator:
+    """Return a validator that reports one error for a union type, where pydantic reports one for each member."""
 
-    def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    def validate_or_report_once(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
         try:
-            return handler(value)
+            return validate(value)
         except ValidationError as error:
-            raise PydanticCustomError(kind, message) from error
+            raise PydanticCustomError(error_type, message) from error
 
-    return WrapValidator(validate)
+    return WrapValidator(validate_or_report_once)
 
 
 UuidText = Annotated[
@@ -74,8 +78,8 @@ CellRow = Annotated[
 ]
 JobName = Annotated[Name, Field(description="A name of one's own for the job.")]
 
-# The types whose HTTP schema says more than their definition; the others are derived from their annotation.
-SCHEMA_TYPES: Final[tuple[tuple[Any, Any], ...]] = (
+# The types whose HTTP schema says more than their definition, each with its pydantic counterpart.
+PYDANTIC_COUNTERPARTS: Final[tuple[tuple[Any, Any], ...]] = (
     (requests.Cell, Cell),
     (requests.CellRow, CellRow),
     (requests.DatasetKey, DatasetKey),
@@ -83,83 +87,112 @@ SCHEMA_TYPES: Final[tuple[tuple[Any, Any], ...]] = (
 )
 
 
-def schema_type(annotation: Any) -> Any:
-    """Return the pydantic counterpart of the type of a request's field."""
-    for definition, counterpart in SCHEMA_TYPES:
+def pydantic_type(annotation: Any) -> Any:
+    """Return the pydantic counterpart of the type of a request's field.
+
+    Types listed in `PYDANTIC_COUNTERPARTS` are looked up there; the counterparts of others follow from their structure.
+    """
+    for definition, counterpart in PYDANTIC_COUNTERPARTS:
         if annotation == definition:
             return counterpart
 
-    origin, arguments = get_origin(annotation), get_args(annotation)
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
     if origin is Annotated:
         return _constrained_type(arguments[0], arguments[1])
     if origin in (Union, UnionType):
         return _union_type(arguments)
     if origin is tuple:
-        return tuple[schema_type(arguments[0]), ...]  # type: ignore[misc]
+        return tuple[pydantic_type(arguments[0]), ...]  # type: ignore[misc]
+
     if issubclass(annotation, StrEnum):
         return Literal[tuple(member.value for member in annotation)]
-    return schema_model(annotation) if issubclass(annotation, Struct) else annotation
+    if issubclass(annotation, Struct):
+        return request_model(annotation)
+    return annotation
 
 
 def _union_type(members: tuple[Any, ...]) -> Any:
-    """Return the pydantic counterpart of a union; JSON has nothing for `UNSET`, which is an absent field."""
+    """Return the pydantic counterpart of a union type.
+
+    `UNSET` stands for an absent field. JSON has no value for it, so it is left out of the union.
+    """
     if UnsetType in members:
-        return schema_type(Union[tuple(member for member in members if member is not UnsetType)])  # noqa: UP007
-    return Union[tuple(schema_type(member) for member in members)]  # noqa: UP007
+        other_members = tuple(member for member in members if member is not UnsetType)
+        return pydantic_type(Union[other_members])  # noqa: UP007
+    return Union[tuple(pydantic_type(member) for member in members)]  # noqa: UP007
 
 
 def _constrained_type(base: Any, meta: Meta) -> Any:
-    """Return the pydantic counterpart of a type with bounds; strings must be clean text, numbers of the exact type."""
-    bounds = {name: getattr(meta, name) for name in ("ge", "le", "min_length", "max_length", "description")}
+    """Return the pydantic counterpart of a type with bounds.
+
+    Unlike pydantic's own types, it does not convert texts to numbers, and it rejects text that not every database can
+    store.
+    """
+    constraint_names = ("ge", "le", "min_length", "max_length", "description")
+    constraints = {name: getattr(meta, name) for name in constraint_names if getattr(meta, name) is not None}
     field = Field(
         strict=True if base in (int, float) else None,
         json_schema_extra=meta.extra_json_schema,
-        **{name: bound for name, bound in bounds.items() if bound is not None},
+        **constraints,
     )
+
     if base is str:
         return Annotated[str, field, AfterValidator(require_clean_text)]
-    return Annotated[schema_type(base), field]
+    return Annotated[pydantic_type(base), field]
 
 
-def schema_model(definition: type[Struct]) -> type[RequestModel]:
-    """Return the pydantic model of a request, or of an object inside one."""
+def request_model(definition: type[Struct]) -> type[RequestModel]:
+    """Return the pydantic model of a request, or of an object inside a request, with the fields of its definition."""
     fields: dict[str, Any] = {
-        field.name: (schema_type(field.type), _schema_default(field)) for field in msgspec.structs.fields(definition)
+        field.name: (pydantic_type(field.type), _pydantic_default(field))
+        for field in msgspec.structs.fields(definition)
     }
     return create_model(definition.__name__, __base__=RequestModel, __doc__=definition.__doc__, **fields)
 
 
-def _schema_default(field: FieldInfo) -> Any:
+def _pydantic_default(field: FieldInfo) -> Any:
+    """Return the default of a field as pydantic expects it: `...` if the field is required, None if it is `UNSET`."""
     if field.required:
         return ...
     if field.default is UNSET:
         return None
-    if field.default_factory is not NODEFAULT:  # the default of a nested object is the object with its own defaults
-        return schema_model(field.default_factory)()
-    return field.default.value if isinstance(field.default, StrEnum) else field.default
+
+    # The only default factories are the types of nested objects: by default, all fields of such an object have theirs.
+    if field.default_factory is not NODEFAULT:
+        return request_model(field.default_factory)()
+
+    if isinstance(field.default, StrEnum):
+        return field.default.value
+    return field.default
 
 
-class RequestBody(Generic[R]):
-    """The annotation of a handler's parameter whose value is read from the body through the derived schema."""
+class RequestBody(Generic[RequestT]):
+    """The annotation of a handler's parameter that receives a request.
 
-    def __init__(self, definition: type[R]) -> None:
+    FastAPI validates the body with the derived pydantic model; the handler receives the request as it is defined.
+    """
+
+    def __init__(self, definition: type[RequestT]) -> None:
         self.definition = definition
-        self.model = schema_model(definition)
+        self.model = request_model(definition)
         fields = msgspec.structs.fields(definition)
         self.optional_names = frozenset(field.name for field in fields if field.default is UNSET)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Validate with the model, then build the request."""
+        """Tell pydantic to validate a body with the model, and then to build the request from it."""
         return core_schema.no_info_after_validator_function(self.build, handler.generate_schema(self.model))
 
-    def build(self, body: RequestModel) -> R:
+    def build(self, body: RequestModel) -> RequestT:
         """Return the request that a valid body describes.
+
+        Optional fields that the body does not mention stay unset, so that they can be told from those that are null.
 
         Raises:
             InvalidJobRequest: the request names something unknown or contradicts itself.
         """
-        absent_names = self.optional_names - body.model_fields_set
-        values = body.model_dump(mode="json", exclude=set(absent_names))
+        unmentioned_names = self.optional_names - body.model_fields_set
+        values = body.model_dump(mode="json", exclude=set(unmentioned_names))
         try:
             return msgspec.convert(values, self.definition)
         except LearningError as error:

@@ -1,4 +1,4 @@
-"""The job runtime of a process: the artifact store, the worker processes, and the dispatcher."""
+"""The job runtime of a process: its artifact store, its worker processes, and its dispatcher."""
 
 import asyncio
 import contextlib
@@ -11,28 +11,33 @@ import structlog
 
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
-from touchstone.jobs.artifact_store import ArtifactStore
+from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
-from touchstone.jobs.execution.local import RAY_WORKER_COMMAND, ProcessExecutor, spare_cores, worker_environment
 from touchstone.jobs.execution.message_channel import ChannelClosed
+from touchstone.jobs.execution.process_executor import (
+    RAY_FORK_SERVER_COMMAND,
+    ProcessExecutor,
+    spare_core_count,
+    worker_environment,
+)
 from touchstone.jobs.execution.protocol import Executor
 from touchstone.jobs.execution.ray_head import local_cluster_variables
-from touchstone.jobs.execution.synchronous import SynchronousTasks
+from touchstone.jobs.execution.synchronous_tasks import SynchronousTasks
 from touchstone.jobs.input_files import InputFiles
 
-WARM_AFTER_SECONDS: Final = 1.0
+WARM_UP_DELAY_SECONDS: Final = 1.0
 RAY_GRACE_SECONDS: Final = 1.0
 log = structlog.get_logger("touchstone.jobs")
 
 
-class Jobs:
-    """The jobs of one process, of one kind or of several.
+class JobRuntime:
+    """Everything that one process needs to accept and execute jobs, of one kind or of several.
 
     Attributes:
-        artifact_store: the files that jobs have left.
+        artifact_store: the files that jobs have produced.
         input_files: opens the files that jobs read.
         synchronous_tasks: runs the short tasks that requests wait for.
-        closing: set when the process stops, so that event streams end.
+        closing: set when the process shuts down, so that event streams end.
     """
 
     def __init__(
@@ -52,54 +57,63 @@ class Jobs:
         self.closing = asyncio.Event()
         self._executors = {executor, synchronous_executor}
         self._dispatcher = Dispatcher(database, executor, self.artifact_store, kinds=kinds, settings=settings)
-        self._warming = asyncio.ensure_future(_warm(synchronous_executor))
+        self._warm_up = asyncio.ensure_future(_warm_up_later(synchronous_executor))
 
     @classmethod
     async def open(cls, settings: Settings, database: Database, kinds: Sequence[str]) -> Self:
-        """Start executing jobs of these kinds with the executor that the settings name.
+        """Create the runtime with the executor that the settings name, and start executing jobs of these kinds.
+
+        Tasks that a request waits for always run on this machine, even if jobs run on Ray.
 
         Raises:
             SettingsError: the settings name Ray, which is not installed.
         """
         local_executor = ProcessExecutor()
-        executor = _ray_executor(settings) if settings.executor == "ray" else local_executor
-        jobs = cls(settings, database, kinds, executor=executor, synchronous_executor=local_executor)
-        jobs.start()
-        return jobs
+        job_executor = _create_ray_executor(settings) if settings.executor == "ray" else local_executor
+
+        runtime = cls(settings, database, kinds, executor=job_executor, synchronous_executor=local_executor)
+        runtime.start()
+        return runtime
 
     def start(self) -> None:
-        """Start executing jobs, unless this process only accepts them."""
-        if self.settings.job_workers:
+        """Start executing jobs, unless the settings say that this process only accepts them."""
+        if self.settings.job_workers > 0:
             self._dispatcher.start()
 
     def wake(self) -> None:
-        """Have the dispatcher look for a new job, or one to cancel, at once."""
+        """Have the dispatcher look at once for new jobs and for jobs that were cancelled."""
         self._dispatcher.wake()
 
     async def close(self) -> None:
-        """Return the running jobs to the queue, and end the event streams and every process."""
+        """End the event streams, return the running jobs to the queue, and end every worker process."""
         self.closing.set()
 
-        self._warming.cancel()
+        self._warm_up.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await self._warming
+            await self._warm_up
 
         await self._dispatcher.close()
         for executor in self._executors:
             await executor.close()
 
 
-async def _warm(executor: Executor) -> None:
-    """Load the libraries a moment after the start: it takes seconds of a core, which the first requests need more."""
-    await asyncio.sleep(WARM_AFTER_SECONDS)
+async def _warm_up_later(executor: Executor) -> None:
+    """Have the executor load its libraries, but only a moment after the start of the process.
+
+    Loading them keeps a core busy for seconds, and the first requests need the core more.
+    """
+    await asyncio.sleep(WARM_UP_DELAY_SECONDS)
     try:
-        await executor.warm()
+        await executor.warm_up()
     except ChannelClosed:
         log.error("the workers could not be started")
 
 
-def _ray_executor(settings: Settings) -> ProcessExecutor:
-    """Return an executor whose processes drive Ray; they get Ray's own variables, and the address of our settings.
+def _create_ray_executor(settings: Settings) -> ProcessExecutor:
+    """Return an executor whose local processes have the work done on Ray.
+
+    The processes receive Ray's own environment variables. If the settings name no cluster, they start one on this
+    machine.
 
     Raises:
         SettingsError: Ray is not installed.
@@ -114,8 +128,8 @@ def _ray_executor(settings: Settings) -> ProcessExecutor:
         ray_variables.update(local_cluster_variables())
 
     return ProcessExecutor(
-        RAY_WORKER_COMMAND,
+        RAY_FORK_SERVER_COMMAND,
         grace_seconds=RAY_GRACE_SECONDS,
         limits_memory=False,
-        variables=worker_environment(spare_cores()) | ray_variables,
+        variables=worker_environment(thread_count=spare_core_count()) | ray_variables,
     )

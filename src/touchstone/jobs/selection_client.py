@@ -1,4 +1,4 @@
-"""A client of the selection service, which knows where a dataset's file is and whose a project is."""
+"""A client of the selection service, which knows where the file of a dataset is and to whom a project belongs."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,7 +25,7 @@ DECLARED_ATTRIBUTES: Final = ("instances_number", "features_number", "missing_va
 
 
 class DatasetSource(Struct, frozen=True):
-    """A dataset's data file, and the record that describes it."""
+    """The data file of a dataset, and the record that describes the dataset."""
 
     dataset_id: int
     file_path: str
@@ -34,12 +34,12 @@ class DatasetSource(Struct, frozen=True):
 
     @property
     def declared(self) -> Json:
-        """Return the declared attributes that results compare with the measured ones."""
+        """The declared attributes that results compare with the measured ones."""
         return {name: self.record.get(name) for name in DECLARED_ATTRIBUTES}
 
 
 class SelectionClient:
-    """Asks the selection service."""
+    """Asks the selection service about datasets and projects, on behalf of a caller."""
 
     def __init__(self, backend: InternalClient) -> None:
         self._backend = backend
@@ -49,28 +49,35 @@ class SelectionClient:
 
         Raises:
             DatasetNotFound: the caller may see no such dataset.
-            DataFileUnreadable: the dataset has no table.
+            DataFileUnreadable: the dataset has no data file.
+            InvalidUserId, Unavailable: the selection service does not know the caller, or is not available.
         """
-        errors = {404: DatasetNotFound(), 422: DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table"))}
-        value = await self._get(f"/datasets/{dataset_id}/source", caller, errors)
-        return msgspec.convert(value, DatasetSource)
+        error_by_status: Mapping[int, ServiceError] = {
+            404: DatasetNotFound(),
+            422: DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table")),
+        }
+        source = await self._get(f"/datasets/{dataset_id}/source", caller, error_by_status)
+        return msgspec.convert(source, DatasetSource)
 
     async def require_project(self, project_id: str, caller: Caller) -> UUID:
-        """Return the id of one of the caller's projects.
+        """Check that a project belongs to the caller, and return its id.
 
         Raises:
-            ProjectNotFound: the caller has no such project.
+            ProjectNotFound: the caller has no such project, or the id is malformed.
+            InvalidUserId, Unavailable: the selection service does not know the caller, or is not available.
         """
         project_uuid = parse_uuid(project_id)
         if project_uuid is None:
             raise ProjectNotFound
+
         await self._get(f"/projects/{project_uuid}", caller, {404: ProjectNotFound()})
         return project_uuid
 
-    async def _get(self, path: str, caller: Caller, errors: Mapping[int, ServiceError]) -> Any:
-        answer = await self._backend.get(path, caller)
-        if answer.status == 200:
-            return answer.value
-        if answer.status == 401:
+    async def _get(self, path: str, caller: Caller, error_by_status: Mapping[int, ServiceError]) -> Any:
+        """Return the JSON value at a path of the selection service, or raise the error for the response's status."""
+        response = await self._backend.get(path, caller)
+        if response.status == 200:
+            return response.value
+        if response.status == 401:
             raise InvalidUserId
-        raise errors.get(answer.status, Unavailable())
+        raise error_by_status.get(response.status, Unavailable())

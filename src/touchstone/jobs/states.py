@@ -6,7 +6,7 @@ from typing import Final
 
 
 class JobState(StrEnum):
-    """Where a job stands. A final state never changes."""
+    """The state of a job. A final state never changes."""
 
     QUEUED = "queued"  # accepted, or returned to the queue after its worker stopped or was lost
     RUNNING = "running"  # claimed by a worker, which holds a lease

@@ -1,7 +1,8 @@
 """The fork server: a process that loads the libraries once, and forks a fresh worker process for every task.
 
 Loading the libraries takes seconds; a fork takes milliseconds and shares their memory. The fork server itself runs no
-task and starts no thread. It alone reaps its children, so the id of one that it still has to signal is never reused.
+task and starts no thread. It is the only process that waits for its children, so the process id of a child that it
+still has to signal is never reused.
 """
 
 import contextlib
@@ -15,121 +16,158 @@ from select import select
 from msgspec import Struct
 
 from touchstone.jobs.execution import message_channel
-from touchstone.jobs.execution.child import run_one_task
+from touchstone.jobs.execution.message_channel import ChannelClosed
 from touchstone.jobs.execution.protocol import TaskSet
+from touchstone.jobs.execution.worker_process import run_one_task
 
 
 class ForkRequest(Struct, frozen=True, tag="fork"):
-    """A request for a child that works for the socket sent along."""
+    """A request for a worker process, which is to listen to the socket that is sent along."""
 
 
 class SignalRequest(Struct, frozen=True, tag="signal"):
-    """A request to signal a child and everything that it has started."""
+    """A request to signal a worker process and everything that it has started."""
 
     pid: int
     signal: int = signal.SIGKILL
 
 
 class ServerReady(Struct, frozen=True, tag="ready"):
-    """The libraries are loaded."""
+    """A message that is sent once, when the libraries are loaded."""
 
 
 class ChildForked(Struct, frozen=True, tag="forked"):
-    """The answer to the oldest fork request that has none yet."""
+    """The reply to the oldest fork request that has not been answered yet."""
 
     pid: int
 
 
 class ChildExited(Struct, frozen=True, tag="exited"):
-    """A child has ended: with this exit status, or by this signal if negative."""
+    """A report that a worker process has ended, with its exit status or, if negative, the signal that ended it."""
 
     pid: int
     status: int
 
 
-def main(tasks: TaskSet) -> None:
-    """Serve the socket whose descriptor is the first argument until it closes, then end every child."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    wakeup = _wake_on_signals()
-    children: set[int] = set()
-    # The loaded libraries stay for good. A collector that walked over them would copy every shared page to each child.
+def run_fork_server(tasks: TaskSet) -> None:
+    """Fork worker processes on request until the parent closes the control socket, then kill those that still run.
+
+    The parent passes the file descriptor of the control socket as the first argument on the command line.
+    """
+    control_socket = socket.socket(fileno=int(sys.argv[1]))
+    child_ended = _open_child_ended_pipe()
+    child_pids: set[int] = set()
+
+    # The loaded libraries stay for good. A garbage collection that walked over them would write to their memory pages,
+    # and every child would get copies of pages that it now shares.
     gc.freeze()
 
     try:
-        message_channel.send(control, ServerReady())
+        message_channel.send(control_socket, ServerReady())
         while True:
-            readable, _, _ = select([control.fileno(), wakeup], [], [])
-            if wakeup in readable:
-                os.read(wakeup, 1024)
-                _reap_children(control, children)
-            if control.fileno() in readable:
-                _handle_request(control, children, tasks)
-    except (message_channel.ChannelClosed, OSError):
+            readable, _, _ = select([control_socket.fileno(), child_ended], [], [])
+            if child_ended in readable:
+                os.read(child_ended, 1024)
+                _report_ended_children(control_socket, child_pids)
+            if control_socket.fileno() in readable:
+                _handle_request(control_socket, child_pids, tasks)
+    except (ChannelClosed, OSError):
         pass  # The parent has closed the socket or is gone.
 
-    for pid in children:
-        _signal_group(pid, signal.SIGKILL)
+    for pid in child_pids:
+        _signal_child(pid, signal.SIGKILL)
 
 
-def _wake_on_signals() -> int:
-    """Return a descriptor that becomes readable when a child ends, and leave Ctrl-C in a terminal to the parent."""
+def _open_child_ended_pipe() -> int:
+    """Return a file descriptor that becomes readable when a child ends.
+
+    Also ignores Ctrl-C in a terminal: the parent receives it as well, and decides what it means.
+    """
     reading_end, writing_end = os.pipe()
     os.set_blocking(writing_end, False)
     signal.set_wakeup_fd(writing_end)
+
+    # Python writes to the pipe only for signals that have a handler.
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return reading_end
 
 
-def _handle_request(control: socket.socket, children: set[int], tasks: TaskSet) -> None:
-    request, descriptors = message_channel.receive(control, ForkRequest | SignalRequest)
+def _handle_request(control_socket: socket.socket, child_pids: set[int], tasks: TaskSet) -> None:
+    """Receive one request from the parent, and fork a worker process or signal one.
+
+    In a forked worker process, this call never returns.
+    """
+    request, descriptors = message_channel.receive(control_socket, ForkRequest | SignalRequest)
+
     if isinstance(request, SignalRequest):
-        if request.pid in children:
-            _signal_group(request.pid, request.signal)
+        # A child that has ended is no longer in the set, and its id may belong to another process by now.
+        if request.pid in child_pids:
+            _signal_child(request.pid, request.signal)
         return
 
+    worker_descriptor = descriptors[0]
     pid = os.fork()
     if pid == 0:
-        _run_child(control, descriptors[0], tasks)
-    os.close(descriptors[0])
-    children.add(pid)
-    message_channel.send(control, ChildForked(pid))
+        _become_worker(control_socket, worker_descriptor, tasks)
+
+    os.close(worker_descriptor)
+    child_pids.add(pid)
+    message_channel.send(control_socket, ChildForked(pid))
 
 
-def _run_child(control: socket.socket, descriptor: int, tasks: TaskSet) -> None:
-    """Turn the forked process into a worker in a session of its own; this never returns."""
+def _become_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> None:
+    """Turn the process that was just forked into a worker that runs one task, and exit. This call never returns.
+
+    The worker leads a session and a process group of its own, so that everything it starts can be ended with it.
+    """
     exit_status = 1
     try:
         os.setsid()
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
+        _restore_signal_handling()
+        control_socket.close()
+        _discard_standard_output()
 
-        control.close()
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-
-        run_one_task(socket.socket(fileno=descriptor), tasks)
+        run_one_task(socket.socket(fileno=worker_descriptor), tasks)
         exit_status = 0
     finally:
-        # The child must not return into the fork server's loop, nor run its exit hooks.
+        # Exit at once: the worker must neither return into the loop of the fork server nor run its exit handlers.
         os._exit(exit_status)
 
 
-def _reap_children(control: socket.socket, children: set[int]) -> None:
-    while children:
-        pid, status = os.waitpid(-1, os.WNOHANG)
+def _restore_signal_handling() -> None:
+    """Undo in a worker process what `_open_child_ended_pipe` has set up for the fork server."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _discard_standard_output() -> None:
+    """Discard what the libraries print to standard output and standard error."""
+    null_device = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null_device, 1)
+    os.dup2(null_device, 2)
+
+
+def _report_ended_children(control_socket: socket.socket, child_pids: set[int]) -> None:
+    """Collect the exit statuses of all children that have ended, and report them to the parent."""
+    while child_pids:
+        pid, wait_status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
-            return
-        if pid in children:
-            children.discard(pid)
-            message_channel.send(control, ChildExited(pid, os.waitstatus_to_exitcode(status)))
+            return  # The other children are still running.
+
+        if pid in child_pids:
+            child_pids.discard(pid)
+            exit_status = os.waitstatus_to_exitcode(wait_status)
+            message_channel.send(control_socket, ChildExited(pid, exit_status))
 
 
-def _signal_group(pid: int, number: int) -> None:
-    """Signal a child and its process group, which the child creates only after the fork."""
+def _signal_child(pid: int, signal_number: int) -> None:
+    """Send a signal to a child and to its process group.
+
+    The child itself is signalled first, because it creates its process group only a moment after the fork.
+    """
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
+        os.kill(pid, signal_number)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, number)
+        os.killpg(pid, signal_number)

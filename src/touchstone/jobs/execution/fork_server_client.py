@@ -1,4 +1,4 @@
-"""The parent's side of a fork server: starting one, having it fork worker processes, and ending them."""
+"""The parent's side of a fork server: starting it, having it fork worker processes, and ending them."""
 
 import asyncio
 import contextlib
@@ -15,33 +15,33 @@ from touchstone.jobs.execution import message_channel
 from touchstone.jobs.execution.fork_server import ChildExited, ChildForked, ForkRequest, ServerReady, SignalRequest
 from touchstone.jobs.execution.message_channel import ChannelClosed
 from touchstone.jobs.execution.protocol import (
+    ExecutionOutcome,
     ProcessDied,
     ProgressListener,
     ProgressMessage,
     TaskFailed,
-    TaskOutcome,
     TaskSucceeded,
     WorkItem,
 )
 
 KILLED: Final = -signal.SIGKILL  # the exit status of a process whose end nobody has seen
-CLOSE_SECONDS: Final = 5.0
+CLOSE_TIMEOUT_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.jobs")
 
 
 class ForkedProcess(NamedTuple):
-    """The id of a forked process, and the future of its exit status."""
+    """The id of a forked process, and a future that is resolved with its exit status when it ends."""
 
     pid: int
     exit_status: asyncio.Future[int]
 
 
 class ForkServer:
-    """A running fork server."""
+    """A running fork server, as its parent sees it."""
 
-    def __init__(self, process: Process, control: socket.socket) -> None:
+    def __init__(self, process: Process, control_socket: socket.socket) -> None:
         self._process = process
-        self._control = control
+        self._control_socket = control_socket
         self._pending_forks: deque[asyncio.Future[ForkedProcess]] = deque()
         self._exit_statuses: dict[int, asyncio.Future[int]] = {}
         self._send_lock = asyncio.Lock()
@@ -50,147 +50,175 @@ class ForkServer:
 
     @classmethod
     async def start(cls, command: Sequence[str], variables: Mapping[str, str]) -> "ForkServer":
-        """Start a fork server and wait until it has loaded its libraries.
+        """Start a fork server and wait until it has loaded its libraries, which takes seconds.
+
+        `variables` is its whole environment, and that of the worker processes it forks.
 
         Raises:
-            ChannelClosed: it could not start.
+            ChannelClosed: the fork server ended before it was ready.
         """
-        control, remote_control = socket.socketpair()
-        control.setblocking(False)
-        with remote_control:
-            descriptor = remote_control.fileno()
+        control_socket, server_socket = socket.socketpair()
+        control_socket.setblocking(False)
+
+        with server_socket:
+            server_descriptor = server_socket.fileno()
             process = await asyncio.create_subprocess_exec(
                 *command,
-                str(descriptor),
+                str(server_descriptor),
                 stdin=DEVNULL,
                 stdout=DEVNULL,
                 env=dict(variables),
-                pass_fds=(descriptor,),
+                pass_fds=(server_descriptor,),
                 start_new_session=True,
             )
 
         try:
-            await message_channel.receive_async(control, ServerReady)
-        except BaseException:
-            control.close()
-            process.kill()  # It has no children yet.
+            await message_channel.receive_async(control_socket, ServerReady)
+        except BaseException:  # including cancellation: nobody else would end the process
+            control_socket.close()
+            process.kill()
             await process.wait()
             raise
-        return cls(process, control)
+        return cls(process, control_socket)
 
-    async def fork(self) -> "WorkerProcess":
-        """Return a fresh worker process that waits for its work item.
+    async def fork(self) -> "WorkerHandle":
+        """Have a fresh worker process forked, which waits for its work item, and return its handle.
 
         Raises:
             ChannelClosed: the fork server is gone.
         """
-        channel, remote_channel = socket.socketpair()
+        channel, worker_channel = socket.socketpair()
         channel.setblocking(False)
-        fork: asyncio.Future[ForkedProcess] = asyncio.get_running_loop().create_future()
-
         try:
-            with remote_channel:
-                async with self._send_lock:
-                    if self.is_closed:
-                        raise ChannelClosed
-                    self._pending_forks.append(fork)
-                    await message_channel.send_async(self._control, ForkRequest(), [remote_channel.fileno()])
-                # Shielded: the answer must be taken even if nobody waits for it any more, so that answers stay in step.
-                forked = await asyncio.shield(fork)
+            with worker_channel:
+                forked_process = await self._request_fork(worker_channel)
         except OSError as error:
             channel.close()
             raise ChannelClosed from error
         except BaseException:
-            channel.close()  # A child without a work item ends by itself when its socket closes.
+            channel.close()  # A worker without a work item ends by itself when its socket closes.
             raise
-        return WorkerProcess(self, channel, forked)
+        return WorkerHandle(self, channel, forked_process)
 
-    async def send_signal(self, pid: int, number: int = signal.SIGKILL) -> None:
-        """Signal a child and its process group, if it is still alive."""
-        with contextlib.suppress(OSError):
+    async def _request_fork(self, worker_channel: socket.socket) -> ForkedProcess:
+        """Ask the fork server for a process that listens to `worker_channel`, and wait until it is forked.
+
+        Raises:
+            ChannelClosed, OSError: the fork server is gone.
+        """
+        fork: asyncio.Future[ForkedProcess] = asyncio.get_running_loop().create_future()
+        async with self._send_lock:
+            if self.is_closed:
+                raise ChannelClosed
+            self._pending_forks.append(fork)
+            await message_channel.send_async(self._control_socket, ForkRequest(), [worker_channel.fileno()])
+
+        # Replies are matched to requests by their order. The shield keeps the future of a caller that was cancelled
+        # in its place, so that the reply to it is not taken for the reply to the next request.
+        return await asyncio.shield(fork)
+
+    async def send_signal(self, pid: int, signal_number: int = signal.SIGKILL) -> None:
+        """Signal a worker process and its process group, if it is still alive."""
+        with contextlib.suppress(OSError):  # If the fork server is gone, so are its children.
             async with self._send_lock:
-                await message_channel.send_async(self._control, SignalRequest(pid, number))
+                await message_channel.send_async(self._control_socket, SignalRequest(pid, signal_number))
 
     async def close(self) -> None:
-        """End the fork server, which ends its children."""
+        """End the fork server, which ends its children, and wait until it has ended."""
         self._listener.cancel()
-        # The event loop must have let go of the socket before its descriptor can be reused.
+        # The event loop must have let go of the socket before its file descriptor can be reused.
         await asyncio.gather(self._listener, return_exceptions=True)
         self._mark_closed()
-        self._control.close()
 
+        # The fork server ends when the other end of its control socket closes.
+        self._control_socket.close()
         try:
-            await asyncio.wait_for(self._process.wait(), CLOSE_SECONDS)
+            await asyncio.wait_for(self._process.wait(), CLOSE_TIMEOUT_SECONDS)
         except TimeoutError:
             self._process.kill()
             await self._process.wait()
 
     async def _listen(self) -> None:
+        """Receive messages from the fork server until it is gone."""
         try:
             while True:
-                message = await message_channel.receive_async(self._control, ChildForked | ChildExited)
-                self._handle(message)
+                message = await message_channel.receive_async(self._control_socket, ChildForked | ChildExited)
+                if isinstance(message, ChildForked):
+                    self._resolve_oldest_fork(message.pid)
+                else:
+                    self._resolve_exit_status(message.pid, message.status)
         except ChannelClosed:
             log.error("the fork server of the workers is gone; another one starts with the next task")
             self._mark_closed()
 
-    def _handle(self, message: ChildForked | ChildExited) -> None:
-        if isinstance(message, ChildExited):
-            exit_status = self._exit_statuses.pop(message.pid)
-            if not exit_status.done():
-                exit_status.set_result(message.status)
-            return
+    def _resolve_oldest_fork(self, pid: int) -> None:
+        """Give the process that was forked to the caller who has waited longest."""
+        exit_status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._exit_statuses[pid] = exit_status
 
-        forked = ForkedProcess(message.pid, asyncio.get_running_loop().create_future())
-        self._exit_statuses[forked.pid] = forked.exit_status
         fork = self._pending_forks.popleft()
         if not fork.done():
-            fork.set_result(forked)
+            fork.set_result(ForkedProcess(pid, exit_status))
+
+    def _resolve_exit_status(self, pid: int, status: int) -> None:
+        """Tell whoever waits for the end of a process that it has ended."""
+        exit_status = self._exit_statuses.pop(pid)
+        if not exit_status.done():
+            exit_status.set_result(status)
 
     def _mark_closed(self) -> None:
-        """Resolve everything that still waits for the fork server."""
+        """Resolve every future that still waits for a message from the fork server, because none will come."""
         self.is_closed = True
+
         for exit_status in self._exit_statuses.values():
             if not exit_status.done():
                 exit_status.set_result(KILLED)
+
         for fork in self._pending_forks:
             if not fork.done():
                 fork.set_exception(ChannelClosed())
-                fork.exception()  # Marks it as retrieved: whoever waited for it may have been cancelled.
+                # If the caller was cancelled, nobody retrieves the exception, and asyncio would log an error.
+                fork.exception()
 
 
-class WorkerProcess:
-    """The parent's side of one worker process."""
+class WorkerHandle:
+    """The parent's handle of one worker process."""
 
-    def __init__(self, server: ForkServer, channel: socket.socket, forked: ForkedProcess) -> None:
+    def __init__(self, server: ForkServer, channel: socket.socket, forked_process: ForkedProcess) -> None:
         self._server = server
         self._channel = channel
-        self._exit_status = forked.exit_status
-        self.pid = forked.pid
+        self._exit_status = forked_process.exit_status
+        self.pid = forked_process.pid
 
-    async def run(self, item: WorkItem, files: Sequence[int], listener: ProgressListener) -> TaskOutcome:
-        """Send the work item, pass progress on to the listener, and return the outcome."""
+    async def run(
+        self, work_item: WorkItem, descriptors: Sequence[int], on_progress: ProgressListener
+    ) -> ExecutionOutcome:
+        """Send the work item with its opened files, and return the outcome of the task.
+
+        `on_progress` is called whenever the task reports progress.
+        """
         try:
-            await message_channel.send_async(self._channel, item, files)
+            await message_channel.send_async(self._channel, work_item, descriptors)
             while True:
-                message: ProgressMessage | TaskSucceeded | TaskFailed
-                message = await message_channel.receive_async(
+                message: ProgressMessage | TaskSucceeded | TaskFailed = await message_channel.receive_async(
                     self._channel, ProgressMessage | TaskSucceeded | TaskFailed
                 )
                 if not isinstance(message, ProgressMessage):
                     return message
-                listener(message.progress)
+                on_progress(message.progress)
         except (ChannelClosed, OSError):
-            return ProcessDied(status=await asyncio.shield(self._exit_status))
+            # Shielded, because `kill` waits for the same future after this call was cancelled.
+            exit_status = await asyncio.shield(self._exit_status)
+            return ProcessDied(status=exit_status)
 
     async def terminate(self, grace_seconds: float) -> None:
-        """Ask the process to end, and give it time to clean up elsewhere."""
-        if grace_seconds:
+        """Ask the process to end, and give it some time to clean up what it has started on other machines."""
+        if grace_seconds > 0:
             await self._server.send_signal(self.pid, signal.SIGTERM)
             await asyncio.wait([self._exit_status], timeout=grace_seconds)
 
     async def kill(self) -> None:
-        """End the process and its group, and return when it is gone."""
-        await self._server.send_signal(self.pid)
+        """Kill the process and its process group, and return when the process has ended."""
+        await self._server.send_signal(self.pid, signal.SIGKILL)
         await asyncio.wait([self._exit_status])
         self._channel.close()

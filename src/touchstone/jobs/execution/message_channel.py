@@ -1,6 +1,7 @@
 """A channel for JSON messages and opened files over a Unix stream socket.
 
-Each message is four bytes of length followed by JSON; its file descriptors are sent along with the length.
+Each message consists of a header of four bytes, which contains the length of the body, and a body of JSON. File
+descriptors are sent along with the header. Each operation exists twice: for blocking sockets, and for asyncio.
 """
 
 import asyncio
@@ -12,82 +13,106 @@ from typing import Any, Final
 import msgspec
 
 HEADER: Final = struct.Struct("!I")
-MAX_MESSAGE_BYTES: Final = 512 * 2**20
-MAX_FILES: Final = 8
+MAX_BODY_BYTES: Final = 512 * 2**20
+MAX_DESCRIPTORS: Final = 8
 CHUNK_BYTES: Final = 2**20
 
 
 class ChannelClosed(Exception):
-    """The other side is gone."""
+    """The process at the other end of the channel has closed it or is gone."""
 
 
-def send(sock: socket.socket, message: object, files: Sequence[int] = ()) -> None:
-    """Send a message, waiting until the other side has room for it. Raises OSError if the other side is gone."""
+def send(sock: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
+    """Send a message with file descriptors, waiting until the other end has room for it.
+
+    Raises:
+        OSError: the other end is gone.
+    """
     body = msgspec.json.encode(message)
-    socket.send_fds(sock, [HEADER.pack(len(body))], files)
+    socket.send_fds(sock, [HEADER.pack(len(body))], descriptors)
     sock.sendall(body)
 
 
 def receive(sock: socket.socket, message_type: Any) -> tuple[Any, list[int]]:
-    """Return the next message, of the given type or union, and the file descriptors sent with it.
+    """Wait for the next message and return it with the file descriptors that were sent along.
+
+    `message_type` is the expected type, or a union of types.
 
     Raises:
-        ChannelClosed: the other side is gone.
+        ChannelClosed: the other end is gone.
     """
-    header, files, _, _ = socket.recv_fds(sock, HEADER.size, MAX_FILES)
+    header, descriptors, _, _ = socket.recv_fds(sock, HEADER.size, MAX_DESCRIPTORS)
     if not header:
         raise ChannelClosed
+
+    # A stream socket may deliver fewer bytes than were asked for.
     header += _receive_exactly(sock, HEADER.size - len(header))
 
-    body = _receive_exactly(sock, _body_length(header))
-    return msgspec.json.decode(body, type=message_type), files
+    body = _receive_exactly(sock, _body_size(header))
+    return msgspec.json.decode(body, type=message_type), descriptors
 
 
-def _receive_exactly(sock: socket.socket, size: int) -> bytes:
+def _receive_exactly(sock: socket.socket, byte_count: int) -> bytes:
+    """Wait for exactly this many bytes and return them, or raise ChannelClosed."""
     received = bytearray()
-    while len(received) < size:
-        chunk = sock.recv(min(size - len(received), CHUNK_BYTES))
+    while len(received) < byte_count:
+        remaining_bytes = byte_count - len(received)
+        chunk = sock.recv(min(remaining_bytes, CHUNK_BYTES))
         if not chunk:
             raise ChannelClosed
         received += chunk
     return bytes(received)
 
 
-async def send_async(sock: socket.socket, message: object, files: Sequence[int] = ()) -> None:
-    """Send a message on a non-blocking socket. Raises OSError if the other side is gone."""
+async def send_async(sock: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
+    """Send a message with file descriptors on a non-blocking socket.
+
+    Raises:
+        OSError: the other end is gone.
+    """
     body = msgspec.json.encode(message)
-    # Four bytes always fit: the other side has read its previous message before it is sent another.
-    socket.send_fds(sock, [HEADER.pack(len(body))], files)
+    # The socket always has room for four bytes: the other end has read the previous message before the next is sent.
+    socket.send_fds(sock, [HEADER.pack(len(body))], descriptors)
     await asyncio.get_running_loop().sock_sendall(sock, body)
 
 
 async def receive_async(sock: socket.socket, message_type: Any) -> Any:
-    """Return the next message on a non-blocking socket, of the given type or union.
+    """Wait for the next message on a non-blocking socket and return it.
+
+    `message_type` is the expected type, or a union of types.
 
     Raises:
-        ChannelClosed: the other side is gone.
+        ChannelClosed: the other end is gone.
     """
     header = await _receive_exactly_async(sock, HEADER.size)
-    body = await _receive_exactly_async(sock, _body_length(header))
+    body = await _receive_exactly_async(sock, _body_size(header))
     return msgspec.json.decode(body, type=message_type)
 
 
-async def _receive_exactly_async(sock: socket.socket, size: int) -> bytes:
-    loop = asyncio.get_running_loop()
+async def _receive_exactly_async(sock: socket.socket, byte_count: int) -> bytes:
+    """Wait for exactly this many bytes on a non-blocking socket and return them.
+
+    Raises:
+        ChannelClosed: the other end is gone.
+    """
+    event_loop = asyncio.get_running_loop()
     received = bytearray()
-    while len(received) < size:
+    while len(received) < byte_count:
+        remaining_bytes = byte_count - len(received)
         try:
-            chunk = await loop.sock_recv(sock, min(size - len(received), CHUNK_BYTES))
+            chunk = await event_loop.sock_recv(sock, min(remaining_bytes, CHUNK_BYTES))
         except OSError as error:
             raise ChannelClosed from error
+
         if not chunk:
             raise ChannelClosed
         received += chunk
     return bytes(received)
 
 
-def _body_length(header: bytes) -> int:
-    length: int = HEADER.unpack(header)[0]
-    if length > MAX_MESSAGE_BYTES:  # Only a broken process announces so much.
+def _body_size(header: bytes) -> int:
+    """Return the size of the body that a header announces, in bytes, or raise ChannelClosed if it is absurd."""
+    size_in_bytes: int = HEADER.unpack(header)[0]
+    if size_in_bytes > MAX_BODY_BYTES:  # Only a broken process announces so much.
         raise ChannelClosed
-    return length
+    return size_in_bytes

@@ -1,6 +1,6 @@
-"""What a task is, and the messages between the process that dispatches it and the process that runs it.
+"""What a task is, and the messages between the process that dispatches a task and the process that runs it.
 
-Messages are encoded as JSON; opened files travel beside them.
+Messages are encoded as JSON; opened files are sent along with them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from touchstone.learning.interfaces import Report
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True):
-    """What one process may use: address space and largest file in bytes, processor time in seconds."""
+    """The limits of one process: address space, size of its largest file, and processor time."""
 
     memory_bytes: int
     file_bytes: int
@@ -23,42 +23,42 @@ class ResourceLimits(Struct, frozen=True, kw_only=True):
 
 
 class WorkItem(Struct, frozen=True, kw_only=True):
-    """One run of a task: what it is to do, the folder that it may write to, and its limits.
+    """One run of a task: its request, the folder that it may write to, and its limits.
 
-    `name` identifies the run wherever it is executed. The opened files travel beside it, in the order of `files`.
+    `name` identifies the run wherever it is executed. The opened files are sent along, in the order of `file_roles`.
     """
 
     name: str
     task: str
     request: Json
     source: JobSource
-    files: tuple[str, ...]
-    scratch: str
+    file_roles: tuple[str, ...]
+    scratch_folder: str
     limits: ResourceLimits
 
 
 class ProgressMessage(Struct, frozen=True, tag="progress"):
-    """A report of how far a task is."""
+    """A report of how far a task has come."""
 
     progress: JobProgress
 
 
 class OutputFile(Struct, frozen=True, kw_only=True):
-    """A file that a task has left in its scratch folder."""
+    """A file that a task has written into its scratch folder."""
 
     name: str
     media_type: str
 
 
 class TaskSucceeded(Struct, frozen=True, kw_only=True, tag="succeeded"):
-    """A task has finished: its result, and the files that it has written."""
+    """The outcome of a task that has finished: its result, and the files that it has written."""
 
     result: Any
     files: tuple[OutputFile, ...] = ()
 
 
 class TaskFailed(Struct, frozen=True, kw_only=True, tag="failed"):
-    """A task has failed, and trying again would not help: the key of a sentence with its facts.
+    """The outcome of a task that has failed and would fail again: the key of a sentence, with its facts.
 
     `detail` is for the log only.
     """
@@ -70,13 +70,17 @@ class TaskFailed(Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 class ProcessDied(Struct, frozen=True, kw_only=True, tag="died"):
-    """A process has ended without an answer: with this exit status, or by this signal if negative."""
+    """The end of a process that has not reported an outcome.
+
+    `status` is its exit status or, if negative, the number of the signal that ended it.
+    """
 
     status: int
 
 
-TaskAnswer = TaskSucceeded | TaskFailed
-TaskOutcome = TaskSucceeded | TaskFailed | ProcessDied
+# What a task reports at its end, and what becomes of its process.
+TaskOutcome = TaskSucceeded | TaskFailed
+ExecutionOutcome = TaskSucceeded | TaskFailed | ProcessDied
 ProgressListener = Callable[[JobProgress], None]
 
 
@@ -88,16 +92,16 @@ class TaskContext:
     request: Json
     source: JobSource
     files: Mapping[str, BinaryIO]
-    scratch: Path
+    scratch_folder: Path
     report: Report
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerTask:
-    """A function that worker processes can run, under its name."""
+    """A function that worker processes can run, and the name by which work items refer to it."""
 
     name: str
-    run: Callable[[TaskContext], TaskAnswer]
+    run: Callable[[TaskContext], TaskOutcome]
 
 
 class TaskSet:
@@ -108,15 +112,23 @@ class TaskSet:
 
 
 class Executor(Protocol):
-    """Runs tasks in processes of their own. Cancelling `run` ends its process, and nothing of it goes on."""
+    """Runs tasks in processes of their own. When `run` is cancelled, it ends the process before it returns."""
 
     async def run(
-        self, item: WorkItem, files: Sequence[BinaryIO], *, listener: ProgressListener, seconds: float
-    ) -> TaskOutcome:
-        """Run one task within `seconds`, and call `listener` with its progress."""
+        self,
+        work_item: WorkItem,
+        files: Sequence[BinaryIO],
+        *,
+        on_progress: ProgressListener,
+        timeout_seconds: float,
+    ) -> ExecutionOutcome:
+        """Run one task and return how it ended, calling `on_progress` whenever it reports progress.
 
-    async def warm(self) -> None:
-        """Load the libraries before the first task comes."""
+        A task that takes longer than `timeout_seconds` is ended, and fails.
+        """
+
+    async def warm_up(self) -> None:
+        """Load the libraries now, so that the first task does not wait for them."""
 
     async def close(self) -> None:
-        """End every process that still runs."""
+        """End all processes."""

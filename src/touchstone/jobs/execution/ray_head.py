@@ -1,4 +1,4 @@
-"""Starting a Ray head on loopback that asks for a token and ends together with whoever started it."""
+"""A Ray head on loopback, which asks for a token and ends together with the process that started it."""
 
 import contextlib
 import os
@@ -15,13 +15,20 @@ from typing import Final
 
 from touchstone.jobs.execution.resource_limits import die_with_parent
 
-HOST: Final = "127.0.0.1"
-START_SECONDS: Final = 120.0
-STOP_SECONDS: Final = 10.0
+LOOPBACK_HOST: Final = "127.0.0.1"
+START_TIMEOUT_SECONDS: Final = 120.0
+STOP_TIMEOUT_SECONDS: Final = 10.0
+CONNECT_TIMEOUT_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 0.1
+
+HeadProcess = subprocess.Popen[bytes]
 
 
 def local_cluster_variables() -> dict[str, str]:
-    """Return the environment variables for a process that starts its own head; Ray reads them when it is imported."""
+    """Return the environment variables for a process that starts a head of its own; Ray reads them on import.
+
+    They contain a fresh secret token, without which nobody can use the cluster.
+    """
     return {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
@@ -33,76 +40,93 @@ def local_cluster_variables() -> dict[str, str]:
 
 @contextlib.contextmanager
 def existing_or_local_cluster(address: str | None) -> Iterator[str]:
-    """Yield the address of the given cluster, or start a head that lives as long as the context.
+    """Yield the address of a Ray cluster: `address` if it is given, and otherwise that of a head started for the block.
+
+    The head ends with the block, or with this process.
 
     Raises:
-        PermissionError: the variables of `local_cluster_variables` are missing; without a token, everyone on the
-            machine could run code.
+        PermissionError: the environment lacks the `local_cluster_variables`. Without a token, everyone on the machine
+            could run code in the cluster.
         TimeoutError, ChildProcessError: the head did not start.
     """
     if address:
         yield address
         return
+
     if os.environ.get("RAY_AUTH_MODE") != "token":
         raise PermissionError("a Ray head without a token is never started")
 
-    port = _free_port()
-    with tempfile.TemporaryDirectory(prefix="ts-ray-", ignore_cleanup_errors=True) as folder:
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and constants
-            _command(port, folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=die_with_parent,  # noqa: PLW1509 - no threads exist yet
-        )
+    with tempfile.TemporaryDirectory(prefix="ts-ray-", ignore_cleanup_errors=True) as session_folder:
+        port = _free_port()
+        head = _start_head(port, session_folder)
         try:
-            _wait_until_listening(port, process)
-            yield f"{HOST}:{port}"
+            _wait_until_listening(port, head)
+            yield f"{LOOPBACK_HOST}:{port}"
         finally:
-            _stop(process)
+            _stop_head(head)
 
 
-def _command(port: int, folder: str) -> list[str]:
-    """Return the command of a head without dashboard and usage reports; `folder` must be short, for its sockets."""
-    return [
+def _start_head(port: int, session_folder: str) -> HeadProcess:
+    """Start a head process without dashboard and usage reports, which listens on a port of the loopback interface.
+
+    Ray creates sockets in `session_folder`. Its path must be short, because the paths of sockets have a limit.
+    """
+    command = [
         str(Path(sys.executable).with_name("ray")),
         "start",
         "--head",
         "--block",
-        f"--node-ip-address={HOST}",
+        f"--node-ip-address={LOOPBACK_HOST}",
         f"--port={port}",
-        f"--temp-dir={folder}",
+        f"--temp-dir={session_folder}",
         "--include-dashboard=false",
         "--disable-usage-stats",
         f"--num-cpus={os.cpu_count() or 1}",
     ]
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and constants
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=die_with_parent,  # noqa: PLW1509 - no threads exist yet
+    )
 
 
-def _wait_until_listening(port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Return when the head listens. Raises TimeoutError or ChildProcessError if it never does."""
-    deadline = time.monotonic() + START_SECONDS
+def _wait_until_listening(port: int, head: HeadProcess) -> None:
+    """Return as soon as the head accepts connections.
+
+    Raises:
+        ChildProcessError: the head has ended.
+        TimeoutError: the head does not listen after `START_TIMEOUT_SECONDS`.
+    """
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise ChildProcessError(f"the Ray head ended with {process.returncode}")
-        with contextlib.suppress(OSError), socket.create_connection((HOST, port), 1):
+        if head.poll() is not None:
+            raise ChildProcessError(f"the Ray head ended with {head.returncode}")
+
+        with contextlib.suppress(OSError):
+            socket.create_connection((LOOPBACK_HOST, port), CONNECT_TIMEOUT_SECONDS).close()
             return
-        time.sleep(0.1)
+        time.sleep(POLL_SECONDS)
     raise TimeoutError("the Ray head did not start")
 
 
-def _stop(process: "subprocess.Popen[bytes]") -> None:
+def _stop_head(head: HeadProcess) -> None:
+    """Ask the head and all its processes to end, and kill them if they do not end in time."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
+        os.killpg(head.pid, signal.SIGTERM)
+
     try:
-        process.wait(STOP_SECONDS)
+        head.wait(STOP_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+            os.killpg(head.pid, signal.SIGKILL)
+        head.wait()
 
 
 def _free_port() -> int:
-    with socket.create_server((HOST, 0)) as listener:
+    """Return a port of the loopback interface on which nothing listens at the moment."""
+    with socket.create_server((LOOPBACK_HOST, 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

@@ -1,4 +1,4 @@
-"""The tasks of the worker processes, which call the learning library. Importing this loads heavy libraries."""
+"""The task functions of worker processes, which call the learning library; importing this loads heavy libraries."""
 
 import base64
 import hashlib
@@ -19,36 +19,42 @@ from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
 
 def train(context: TaskContext) -> TaskSucceeded:
-    """Train a model by a `TrainingRequest`."""
+    """Train a model as a `TrainingRequest` asks, and return its evaluation with the model as an output file."""
     request = msgspec.convert(context.request, TrainingRequest)
-    outcome = training.run_training(request, _data_file(context), scratch=context.scratch, report=context.report)
+    outcome = training.run_training(request, _data_file(context), scratch=context.scratch_folder, report=context.report)
     return _succeeded(outcome)
 
 
 def explain(context: TaskContext) -> TaskSucceeded:
-    """Explain a model or a dataset by an `ExplanationRequest`."""
+    """Explain a model or a dataset as an `ExplanationRequest` asks."""
     request = msgspec.convert(context.request, ExplanationRequest)
     outcome = explanation_run.run_explanation(
-        request, _data_file(context), _model_file(context), scratch=context.scratch, report=context.report
+        request, _data_file(context), _model_file(context), scratch=context.scratch_folder, report=context.report
     )
     return _succeeded(outcome)
 
 
 def predict_rows(context: TaskContext) -> TaskSucceeded:
-    """Predict the `rows` of the request with a stored model."""
+    """Predict the `rows` of the request with a trained model."""
     model = _model_file(context)
     assert model is not None
     return TaskSucceeded(result=predict(model, context.request["rows"]))
 
 
 def preflight_train(context: TaskContext) -> TaskSucceeded:
-    """Do what a training does before it learns, and return the table's dimensions and digest."""
+    """Check a training request against its table, and return the dimensions and the digest of the table.
+
+    This does everything that a training does before it learns, so that a training that cannot work is not queued.
+    """
     request = msgspec.convert(context.request, TrainingRequest)
     return TaskSucceeded(result=training.preflight(request, _data_file(context)))
 
 
 def preflight_explain(context: TaskContext) -> TaskSucceeded:
-    """Do what an explanation does before it computes, and return the table's dimensions and digest."""
+    """Check an explanation request against its table and model, and return the table's dimensions and digest.
+
+    This does everything that an explanation does before it computes, so that one that cannot work is not queued.
+    """
     request = msgspec.convert(context.request, ExplanationRequest)
     return TaskSucceeded(result=explanation_run.preflight(request, _data_file(context), _model_file(context)))
 
@@ -61,12 +67,14 @@ def draw(context: TaskContext) -> TaskSucceeded:
 
 
 def _data_file(context: TaskContext) -> DataFile:
-    """Return the data file.
+    """Return the data file of a task, after checking that it is still the one for which the job was accepted.
 
     Raises:
-        LearningError: its content has changed since the job was accepted, maybe long ago.
+        LearningError: the content of the file has changed since.
     """
-    stream, source = context.files[DATA], context.source
+    stream = context.files[DATA]
+    source = context.source
+
     if source.sha256 is not None:
         # Every binary stream has the method `readinto`, but typing.BinaryIO does not declare it.
         digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
@@ -79,15 +87,18 @@ def _data_file(context: TaskContext) -> DataFile:
 
 
 def _model_file(context: TaskContext) -> ModelFile | None:
+    """Return the model file of a task, with the digest that it must have, or None if the task has no model."""
     if MODEL not in context.files:
         return None
+
     assert context.source.model_sha256 is not None
     return ModelFile(context.files[MODEL], context.source.model_sha256)
 
 
 def _succeeded(outcome: Outcome) -> TaskSucceeded:
-    files = tuple(OutputFile(name=file.name, media_type=file.media_type) for file in outcome.artifacts)
-    return TaskSucceeded(result=outcome.result, files=files)
+    """Return the outcome of a training or an explanation in the form in which it is sent to the parent process."""
+    output_files = tuple(OutputFile(name=file.name, media_type=file.media_type) for file in outcome.artifacts)
+    return TaskSucceeded(result=outcome.result, files=output_files)
 
 
 TASKS: Final = TaskSet(

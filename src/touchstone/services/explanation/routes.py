@@ -3,11 +3,11 @@
 from starlette.responses import Response
 
 from touchstone.http.routing import strict_router
+from touchstone.jobs.job_responses import accepted_response
+from touchstone.jobs.job_schemas import ACCEPTED, IDEMPOTENCY_KEY, JobView
+from touchstone.jobs.job_submission import submit_job
 from touchstone.jobs.request_context import Context
 from touchstone.jobs.request_schemas import ExplanationBody
-from touchstone.jobs.responses import accepted_response
-from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobView
-from touchstone.jobs.start import start_job
 
 explanation = strict_router(tags=["explanation"])
 
@@ -22,4 +22,4 @@ explanation = strict_router(tags=["explanation"])
 )
 async def explain(ctx: Context, request: ExplanationBody) -> Response:
     """Of a training's model, or of a dataset alone; an `Idempotency-Key` never starts two."""
-    return await accepted_response(ctx, await start_job(ctx, request))
+    return await accepted_response(ctx, await submit_job(ctx, request))

@@ -7,13 +7,13 @@ from starlette.responses import Response
 
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
+from touchstone.jobs.job_responses import accepted_response, job_list_response
+from touchstone.jobs.job_schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
+from touchstone.jobs.job_submission import submit_job
 from touchstone.jobs.kinds import JOB_KIND_NAMES, PREDICT_TASK
 from touchstone.jobs.records import JobSource
 from touchstone.jobs.request_context import Context
 from touchstone.jobs.request_schemas import TrainingBody
-from touchstone.jobs.responses import accepted_response, job_list_response
-from touchstone.jobs.schemas import ACCEPTED, IDEMPOTENCY_KEY, JobPage, JobQuery, JobSummary, JobView
-from touchstone.jobs.start import start_job
 from touchstone.jobs.trained_models import load_trained_model
 from touchstone.services.training.schemas import PredictionRequest, PredictionsView
 
@@ -30,7 +30,7 @@ training = strict_router(tags=["training"])
 )
 async def train(ctx: Context, request: TrainingBody) -> Response:
     """Everything that can be checked is checked before the answer; an `Idempotency-Key` never starts two."""
-    return await accepted_response(ctx, await start_job(ctx, request))
+    return await accepted_response(ctx, await submit_job(ctx, request))
 
 
 @training.post("/jobs/{job_id}/predict", summary="Predict rows with a trained model", response_model=PredictionsView)
@@ -43,7 +43,9 @@ async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Respons
     source = JobSource(model_path=model.path, model_sha256=model.sha256)
     request = body.model_dump(mode="json")
     with ctx.jobs.input_files.open(source) as files:
-        return JsonResponse(await ctx.jobs.synchronous_tasks.run(PREDICT_TASK, request, source=source, files=files))
+        return JsonResponse(
+            await ctx.jobs.synchronous_tasks.run(PREDICT_TASK, request, source=source, files_by_role=files)
+        )
 
 
 @training.get(

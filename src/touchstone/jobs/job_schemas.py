@@ -14,7 +14,10 @@ from touchstone.jobs.states import JobState
 
 
 class JobQuery(RequestModel):
-    """How jobs are listed: `page` or `page_size` asks for the page form, else `skip` and `limit` for a bare array."""
+    """The query parameters of a list of jobs.
+
+    `page` or `page_size` asks for one page with its totals, and otherwise `skip` and `limit` select from a plain array.
+    """
 
     status: JobState | None = None
     page: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
@@ -27,47 +30,56 @@ class JobQuery(RequestModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_empty_parameters(cls, value: Any) -> Any:
-        """Treat an empty parameter as absent."""
+        """Treat a known parameter with an empty value as absent; unknown ones are kept, so that they are rejected."""
         if not isinstance(value, dict):
             return value
-        return {name: item for name, item in value.items() if item != "" or name not in cls.model_fields}
+
+        empty_names = {name for name in cls.model_fields if value.get(name) == ""}
+        return {name: parameter for name, parameter in value.items() if name not in empty_names}
 
     @property
     def is_paged(self) -> bool:
-        """Return whether the page form is requested."""
+        """Whether a page with its totals is requested, and not a plain array."""
         return self.page is not None or self.page_size is not None
 
     @property
     def size(self) -> int:
-        """Return how many jobs are listed at most."""
-        return (self.page_size or self.DEFAULT_PAGE_SIZE) if self.is_paged else self.limit
+        """The greatest number of jobs to list."""
+        if self.is_paged:
+            return self.page_size or self.DEFAULT_PAGE_SIZE
+        return self.limit
 
     @property
     def offset(self) -> int:
-        """Return how many jobs are skipped."""
-        return ((self.page or 1) - 1) * self.size if self.is_paged else self.skip
+        """The number of jobs to skip before the first one that is listed."""
+        if self.is_paged:
+            page = self.page or 1
+            return (page - 1) * self.size
+        return self.skip
 
 
 class OwnJobQuery(JobQuery):
-    """How one's own jobs are listed: all of them, or those of one project."""
+    """The query parameters of the list of the caller's jobs: all of them, or those of one project."""
 
     project: UuidText | None = None
     project_id: Annotated[UuidText, Field(description="Another name of `project`.")] | None = None
 
     def requested_project(self) -> UUID | None:
-        """Return the project under either name.
+        """Return the project that the query names, as `project` or `project_id`, or None if it names none.
 
         Raises:
-            ConflictingValues: the two names carry different ones.
+            ConflictingValues: the two parameters name different projects.
         """
-        projects = {UUID(text) for text in (self.project, self.project_id) if text}
-        if len(projects) > 1:
+        project = UUID(self.project) if self.project else None
+        project_id = UUID(self.project_id) if self.project_id else None
+
+        if project is not None and project_id is not None and project != project_id:
             raise ConflictingValues(at=("query", "project_id"), other="project")
-        return next(iter(projects), None)
+        return project or project_id
 
 
 class ProgressView(BaseModel):
-    """How far a job is."""
+    """The progress of a job."""
 
     percent: float = Field(ge=0, le=100)
     phase: str
@@ -77,7 +89,7 @@ class ProgressView(BaseModel):
 
 
 class JobErrorView(BaseModel):
-    """Why a job failed."""
+    """The reason why a job failed."""
 
     code: str = Field(description="Stable key.")
     message: str = Field(description="One sentence in the caller's language.")
@@ -85,7 +97,7 @@ class JobErrorView(BaseModel):
 
 
 class ArtifactView(BaseModel):
-    """A file that a job has made."""
+    """A file that a job has produced."""
 
     name: str
     media_type: str
@@ -103,7 +115,7 @@ class InputsView(BaseModel):
 
 
 class JobSummary(BaseModel):
-    """A job as lists show it."""
+    """A job as lists of jobs contain it: without its result."""
 
     id: UUID
     job_id: UUID
@@ -126,7 +138,7 @@ class JobSummary(BaseModel):
 
 
 class JobView(JobSummary):
-    """A job whole."""
+    """A complete job, with its result."""
 
     result: dict[str, Any] | None
 
@@ -146,7 +158,7 @@ IDEMPOTENCY_KEY: Final = {
         {
             "name": "Idempotency-Key",
             "in": "header",
-            "description": "The same key and body answer the job that was started first.",
+            "description": "Repeating a request with the same key and body returns the job that was started first.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
         }
     ]
@@ -156,17 +168,17 @@ LAST_EVENT_ID: Final = {
         {
             "name": "Last-Event-ID",
             "in": "header",
-            "description": "Go on after this event; what is not a number is passed over.",
+            "description": "Continue after this event; a value that is not a number is ignored.",
             "schema": {"type": "string"},
         }
     ]
 }
 ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
     202: {
-        "description": "Accepted.",
+        "description": "The job is queued.",
         "headers": {
             "Location": {"description": "Address of the job.", "schema": {"type": "string"}},
-            "Retry-After": {"description": "Seconds to wait before asking.", "schema": {"type": "integer"}},
+            "Retry-After": {"description": "Seconds to wait before asking for the job.", "schema": {"type": "integer"}},
         },
     }
 }

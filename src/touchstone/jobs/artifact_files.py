@@ -1,0 +1,188 @@
+"""The files that jobs produce, and the scratch folders in which their workers write them.
+
+A worker writes into a scratch folder. When its attempt succeeds, the files are synced to disk and the folder is
+renamed to its final place, so that an artifact is either complete or absent.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+import stat
+from collections.abc import Sequence
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, Final
+from uuid import UUID
+
+from touchstone.jobs.execution.protocol import OutputFile
+from touchstone.jobs.records import ArtifactRecord, Claim
+
+ARTIFACT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+MAX_QUOTED_CHARACTERS: Final = 100
+_SCRATCH_PARENT: Final = ".scratch"
+
+
+class BrokenArtifact(Exception):
+    """A task named an output file that it did not write, or whose name is not allowed."""
+
+
+class ArtifactStore:
+    """The folder with the artifacts of all jobs, laid out as `<job id>/<attempt>/<file name>`.
+
+    Each running attempt has a scratch folder beside them, called `.scratch/<job id>-<attempt>`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def create_scratch(self, claim: Claim) -> Path:
+        """Create an empty folder for the files of an attempt, and remove those of the job's earlier attempts."""
+        return await asyncio.to_thread(self._create_scratch, claim)
+
+    async def publish(self, claim: Claim, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
+        """Move the output files of a successful attempt to their final place, durably, and return their records.
+
+        Raises:
+            BrokenArtifact: a file is missing, is not a regular file, or has a forbidden name.
+            OSError: the disk is full or fails.
+        """
+        if not output_files:
+            return []
+        return await asyncio.to_thread(self._publish, claim, output_files)
+
+    async def unpublish(self, claim: Claim) -> None:
+        """Remove everything that an attempt has written, whether it is published or not."""
+        for folder in (self._scratch_folder(claim), self._final_folder(claim)):
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def remove_scratch(self, claim: Claim) -> None:
+        """Remove the scratch folder of an attempt, if it still exists."""
+        await asyncio.to_thread(shutil.rmtree, self._scratch_folder(claim), ignore_errors=True)
+
+    async def delete_job(self, job_id: UUID) -> None:
+        """Remove all files of a job."""
+        for folder in (self.folder / str(job_id), *self._list_scratch_folders(job_id)):
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def attempts_with_scratch(self) -> list[Claim]:
+        """Return the attempts that have a scratch folder, running or not."""
+        scratch_folders = await asyncio.to_thread(self._list_scratch_folders, "*")
+        return [_claim_of_scratch_folder(folder) for folder in scratch_folders]
+
+    def open(self, path: str) -> BinaryIO:
+        """Open an artifact for reading, by the path in its record.
+
+        Raises:
+            OSError: the file does not exist or cannot be read.
+        """
+        return (self.folder / path).open("rb")
+
+    def _scratch_folder(self, claim: Claim) -> Path:
+        return self.folder / _SCRATCH_PARENT / f"{claim.job_id}-{claim.attempt}"
+
+    def _list_scratch_folders(self, job_id: UUID | str) -> list[Path]:
+        """Return the scratch folders of a job's attempts, or those of all jobs for the pattern `*`."""
+        return list((self.folder / _SCRATCH_PARENT).glob(f"{job_id}-*"))
+
+    def _final_folder(self, claim: Claim) -> Path:
+        return self.folder / str(claim.job_id) / str(claim.attempt)
+
+    def _create_scratch(self, claim: Claim) -> Path:
+        # Attempts whose dispatcher was lost have left their folders behind.
+        for abandoned_folder in self._list_scratch_folders(claim.job_id):
+            shutil.rmtree(abandoned_folder, ignore_errors=True)
+
+        scratch_folder = self._scratch_folder(claim)
+        scratch_folder.mkdir(parents=True, mode=0o700)
+        return scratch_folder.absolute()
+
+    def _publish(self, claim: Claim, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
+        """Sync the output files of an attempt to disk, then rename its scratch folder to the final folder.
+
+        The files appear in the final folder all at once. After a crash they are either all there or not at all.
+        """
+        scratch_folder = self._scratch_folder(claim)
+        final_folder = self._final_folder(claim)
+        recorded_folder = final_folder.relative_to(self.folder)
+
+        artifacts = [_sync_output_file(scratch_folder, file, recorded_folder) for file in output_files]
+        _remove_all_except(scratch_folder, kept_names={file.name for file in output_files})
+        _sync_folder(scratch_folder)
+
+        final_folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        scratch_folder.rename(final_folder)
+        _sync_folder(final_folder.parent)
+        return artifacts
+
+
+def _claim_of_scratch_folder(scratch_folder: Path) -> Claim:
+    """Return the attempt that a scratch folder is named after."""
+    job_id, _, attempt = scratch_folder.name.rpartition("-")
+    return Claim(UUID(job_id), int(attempt))
+
+
+def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_folder: Path) -> ArtifactRecord:
+    """Sync an output file to disk, and return the record that it gets once it has moved to `recorded_folder`.
+
+    Raises:
+        BrokenArtifact: the file is missing, is not a regular file, or has a forbidden name.
+        OSError: the disk is full or fails.
+    """
+    with _open_output_file(scratch_folder, output_file.name) as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        os.fsync(stream.fileno())
+        size_in_bytes = os.fstat(stream.fileno()).st_size
+
+    return ArtifactRecord(
+        name=output_file.name,
+        media_type=output_file.media_type,
+        bytes=size_in_bytes,
+        sha256=sha256,
+        path=str(recorded_folder / output_file.name),
+    )
+
+
+def _open_output_file(scratch_folder: Path, file_name: str) -> BufferedReader:
+    """Open a file that a task says it has written, without trusting the task.
+
+    The task may have chosen a name that leads out of the folder, or left a link or a pipe under the name.
+
+    Raises:
+        BrokenArtifact: the file is missing, is not a regular file, or has a forbidden name.
+    """
+    if not ARTIFACT_NAME.fullmatch(file_name):
+        raise BrokenArtifact(file_name[:MAX_QUOTED_CHARACTERS])
+
+    # O_NOFOLLOW refuses links, and O_NONBLOCK keeps a pipe from blocking this process until somebody writes to it.
+    try:
+        descriptor = os.open(scratch_folder / file_name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise BrokenArtifact(file_name) from error
+
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BrokenArtifact(file_name)
+    return os.fdopen(descriptor, "rb")
+
+
+def _remove_all_except(folder: Path, *, kept_names: set[str]) -> None:
+    """Remove the files, links and folders in `folder` whose name is not in `kept_names`."""
+    for entry in folder.iterdir():
+        if entry.name in kept_names:
+            continue
+
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names of the files in a folder durable; syncing a file does not include its name."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,150 @@
+"""The local executor: it runs every task in a fresh process, forked by a fork server that it starts when needed."""
+
+import asyncio
+import os
+import resource
+import sys
+from collections.abc import Mapping, Sequence
+from typing import BinaryIO, Final
+
+from msgspec.structs import replace
+
+from touchstone.jobs.execution.fork_server_client import KILLED, ForkServer
+from touchstone.jobs.execution.message_channel import ChannelClosed
+from touchstone.jobs.execution.protocol import ExecutionOutcome, ProcessDied, ProgressListener, TaskFailed, WorkItem
+
+FORK_SERVER_COMMAND: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.fork_server_main")
+RAY_FORK_SERVER_COMMAND: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.ray_fork_server_main")
+
+_FIXED_VARIABLES: Final[Mapping[str, str]] = {
+    "PATH": os.defpath,
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "OMP_WAIT_POLICY": "passive",
+}
+# An operator may choose the kernels of the linear algebra library, so that different machines produce the same bytes.
+_INHERITED_VARIABLES: Final = ("OPENBLAS_CORETYPE",)
+_THREAD_COUNT_VARIABLES: Final = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+
+
+def worker_environment(*, thread_count: int) -> dict[str, str]:
+    """Return the environment variables of worker processes, which limit their libraries to `thread_count` threads.
+
+    They contain none of the service's own variables, and so none of its settings and secrets.
+    """
+    inherited = {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
+    thread_counts = dict.fromkeys(_THREAD_COUNT_VARIABLES, str(thread_count))
+    return {**_FIXED_VARIABLES, **inherited, **thread_counts}
+
+
+def spare_core_count() -> int:
+    """Return the number of cores that tasks may use: all but one, which is left to the API."""
+    core_count = os.cpu_count() or 2
+    return max(1, core_count - 1)
+
+
+class ProcessExecutor:
+    """Runs each task in a process of its own.
+
+    Attributes:
+        command: the command that starts the fork server.
+        grace_seconds: the time between SIGTERM and SIGKILL when a task is cancelled; 0 unless the task has to clean up
+            on other machines.
+        limits_memory: False if the process only drives an engine that maps much memory.
+        variables: the environment of the processes.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str] = FORK_SERVER_COMMAND,
+        *,
+        grace_seconds: float = 0.0,
+        limits_memory: bool = True,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        if variables is None:
+            variables = worker_environment(thread_count=spare_core_count())
+
+        self.command = tuple(command)
+        self.grace_seconds = grace_seconds
+        self.limits_memory = limits_memory
+        self.variables = dict(variables)
+        self._server: asyncio.Future[ForkServer] | None = None
+
+    async def warm_up(self) -> None:
+        """Start the fork server and return when it has loaded its libraries.
+
+        Raises:
+            ChannelClosed: it could not start.
+        """
+        await self._running_server()
+
+    async def run(
+        self,
+        work_item: WorkItem,
+        files: Sequence[BinaryIO],
+        *,
+        on_progress: ProgressListener,
+        timeout_seconds: float,
+    ) -> ExecutionOutcome:
+        """Run one task in a fresh process and return how it ended.
+
+        However this call ends, by cancellation as well, the process has ended before it.
+        """
+        if not self.limits_memory:
+            limits = replace(work_item.limits, memory_bytes=resource.RLIM_INFINITY)
+            work_item = replace(work_item, limits=limits)
+        descriptors = [file.fileno() for file in files]
+
+        try:
+            server = await self._running_server()
+            worker = await server.fork()
+        except ChannelClosed:
+            return ProcessDied(status=KILLED)
+
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                return await worker.run(work_item, descriptors, on_progress)
+        except TimeoutError:
+            return TaskFailed(code="out_of_time", phase="working", facts={"seconds": int(timeout_seconds)})
+        except asyncio.CancelledError:
+            await worker.terminate(self.grace_seconds)
+            raise
+        finally:
+            await asyncio.shield(worker.kill())
+
+    async def close(self) -> None:
+        """End the fork server, if it was started, and every process that it has forked."""
+        if self._server is None:
+            return
+
+        self._server.cancel()  # This has an effect only while the server is starting.
+        await asyncio.wait([self._server])
+
+        has_started = not self._server.cancelled() and self._server.exception() is None
+        if has_started:
+            await self._server.result().close()
+        self._server = None
+
+    async def _running_server(self) -> ForkServer:
+        """Return the fork server, after starting one if there is none or the last one was lost.
+
+        Concurrent callers wait for the same start. The start goes on if a caller is cancelled.
+
+        Raises:
+            ChannelClosed: the fork server could not start.
+        """
+        if self._server is not None and self._server.done():
+            has_failed = self._server.exception() is not None
+            if has_failed or self._server.result().is_closed:
+                await self.close()
+
+        if self._server is None:
+            self._server = asyncio.ensure_future(ForkServer.start(self.command, self.variables))
+        return await asyncio.shield(self._server)

@@ -1,0 +1,108 @@
+"""Synchronous tasks: short work that a request waits for, done in processes as isolated as those of jobs."""
+
+import asyncio
+import os
+import resource
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, Final
+
+import structlog
+
+from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded, ServiceError
+from touchstone.core.settings import Settings
+from touchstone.jobs.execution.protocol import (
+    ExecutionOutcome,
+    Executor,
+    ProcessDied,
+    ResourceLimits,
+    TaskFailed,
+    WorkItem,
+)
+from touchstone.jobs.kinds import DRAW_TASK
+from touchstone.jobs.records import JobProgress, JobSource, Json
+
+MAX_RUNNING: Final = 2
+MAX_UNFINISHED: Final = 64  # running ones included
+TASK_SECONDS: Final = 20.0
+TOTAL_SECONDS: Final = 25.0  # including the wait for a slot; less than a gateway waits for a backend
+log = structlog.get_logger("touchstone.jobs")
+
+
+class SynchronousTasks:
+    """Runs short tasks that a request waits for, at most two at a time."""
+
+    def __init__(self, executor: Executor, settings: Settings) -> None:
+        self._executor = executor
+        self._memory_bytes = settings.job_memory_bytes
+        self._slots = asyncio.Semaphore(MAX_RUNNING)
+        self._unfinished_count = 0
+
+    async def run(self, task: str, request: Json, *, source: JobSource, files_by_role: Mapping[str, BinaryIO]) -> Any:
+        """Run a task and return its result.
+
+        Raises:
+            InvalidJobRequest: the task rejects its input, or the file takes too much memory or time.
+            Overloaded: too many tasks are waiting, or the workers are still loading their libraries.
+            InternalError: the task has a defect.
+        """
+        work_item = WorkItem(
+            name=f"{task}-{os.urandom(8).hex()}",
+            task=task,
+            request=request,
+            source=source,
+            file_roles=tuple(files_by_role),
+            scratch_folder=tempfile.gettempdir(),
+            limits=self._resource_limits(task),
+        )
+        outcome = await self._run_in_turn(work_item, list(files_by_role.values()))
+
+        if isinstance(outcome, ProcessDied):
+            log.warning("a synchronous task died", task=task, status=outcome.status)
+            raise InvalidJobRequest("file_not_readable_safely")
+        if isinstance(outcome, TaskFailed):
+            raise _error_for(outcome)
+        return outcome.result
+
+    async def _run_in_turn(self, work_item: WorkItem, files: Sequence[BinaryIO]) -> ExecutionOutcome:
+        """Wait until a slot is free, then run the task in it.
+
+        Raises:
+            Overloaded: too many tasks are unfinished already, or this one was not finished in time.
+        """
+        if self._unfinished_count >= MAX_UNFINISHED:
+            raise Overloaded(retry_after=2)
+
+        self._unfinished_count += 1
+        try:
+            async with asyncio.timeout(TOTAL_SECONDS), self._slots:
+                return await self._executor.run(
+                    work_item, files, on_progress=_ignore_progress, timeout_seconds=TASK_SECONDS
+                )
+        except TimeoutError as error:
+            raise Overloaded(retry_after=5) from error
+        finally:
+            self._unfinished_count -= 1
+
+    def _resource_limits(self, task: str) -> ResourceLimits:
+        """Return the limits of the process that runs a task; it may not write files."""
+        # The chart renderer reserves far more address space than it uses, and draws only our own charts.
+        memory_bytes = resource.RLIM_INFINITY if task == DRAW_TASK else self._memory_bytes
+        core_count = os.cpu_count() or 1
+        return ResourceLimits(memory_bytes=memory_bytes, file_bytes=0, cpu_seconds=int(TASK_SECONDS) * core_count)
+
+
+def _error_for(failure: TaskFailed) -> ServiceError:
+    """Return the error that tells the caller why a task has failed."""
+    if failure.code == "work_failed":
+        log.error("a synchronous task failed", detail=failure.detail)
+        return InternalError()
+    if failure.code in ("out_of_time", "out_of_memory"):
+        return InvalidJobRequest("file_not_readable_safely")
+
+    facts_without_field = {name: fact for name, fact in failure.facts.items() if name != "field"}
+    return InvalidJobRequest(failure.code, field=failure.facts.get("field", ""), facts=facts_without_field)
+
+
+def _ignore_progress(_progress: JobProgress) -> None:
+    """Do nothing: a task that a request waits for is too short for progress reports."""

@@ -1,0 +1,151 @@
+"""The life of a worker process: it runs one task within its limits, and reports to its parent over a socket."""
+
+import contextlib
+import errno
+import os
+import signal
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from touchstone.jobs.execution import message_channel
+from touchstone.jobs.execution.protocol import (
+    ProgressMessage,
+    TaskContext,
+    TaskFailed,
+    TaskOutcome,
+    TaskSet,
+    TaskSucceeded,
+    WorkerTask,
+    WorkItem,
+)
+from touchstone.jobs.execution.resource_limits import die_with_parent, limit_this_process
+from touchstone.jobs.records import JobProgress
+from touchstone.learning.errors import LearningError
+from touchstone.learning.interfaces import Report
+
+REPORT_INTERVAL_SECONDS: Final = 0.1
+MAX_TRACEBACK_CHARACTERS: Final = 8_000
+DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EFBIG)
+
+
+def run_one_task(sock: socket.socket, tasks: TaskSet) -> None:
+    """Receive a work item from the parent, run its task, and send the outcome back.
+
+    This is everything that a worker process does. It first gives up, for good, its freedom to outlive its parent, to
+    exceed the limits of the work item, and to continue after the parent has closed the socket.
+    """
+    die_with_parent()
+    work_item, descriptors = message_channel.receive(sock, WorkItem)
+    limit_this_process(work_item.limits)
+    _kill_group_when_parent_closes(sock)
+
+    reporter = ProgressReporter(sock)
+    context = _create_task_context(work_item, descriptors, reporter)
+    task = tasks.by_name[work_item.task]
+    outcome = run_and_catch_errors(task, context, reporter.current_phase)
+
+    with contextlib.suppress(OSError):  # If the parent is gone, nobody needs the outcome.
+        message_channel.send(sock, outcome)
+
+
+def run_and_catch_errors(task: WorkerTask, context: TaskContext, current_phase: Callable[[], str]) -> TaskOutcome:
+    """Run a task and return its outcome, which is a failure if the task raises an exception.
+
+    The result of a task that succeeds is returned as JSON. `current_phase` returns the phase that the task has
+    reported last; it becomes the phase of a failure for which the task itself names none.
+    """
+    try:
+        outcome = task.run(context)
+        if isinstance(outcome, TaskSucceeded):
+            # Encoded inside the `try` block, because a result that JSON cannot represent is a failure of the task.
+            encoded_result = msgspec.json.encode(outcome.result)
+            return replace(outcome, result=Raw(encoded_result))
+        return outcome
+    except LearningError as error:
+        return TaskFailed(code=error.code, phase=error.phase, facts={**error.facts, "field": error.field})
+    except MemoryError:
+        return TaskFailed(code="out_of_memory", phase=current_phase())
+    except Exception as error:  # noqa: BLE001 - the job must end with a reason; the log gets the traceback
+        is_disk_full = isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS
+        end_of_traceback = traceback.format_exc()[-MAX_TRACEBACK_CHARACTERS:]
+        return TaskFailed(
+            code="storage_failed" if is_disk_full else "work_failed",
+            phase=current_phase(),
+            detail=end_of_traceback,
+        )
+
+
+class ProgressReporter:
+    """The callback by which a task reports its progress to the parent process.
+
+    It sends at most ten reports a second, except that the first report of each phase is always sent. The percentage
+    never decreases, whatever the task reports.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._highest_percent = 0.0
+        self._phase = "starting"
+        self._sent_at = 0.0
+
+    def current_phase(self) -> str:
+        """Return the phase that was reported last."""
+        return self._phase
+
+    def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
+        """Send the progress to the parent, unless a report of the same phase was sent a moment ago.
+
+        Raises:
+            OSError: the parent is gone.
+        """
+        self._highest_percent = max(self._highest_percent, min(100.0, float(percent)))
+
+        now = time.monotonic()
+        is_new_phase = phase != self._phase
+        if not is_new_phase and now - self._sent_at < REPORT_INTERVAL_SECONDS:
+            return
+
+        self._phase = phase
+        self._sent_at = now
+        progress = JobProgress(
+            percent=self._highest_percent, phase=phase, step=step, total_steps=total_steps, message=message
+        )
+        message_channel.send(self._socket, ProgressMessage(progress))
+
+
+def _create_task_context(work_item: WorkItem, descriptors: list[int], report: Report) -> TaskContext:
+    """Return what the task function works with; the descriptors come in the order of the work item's file roles."""
+    roles_and_descriptors = zip(work_item.file_roles, descriptors, strict=True)
+    files = {role: os.fdopen(descriptor, "rb") for role, descriptor in roles_and_descriptors}
+    return TaskContext(
+        name=work_item.name,
+        request=work_item.request,
+        source=work_item.source,
+        files=files,
+        scratch_folder=Path(work_item.scratch_folder),
+        report=report,
+    )
+
+
+def _kill_group_when_parent_closes(sock: socket.socket) -> None:
+    """Start a thread that kills this process, and all processes it has started, when the parent closes the socket.
+
+    The parent sends nothing after the work item, so any end of waiting means that it has closed the socket or is gone.
+    """
+
+    def wait_and_kill() -> None:
+        with contextlib.suppress(OSError):
+            sock.recv(1, socket.MSG_PEEK)
+        own_process_group = 0
+        os.killpg(own_process_group, signal.SIGKILL)
+
+    threading.Thread(target=wait_and_kill, daemon=True).start()

@@ -1,0 +1,94 @@
+"""The event stream of a job: its events as server-sent events (WHATWG HTML, section 9.2), until the job has ended."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from touchstone.core.attributes import INT32_MAX
+from touchstone.core.errors import Unavailable
+from touchstone.database.engine import Database
+from touchstone.jobs import job_store
+from touchstone.jobs.job_json import event_json
+from touchstone.jobs.records import JobEventRecord
+from touchstone.jobs.states import FINAL, JobState
+
+POLL_SECONDS: Final = 0.25
+HEARTBEAT_SECONDS: Final = 15.0
+MAX_EVENT_ID_DIGITS: Final = 15
+HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+_RECONNECT_AFTER_ONE_SECOND: Final = b"retry: 1000\n\n"
+_HEARTBEAT_COMMENT: Final = b": still here\n\n"
+
+
+def parse_last_event_id(header_value: str | None) -> int:
+    """Return the number of the last event that a reconnecting client has received, from its Last-Event-ID header.
+
+    Returns 0, which asks for all events, if the header is absent or is not an id that this service sends.
+    """
+    if not header_value or len(header_value) > MAX_EVENT_ID_DIGITS:
+        return 0
+    if not (header_value.isascii() and header_value.isdigit()):
+        return 0
+    return min(int(header_value), INT32_MAX)
+
+
+async def stream_events(
+    database: Database, job_id: UUID, last_event_number: int, *, locale: str, stop: asyncio.Event
+) -> AsyncIterator[bytes]:
+    """Yield the events of a job that follow event `last_event_number`, as they happen.
+
+    The stream ends when the job has ended and all its events are sent, when the job is deleted, or when `stop` is set.
+    While nothing happens, a comment is sent every `HEARTBEAT_SECONDS`, so that no proxy closes a silent connection.
+    """
+    yield _RECONNECT_AFTER_ONE_SECOND
+    last_sent_at = monotonic()
+
+    while True:
+        state, events = await _load_state_and_events(database, job_id, last_event_number)
+
+        for event in events:
+            last_event_number += 1
+            last_sent_at = monotonic()
+            yield _encode_event(last_event_number, event, locale)
+
+        is_deleted = state is None
+        has_more_events = len(events) == job_store.MAX_EVENTS_PER_QUERY
+        if is_deleted or (state in FINAL and not has_more_events):
+            return
+
+        if monotonic() - last_sent_at > HEARTBEAT_SECONDS:
+            last_sent_at = monotonic()
+            yield _HEARTBEAT_COMMENT
+
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), POLL_SECONDS)
+            return
+
+
+async def _load_state_and_events(
+    database: Database, job_id: UUID, last_event_number: int
+) -> tuple[JobState | None, list[JobEventRecord]]:
+    """Return the state of a job, or None if it is deleted, and its next events.
+
+    While the database is away, the job counts as running without events, so that the client stays connected until the
+    database is back.
+    """
+    try:
+        async with database.reading() as rows:
+            state = await job_store.load_state(rows, job_id)
+            events = await job_store.load_events_after(rows, job_id, last_event_number)
+    except Unavailable:
+        return JobState.RUNNING, []
+    return state, events
+
+
+def _encode_event(number: int, event: JobEventRecord, locale: str) -> bytes:
+    """Return an event in the text format of server-sent events, with its number as id and JSON as data."""
+    data = msgspec.json.encode(event_json(event, locale))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, event.event.encode(), data)

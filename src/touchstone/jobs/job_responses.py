@@ -1,0 +1,71 @@
+"""The HTTP responses of job services: one job, a list of jobs, and a job that has just been accepted."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from starlette.responses import Response
+
+from touchstone.http.responses import JsonResponse
+from touchstone.jobs import job_store
+from touchstone.jobs.job_json import job_json, job_summary_json
+from touchstone.jobs.job_schemas import JobQuery
+from touchstone.jobs.records import JobFilter, JobRecord
+from touchstone.jobs.request_context import JobRequestContext
+
+
+async def job_response(
+    ctx: JobRequestContext, job: JobRecord, *, status_code: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the response that shows one job with its result."""
+    async with ctx.database.reading() as rows:
+        artifacts_by_job = await job_store.load_artifacts(rows, [job.id])
+    body = job_json(job, artifacts_by_job[job.id], ctx.locale)
+
+    # A job changes without a request to its address, so no cache may store this response.
+    all_headers = {"Cache-Control": "no-store", **(headers or {})}
+    return JsonResponse(body, status_code=status_code, headers=all_headers)
+
+
+async def accepted_response(ctx: JobRequestContext, job_id: UUID) -> Response:
+    """Wake the dispatcher and return the response to the start of a job.
+
+    It contains the job, its address, and the time after which to ask for it again.
+    """
+    ctx.jobs.wake()
+    job = await ctx.load_job(str(job_id))
+    headers = {"Location": f"{ctx.service.kind.address}/{job_id}", "Retry-After": "1"}
+    return await job_response(ctx, job, status_code=202, headers=headers)
+
+
+async def job_list_response(
+    ctx: JobRequestContext, kinds: tuple[str, ...], query: JobQuery, project_id: UUID | None
+) -> Response:
+    """Return the response that lists the caller's jobs of these kinds, of one project or of all.
+
+    Its body is an array of jobs, or an object with the page if the query asks for pages. The header X-Total-Count
+    says how many jobs there are.
+
+    Raises:
+        InvalidValue: the request gives a query parameter more than once.
+    """
+    ctx.require_single_values()
+    filters = JobFilter(owner=ctx.caller.id, kinds=kinds, status=query.status, project_id=project_id)
+
+    async with ctx.database.reading() as rows:
+        total_count = await job_store.count_jobs(rows, filters)
+        jobs = await job_store.list_jobs(rows, filters, skip=query.offset, limit=query.size)
+        artifacts_by_job = await job_store.load_artifacts(rows, [job.id for job in jobs])
+
+    summaries = [job_summary_json(job, artifacts_by_job[job.id], ctx.locale) for job in jobs]
+    body: Any = summaries
+    if query.is_paged:
+        body = {
+            "jobs": summaries,
+            "total_count": total_count,
+            "page": query.page or 1,
+            "page_size": query.size,
+            "total_pages": math.ceil(total_count / query.size),
+        }
+    return JsonResponse(body, headers={"X-Total-Count": str(total_count)})

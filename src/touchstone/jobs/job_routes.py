@@ -1,0 +1,149 @@
+"""The HTTP routes that are the same for every kind of job: list, get, follow, cancel and delete jobs, fetch artifacts."""
+
+import base64
+from typing import Annotated, Final
+
+from fastapi import Query
+from starlette.responses import FileResponse, Response, StreamingResponse
+
+from touchstone.core.errors import ArtifactNotFound
+from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
+from touchstone.http.routing import strict_router
+from touchstone.http.shutdown import stop_event
+from touchstone.jobs import job_store
+from touchstone.jobs.job_event_stream import HEADERS, parse_last_event_id, stream_events
+from touchstone.jobs.job_responses import job_list_response, job_response
+from touchstone.jobs.job_schemas import LAST_EVENT_ID, JobPage, JobSummary, JobView, OwnJobQuery
+from touchstone.jobs.kinds import DRAW_TASK
+from touchstone.jobs.records import ArtifactRecord, JobRecord, JobSource
+from touchstone.jobs.request_context import Context, JobRequestContext
+from touchstone.jobs.states import FINAL, JobState
+from touchstone.learning.interfaces import MEDIA_TYPES
+
+CHART_MEDIA_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png"}
+_ARTIFACT_CONTENT: Final = BINARY_CONTENT | {
+    media_type.partition(";")[0]: BINARY_CONTENT[OCTET_STREAM]
+    for media_type in (*MEDIA_TYPES.values(), *CHART_MEDIA_TYPES.values())
+}
+
+job_router = strict_router(prefix="/jobs", tags=["jobs"])
+
+
+@job_router.get(
+    "",
+    summary="List one's jobs",
+    response_model=list[JobSummary] | JobPage,
+    responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
+)
+async def list_jobs(ctx: Context, query: Annotated[OwnJobQuery, Query()]) -> Response:
+    """List the caller's jobs, newest first and without results, as an array or, on request, as one page."""
+    return await job_list_response(ctx, (ctx.service.kind.name,), query, query.requested_project())
+
+
+@job_router.get("/{job_id}", summary="Get a job", response_model=JobView)
+async def get_job(ctx: Context, job_id: str) -> Response:
+    """Return one of the caller's jobs, with its result if it has succeeded."""
+    return await job_response(ctx, await ctx.load_job(job_id))
+
+
+@job_router.delete("/{job_id}", status_code=204, summary="Delete a job that has ended")
+async def delete_job(ctx: Context, job_id: str) -> Response:
+    """Delete a job that has ended, with its events and all files that it has produced."""
+    job = await ctx.load_job(job_id)
+    await job_store.delete_job(ctx.database, job.id)
+    await ctx.jobs.artifact_store.delete_job(job.id)
+    return Response(status_code=204)
+
+
+@job_router.post("/{job_id}/cancel", summary="Cancel a job", response_model=JobView)
+async def cancel_job(ctx: Context, job_id: str) -> Response:
+    """Cancel a job and return it; a job that has ended or is cancelled already stays as it is."""
+    job = await ctx.load_job(job_id)
+    await job_store.cancel_job(ctx.database, job.id)
+    ctx.jobs.wake()
+
+    job_after_cancelling = await ctx.load_job(job_id)
+    return await job_response(ctx, job_after_cancelling)
+
+
+@job_router.get(
+    "/{job_id}/events",
+    summary="Follow a job",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        204: {"description": "The job has ended and there is nothing after `Last-Event-ID`."},
+    },
+    openapi_extra=LAST_EVENT_ID,
+)
+async def follow_job(ctx: Context, job_id: str) -> Response:
+    """Stream the events of a job as server-sent events until it has ended, from `Last-Event-ID` on if that is given."""
+    job = await ctx.load_job(job_id)
+    last_event_number = parse_last_event_id(ctx.request.headers.get("last-event-id"))
+
+    # A browser reconnects whenever a stream ends. Status 204 tells it that there is nothing to reconnect for.
+    if job.status in FINAL:
+        async with ctx.database.reading() as rows:
+            remaining_events = await job_store.load_events_after(rows, job.id, last_event_number)
+        if not remaining_events:
+            return Response(status_code=204)
+
+    stop = stop_event(ctx.request.scope) or ctx.jobs.closing
+    events = stream_events(ctx.database, job.id, last_event_number, locale=ctx.locale, stop=stop)
+    return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
+
+
+@job_router.get(
+    "/{job_id}/artifacts/{name}",
+    summary="Get a file that a job made",
+    response_class=FileResponse,
+    responses={200: {"content": _ARTIFACT_CONTENT}},
+)
+async def get_artifact(ctx: Context, job_id: str, name: str) -> Response:
+    """Return one of the job's files, or a chart of its result as `<chart>.svg` or `<chart>.png`."""
+    job = await ctx.load_job(job_id)
+    async with ctx.database.reading() as rows:
+        artifacts_by_job = await job_store.load_artifacts(rows, [job.id])
+
+    for artifact in artifacts_by_job[job.id]:
+        if artifact.name == name:
+            return _artifact_response(ctx, artifact)
+    return await _chart_response(ctx, job, name)
+
+
+def _artifact_response(ctx: JobRequestContext, artifact: ArtifactRecord) -> Response:
+    """Return the response that sends a file of a job.
+
+    Raises:
+        ArtifactNotFound: the file is recorded, but is no longer in the artifacts folder.
+    """
+    path = ctx.jobs.artifact_store.folder / artifact.path
+    if not path.is_file():
+        raise ArtifactNotFound
+
+    headers = {"ETag": f'"{artifact.sha256}"', "Cache-Control": "private, no-cache"}
+    return FileResponse(path, media_type=artifact.media_type, filename=artifact.name, headers=headers)
+
+
+async def _chart_response(ctx: JobRequestContext, job: JobRecord, file_name: str) -> Response:
+    """Draw a chart of a job's result, in the caller's language, and return the response that sends the image.
+
+    `file_name` is the name of the chart with the image format as its suffix.
+
+    Raises:
+        ArtifactNotFound: the result has no such chart, or charts are not drawn in this format.
+    """
+    chart_name, _, image_format = file_name.rpartition(".")
+    if job.status != JobState.SUCCEEDED or image_format not in CHART_MEDIA_TYPES:
+        raise ArtifactNotFound
+
+    charts = (job.result or {}).get("charts") or {}
+    if chart_name not in charts:
+        raise ArtifactNotFound
+
+    request = {"spec": charts[chart_name]["spec"][ctx.locale], "format": image_format}
+    image_in_base64 = await ctx.jobs.synchronous_tasks.run(DRAW_TASK, request, source=JobSource(), files_by_role={})
+    image = base64.b64decode(image_in_base64)
+
+    headers = {"Cache-Control": "private, max-age=86400", "Vary": "Accept-Language"}
+    return Response(image, media_type=CHART_MEDIA_TYPES[image_format], headers=headers)

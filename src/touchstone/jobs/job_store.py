@@ -1,0 +1,127 @@
+"""The rows of jobs as their owners use them: reading jobs, their artifacts and their events; cancelling and deleting.
+
+What workers do with the same rows is in `queue_store`, `lease_store` and `outcome_store`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from touchstone.core.errors import JobNotFinal, JobNotFound
+from touchstone.core.identity import parse_uuid
+from touchstone.database.engine import Database, Reader
+from touchstone.database.tables import job_artifacts, job_events, jobs
+from touchstone.jobs.records import ArtifactRecord, JobEventRecord, JobFilter, JobRecord, JobSummaryRecord
+from touchstone.jobs.state_transition_store import move_jobs
+from touchstone.jobs.states import FINAL, JobState
+
+MAX_EVENTS_PER_QUERY: Final = 1000
+_SUMMARY_COLUMNS: Final = tuple(jobs.c[name] for name in JobSummaryRecord.__struct_fields__)
+
+
+async def load_owned_job(rows: Reader, job_id: str, owner: UUID, kinds: Sequence[str]) -> JobRecord:
+    """Return the job with this id, if it belongs to the owner and is of one of the kinds.
+
+    A foreign job is reported like a missing one, so that nobody learns which ids exist.
+
+    Raises:
+        JobNotFound: the owner has no such job, or the id is malformed.
+    """
+    job_uuid = parse_uuid(job_id)
+    if job_uuid is None:
+        raise JobNotFound
+
+    query = sa.select(jobs).where(jobs.c.id == job_uuid, jobs.c.owner == owner, jobs.c.kind.in_(kinds))
+    row = await rows.first(query)
+    if row is None:
+        raise JobNotFound
+    return JobRecord.from_row(row)
+
+
+async def list_jobs(rows: Reader, filters: JobFilter, *, skip: int, limit: int) -> list[JobSummaryRecord]:
+    """Return the jobs that match the filters, newest first and without their results."""
+    query = (
+        sa.select(*_SUMMARY_COLUMNS)
+        .where(*_filter_conditions(filters))
+        .order_by(jobs.c.created_at.desc(), jobs.c.id)
+        .offset(skip)
+        .limit(limit)
+    )
+    return [JobSummaryRecord.from_row(row) for row in await rows.all(query)]
+
+
+async def count_jobs(rows: Reader, filters: JobFilter) -> int:
+    """Return how many jobs match the filters."""
+    query = sa.select(sa.func.count()).select_from(jobs).where(*_filter_conditions(filters))
+    return int(await rows.scalar(query))
+
+
+def _filter_conditions(filters: JobFilter) -> list[sa.ColumnElement[bool]]:
+    """Return the SQL conditions of the filters; the owner is always one of them."""
+    conditions = [jobs.c.owner == filters.owner, jobs.c.kind.in_(filters.kinds)]
+    if filters.status is not None:
+        conditions.append(jobs.c.status == filters.status)
+    if filters.project_id is not None:
+        conditions.append(jobs.c.project_id == filters.project_id)
+    return conditions
+
+
+async def load_artifacts(rows: Reader, job_ids: Iterable[UUID]) -> dict[UUID, list[ArtifactRecord]]:
+    """Return the artifacts of several jobs by job id, sorted by name; a job without artifacts has an empty list."""
+    artifacts_by_job: dict[UUID, list[ArtifactRecord]] = {job_id: [] for job_id in job_ids}
+    if not artifacts_by_job:
+        return {}
+
+    query = sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(artifacts_by_job)).order_by(job_artifacts.c.name)
+    for row in await rows.all(query):
+        artifacts_by_job[row["job_id"]].append(ArtifactRecord.from_row(row))
+    return artifacts_by_job
+
+
+async def load_state(rows: Reader, job_id: UUID) -> JobState | None:
+    """Return the state of a job, or None if the job no longer exists."""
+    row = await rows.first(sa.select(jobs.c.status).where(jobs.c.id == job_id))
+    return None if row is None else JobState(row["status"])
+
+
+async def load_events_after(rows: Reader, job_id: UUID, event_number: int) -> list[JobEventRecord]:
+    """Return the events of a job that follow its event `event_number`, in order.
+
+    The events of a job are numbered 1, 2, 3 and so on; number 0 asks for all of them. At most `MAX_EVENTS_PER_QUERY`
+    are returned. The ids of the rows are never shown to callers, because they count the events of all users. The
+    numbers never change, because every process that adds an event has locked the row of the job.
+    """
+    query = (
+        sa.select(job_events)
+        .where(job_events.c.job_id == job_id)
+        .order_by(job_events.c.id)
+        .offset(event_number)
+        .limit(MAX_EVENTS_PER_QUERY)
+    )
+    return [JobEventRecord.from_row(row) for row in await rows.all(query)]
+
+
+async def cancel_job(database: Database, job_id: UUID) -> None:
+    """Cancel a job on behalf of its owner.
+
+    A queued job is cancelled at once. A running job is marked, and its worker ends it. A job that has ended, or is
+    being cancelled already, stays as it is.
+    """
+    async with database.writing(essential=True) as rows:
+        await move_jobs(rows, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
+        await move_jobs(rows, JobState.CANCELLING, jobs.c.id == job_id)
+
+
+async def delete_job(database: Database, job_id: UUID) -> None:
+    """Delete the row of a job that has ended, together with its events and the records of its artifacts.
+
+    Raises:
+        JobNotFinal: the job has not ended.
+    """
+    statement = sa.delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(FINAL))
+    async with database.writing(essential=True) as rows:
+        deletion = await rows.execute(statement)
+        if deletion.rowcount == 0:
+            raise JobNotFinal

@@ -1,0 +1,143 @@
+"""The submission of jobs of any kind: everything that can be checked is checked before the job is queued."""
+
+import asyncio
+import contextlib
+import hashlib
+from typing import NamedTuple
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from touchstone.jobs import job_store, queue_store
+from touchstone.jobs.kinds import TRAINING
+from touchstone.jobs.records import JobInputs, JobRecord, JobSource, Json, NewJob
+from touchstone.jobs.request_context import JobRequestContext
+from touchstone.jobs.selection_client import DatasetSource
+from touchstone.jobs.trained_models import TrainedModel, load_trained_model
+from touchstone.learning.requests import JobRequest
+
+
+class ExplainedTraining(NamedTuple):
+    """A training whose model a new job explains."""
+
+    job: JobRecord
+    model: TrainedModel
+
+
+async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
+    """Check a request against its data, queue a job for it, and return the id of the job.
+
+    If the caller has used the same idempotency key before, the id of the earlier job is returned and nothing is
+    queued.
+
+    Raises:
+        InvalidJobRequest: the request contradicts the table or the model.
+        DatasetNotFound, ProjectNotFound, JobNotFound: the caller has no access to something that the request names.
+        DataFileUnreadable: the file of the dataset cannot be opened.
+        JobNotSucceeded: the training to be explained has no model.
+        IdempotencyConflict: the idempotency key was used for a different request.
+        TooManyJobs: too many jobs of the caller are queued already.
+    """
+    body: Json = msgspec.to_builtins(request)
+    new_job = NewJob(
+        kind=ctx.service.kind.name,
+        owner=ctx.caller.id,
+        request=body,
+        digest=request_digest(body),
+        idempotency_key=ctx.idempotency_key(),
+        name=request.name,
+    )
+
+    existing_id = await queue_store.find_by_idempotency_key(ctx.database, new_job)
+    if existing_id is not None:
+        return existing_id
+
+    training = await _load_explained_training(ctx, request)
+    project_id = await _require_project(ctx, request, training)
+    checked_job = await _check_against_data(ctx, replace(new_job, project_id=project_id), request, training)
+
+    waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
+    queued_job = await queue_store.enqueue(ctx.database, checked_job, waiting_limit=waiting_limit)
+    return queued_job.id
+
+
+def request_digest(body: Json) -> str:
+    """Return a SHA-256 digest of a request that does not depend on the order of its keys."""
+    return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()
+
+
+async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) -> ExplainedTraining | None:
+    """Return the training whose model the request asks to explain, or None if it names none.
+
+    Raises:
+        JobNotFound: the caller has no such training.
+        JobNotSucceeded: the training has no model.
+    """
+    if request.explained_job_id is None:
+        return None
+
+    async with ctx.database.reading() as rows:
+        job = await job_store.load_owned_job(rows, request.explained_job_id, ctx.caller.id, (TRAINING.name,))
+        model = await load_trained_model(rows, job)
+    return ExplainedTraining(job, model)
+
+
+async def _require_project(
+    ctx: JobRequestContext, request: JobRequest, training: ExplainedTraining | None
+) -> UUID | None:
+    """Return the project that the new job belongs to: the requested one, or else that of the explained training.
+
+    Raises:
+        ProjectNotFound: the caller has no such project.
+    """
+    if request.project_id is not None:
+        return await ctx.service.selection.require_project(request.project_id, ctx.caller)
+    if training is not None:
+        return training.job.project_id
+    return None
+
+
+async def _check_against_data(
+    ctx: JobRequestContext, new_job: NewJob, request: JobRequest, training: ExplainedTraining | None
+) -> NewJob:
+    """Check the request of a job against its dataset and model, and return the job with what was learned about them.
+
+    The check is the preflight task of the job's kind. It runs in a worker process, because it reads files that users
+    have uploaded.
+
+    Raises:
+        DatasetNotFound: the caller may see no such dataset.
+        DataFileUnreadable: the file of the dataset cannot be opened.
+        InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
+    """
+    dataset_id = training.job.dataset_id if training else request.dataset_id
+    assert dataset_id is not None  # Every training has a dataset, and a request with neither of them is invalid.
+    dataset = await ctx.service.selection.load_dataset_source(dataset_id, ctx.caller)
+
+    source = _job_source(dataset, training)
+    with contextlib.ExitStack() as opened_files:
+        files_by_role = await asyncio.to_thread(opened_files.enter_context, ctx.jobs.input_files.open(source))
+        table_facts = await ctx.jobs.synchronous_tasks.run(
+            ctx.service.kind.preflight_task, new_job.request, source=source, files_by_role=files_by_role
+        )
+
+    inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **table_facts}, JobInputs)
+    return replace(
+        new_job,
+        dataset_id=dataset.dataset_id,
+        inputs=inputs,
+        source=replace(source, sha256=inputs.sha256),
+        parent_job_id=training.job.id if training else None,
+    )
+
+
+def _job_source(dataset: DatasetSource, training: ExplainedTraining | None) -> JobSource:
+    """Return the files that the job has to open: the dataset's, and the model of the training if one is explained."""
+    return JobSource(
+        file_path=dataset.file_path,
+        file_type=dataset.file_type,
+        declared=dataset.declared,
+        model_path=training.model.path if training else None,
+        model_sha256=training.model.sha256 if training else None,
+    )
