@@ -8,90 +8,101 @@ from uuid import uuid4
 import pytest
 
 from touchstone.core.settings import MIB
-from touchstone.jobs import queue_store, store
+from touchstone.jobs import job_store, queue_store
 from touchstone.jobs.records import Claim, JobSource, NewJob
 from touchstone.jobs.states import JobState
 
 pytestmark = pytest.mark.anyio
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Return whether a process exists and is not a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+    # The name of the program, in parentheses, may contain spaces; the state is the first field after it.
+    fields_after_name = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return fields_after_name[0] != "Z"
 
 
-async def pids(trace: Path) -> list[int]:
-    while not trace.exists() or len(trace.read_text().split()) < 2:
+async def read_pids(pid_file: Path) -> list[int]:
+    """Wait until the task `sleep` has written its process id and that of its child, and return both."""
+    while not pid_file.exists() or len(pid_file.read_text().split()) < 2:
         await asyncio.sleep(0.01)
-    return [int(pid) for pid in trace.read_text().split()]
+    return [int(pid) for pid in pid_file.read_text().split()]
 
 
-async def until_gone(*numbers: int) -> None:
+async def wait_until_gone(*pids: int) -> None:
+    """Wait until none of these processes is alive."""
     for _ in range(400):
-        if not any(alive(pid) for pid in numbers):
+        if not any(is_alive(pid) for pid in pids):
             return
         await asyncio.sleep(0.01)
-    raise AssertionError("a process lives on")
+    raise AssertionError("a process is still alive")
 
 
-async def test_job_runs_to_its_end(machine):
-    """A job is claimed, worked on in another process, and its result kept; each move leaves one event."""
-    async with machine.dispatching():
-        job = await machine.enqueue("noop", answer=42)
-        row = await machine.end_of(job)
+async def test_job_runs_to_its_end(harness):
+    """A job is claimed and executed in another process, its result is stored, and each move leaves one event."""
+    async with harness.run_dispatcher():
+        job_id = await harness.enqueue("noop", answer=42)
+        row = await harness.wait_for_end(job_id)
+
     assert row["status"] == JobState.SUCCEEDED
     assert row["result"] == {"order": {"answer": 42}}
     assert row["progress"]["percent"] == 100
     assert (row["attempt"], row["losses"], row["worker"], row["lease_until"]) == (1, 0, None, None)
     assert row["created_at"] <= row["started_at"] <= row["finished_at"]
-    assert [event.event for event in await machine.events(job)] == ["queued", "running", "succeeded"]
+    assert [event.event for event in await harness.load_events(job_id)] == ["queued", "running", "succeeded"]
 
 
-async def test_artifacts_are_in_place_with_their_digests(machine):
-    """A succeeded job's artefacts stand where its rows say, with the digests of their bytes, and nothing else does."""
-    async with machine.dispatching():
-        job = await machine.enqueue("write", texts={"b.txt": "two", "a.txt": "one"})
-        row = await machine.end_of(job)
+async def test_artifacts_are_in_place_with_their_digests(harness):
+    """The artifacts of a job that succeeded are where their records say, with the right digests, and no other files."""
+    async with harness.run_dispatcher():
+        job_id = await harness.enqueue("write", texts={"b.txt": "two", "a.txt": "one"})
+        row = await harness.wait_for_end(job_id)
     assert row["status"] == JobState.SUCCEEDED
-    async with machine.database.reading() as rows:
-        kept = (await store.load_artifacts(rows, [job]))[job]
-    assert [(f.name, f.bytes, f.media_type) for f in kept] == [
+
+    async with harness.database.reading() as rows:
+        artifacts = (await job_store.load_artifacts(rows, [job_id]))[job_id]
+    assert [(artifact.name, artifact.bytes, artifact.media_type) for artifact in artifacts] == [
         ("a.txt", 3, "text/plain"),
         ("b.txt", 3, "text/plain"),
     ]
-    assert kept[0].sha256 == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
-    assert kept[0].path == f"{job}/1/a.txt"
-    found = sorted(
-        str(p.relative_to(machine.artifact_store.folder))
-        for p in machine.artifact_store.folder.rglob("*")
-        if p.is_file()
+    assert artifacts[0].sha256 == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+    assert artifacts[0].path == f"{job_id}/1/a.txt"
+
+    artifacts_folder = harness.artifact_store.folder
+    file_paths = sorted(
+        str(path.relative_to(artifacts_folder)) for path in artifacts_folder.rglob("*") if path.is_file()
     )
-    assert found == [f"{job}/1/a.txt", f"{job}/1/b.txt"]
+    assert file_paths == [f"{job_id}/1/a.txt", f"{job_id}/1/b.txt"]
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "../outside", "a/b", ".hidden", ""])
-async def test_artifact_that_is_not_there_fails_the_job(machine, name):
-    """Work that names a file which it did not write, or may not name, has failed."""
-    async with machine.dispatching():
-        row = await machine.end_of(await machine.enqueue("claim_missing_file", name=name))
+async def test_artifact_that_is_not_there_fails_the_job(harness, name):
+    """A job fails whose task names a file that it did not write, or that has a forbidden name."""
+    async with harness.run_dispatcher():
+        row = await harness.wait_for_end(await harness.enqueue("claim_missing_file", name=name))
     assert (row["status"], row["error"]["code"]) == (JobState.FAILED, "storage_failed")
 
 
-async def test_data_file_reaches_the_work_opened(machine, tmp_path):
-    """The worker gets the data file opened, and a path outside the data folders fails the job."""
+async def test_data_file_reaches_the_work_opened(harness, tmp_path):
+    """The worker receives its data file opened, and a path outside the data folders fails the job."""
     (tmp_path / "roots").mkdir()
     (tmp_path / "roots/table.csv").write_text("a,b")
     (tmp_path / "secret.csv").write_text("secret")
-    async with machine.dispatching(data_roots=(tmp_path / "roots",)):
-        found = []
+
+    async with harness.run_dispatcher(data_roots=(tmp_path / "roots",)):
+        ended_rows = []
         for path in ("table.csv", "../secret.csv"):
-            wanted = NewJob(kind="read", owner=uuid4(), request={}, digest="", source=JobSource(file_path=path))
-            found.append(await machine.end_of((await queue_store.enqueue(machine.database, wanted))[0]))
-    assert found[0]["result"] == {"data": "a,b"}
-    assert (found[1]["status"], found[1]["error"]["code"]) == (JobState.FAILED, "data_file_unreadable")
+            reading_job = NewJob(kind="read", owner=uuid4(), request={}, digest="", source=JobSource(file_path=path))
+            queued_job = await queue_store.enqueue(harness.database, reading_job)
+            ended_rows.append(await harness.wait_for_end(queued_job.id))
+
+    assert ended_rows[0]["result"] == {"data": "a,b"}
+    assert (ended_rows[1]["status"], ended_rows[1]["error"]["code"]) == (JobState.FAILED, "data_file_unreadable")
 
 
 @pytest.mark.parametrize(
@@ -99,50 +110,52 @@ async def test_data_file_reaches_the_work_opened(machine, tmp_path):
     [
         ("refuse", "target_not_found", 1),
         ("stumble", "work_failed", 1),
-        ("answer_nonsense", "work_failed", 1),
+        ("return_unencodable_result", "work_failed", 1),
         ("eat_memory", "out_of_memory", 1),
         ("segfault", "worker_died", 3),
         ("kill_itself", "worker_died", 3),
     ],
 )
-async def test_work_that_cannot_succeed_fails_with_a_reason(machine, kind, code, attempts):
-    """A refusal fails at once, a death after three attempts; a job beside it never notices."""
-    async with machine.dispatching(jobs_per_user=1):
-        other = await machine.enqueue("sleep", seconds=1)
-        row = await machine.end_of(await machine.enqueue(kind))
-        beside = await machine.end_of(other)
+async def test_work_that_cannot_succeed_fails_with_a_reason(harness, kind, code, attempts):
+    """A job fails at once if its task fails, and after three attempts if its process dies; other jobs never notice."""
+    async with harness.run_dispatcher(jobs_per_user=1):
+        other_job_id = await harness.enqueue("sleep", seconds=1)
+        row = await harness.wait_for_end(await harness.enqueue(kind))
+        other_row = await harness.wait_for_end(other_job_id)
+
     assert (row["status"], row["error"]["code"]) == (JobState.FAILED, code)
     assert row["attempt"] == attempts
     assert "secret" not in str(row["error"])
-    assert (beside["status"], beside["attempt"]) == (JobState.SUCCEEDED, 1)
+    assert (other_row["status"], other_row["attempt"]) == (JobState.SUCCEEDED, 1)
 
 
-async def test_refusal_keeps_its_facts(machine):
-    """What a sentence needs of a refusal is kept in the row."""
-    async with machine.dispatching():
-        row = await machine.end_of(await machine.enqueue("refuse"))
+async def test_refusal_keeps_its_facts(harness):
+    """The row of a failed job contains the facts that the sentence about the failure quotes."""
+    async with harness.run_dispatcher():
+        row = await harness.wait_for_end(await harness.enqueue("refuse"))
     assert row["error"]["facts"] == {"name": "price", "nearest": "prize", "field": "target"}
     assert row["error"]["phase"] == "checking"
 
 
-async def test_too_slow_work_is_ended(machine, tmp_path):
-    """Work that outlasts its time is ended, with the processes that it started, and fails."""
-    async with machine.dispatching(job_seconds=1):
-        trace = tmp_path / "trace"
-        job = await machine.enqueue("sleep", seconds=30, trace=str(trace))
-        numbers = await pids(trace)
-        row = await machine.end_of(job)
-        await until_gone(*numbers)
+async def test_too_slow_work_is_ended(harness, tmp_path):
+    """A task that exceeds its time fails, and is ended with the processes that it has started."""
+    async with harness.run_dispatcher(job_seconds=1):
+        pid_file = tmp_path / "pids"
+        job_id = await harness.enqueue("sleep", seconds=30, pid_file=str(pid_file))
+        pids = await read_pids(pid_file)
+        row = await harness.wait_for_end(job_id)
+        await wait_until_gone(*pids)
     assert (row["status"], row["error"]["code"]) == (JobState.FAILED, "out_of_time")
 
 
-async def test_worker_lost_once_is_replaced(machine):
+async def test_worker_lost_once_is_replaced(harness):
     """A job whose process dies is tried again, and succeeds at the second attempt."""
-    async with machine.dispatching():
-        job = await machine.enqueue("kill_itself", until_attempt=2)
-        row = await machine.end_of(job)
+    async with harness.run_dispatcher():
+        job_id = await harness.enqueue("kill_itself", until_attempt=2)
+        row = await harness.wait_for_end(job_id)
+
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
-    assert [event.event for event in await machine.events(job)] == [
+    assert [event.event for event in await harness.load_events(job_id)] == [
         "queued",
         "running",
         "queued",
@@ -151,110 +164,136 @@ async def test_worker_lost_once_is_replaced(machine):
     ]
 
 
-async def test_cancel_ends_the_processes(machine, tmp_path):
-    """Cancelling a running job ends its process and what that has started; nothing is left aside."""
-    async with machine.dispatching() as dispatcher:
-        trace = tmp_path / "trace"
-        job = await machine.enqueue("sleep", seconds=30, trace=str(trace))
-        numbers = await pids(trace)
-        await store.cancel(machine.database, job)
+async def test_cancel_ends_the_processes(harness, tmp_path):
+    """Cancelling a running job ends its process with all that it has started, and leaves no scratch folder behind."""
+    async with harness.run_dispatcher() as dispatcher:
+        pid_file = tmp_path / "pids"
+        job_id = await harness.enqueue("sleep", seconds=30, pid_file=str(pid_file))
+        pids = await read_pids(pid_file)
+
+        await job_store.cancel_job(harness.database, job_id)
         dispatcher.wake()
-        row = await machine.end_of(job)
-        await until_gone(*numbers)
+        row = await harness.wait_for_end(job_id)
+        await wait_until_gone(*pids)
+
     assert row["status"] == JobState.CANCELLED
     assert row["result"] is None
-    assert not list((machine.artifact_store.folder / ".scratch").iterdir())
-    assert [e.event for e in await machine.events(job)][-2:] == ["cancelling", "cancelled"]
+    assert not list((harness.artifact_store.folder / ".scratch").iterdir())
+    assert [event.event for event in await harness.load_events(job_id)][-2:] == ["cancelling", "cancelled"]
 
 
-async def test_stop_gives_jobs_back_at_once(machine, tmp_path):
-    """A process that stops gives its jobs back without counting a loss; another one takes them up."""
-    async with machine.dispatching():
-        trace = tmp_path / "trace"
-        job = await machine.enqueue("sleep", seconds=0.5, trace=str(trace))
-        numbers = await pids(trace)
-    await until_gone(*numbers)
-    row = await machine.row(job)
+async def test_stop_gives_jobs_back_at_once(harness, tmp_path):
+    """A dispatcher that shuts down requeues its jobs without counting a loss, and another one executes them."""
+    async with harness.run_dispatcher():
+        pid_file = tmp_path / "pids"
+        job_id = await harness.enqueue("sleep", seconds=0.5, pid_file=str(pid_file))
+        pids = await read_pids(pid_file)
+    await wait_until_gone(*pids)
+    row = await harness.load_row(job_id)
     assert (row["status"], row["attempt"], row["losses"], row["worker"]) == (JobState.QUEUED, 1, 0, None)
-    async with machine.dispatching():
-        row = await machine.end_of(job)
+
+    async with harness.run_dispatcher():
+        row = await harness.wait_for_end(job_id)
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 0)
 
 
-async def test_silent_worker_loses_its_job(machine, tmp_path):
-    """A dispatcher that is gone without a word has its jobs taken over when the lease has run out."""
-    wanted = await machine.enqueue("sleep", seconds=0.2)
-    taken = await queue_store.claim_next(machine.database, ["sleep"], worker="gone", lease_seconds=0.5, per_user=9)
-    assert taken is not None
-    async with machine.dispatching():
-        row = await machine.end_of(wanted)
+async def test_silent_worker_loses_its_job(harness):
+    """When a dispatcher disappears, another one takes over its jobs as soon as their leases have expired."""
+    job_id = await harness.enqueue("sleep", seconds=0.2)
+    claimed_job = await queue_store.claim_next(
+        harness.database, ["sleep"], worker="gone", lease_seconds=0.5, max_running_per_user=9
+    )
+    assert claimed_job is not None
+
+    async with harness.run_dispatcher():
+        row = await harness.wait_for_end(job_id)
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
 
 
-async def test_what_lost_attempts_left_aside_is_removed(machine):
-    """At its start and at every look for lost jobs a dispatcher clears what no attempt needs, and nothing else."""
-    elsewhere, lost = await machine.enqueue("sleep", seconds=1), await machine.enqueue("sleep", seconds=0.1)
-    for worker, lease in (("elsewhere", 60), ("gone", 0.3)):
-        await queue_store.claim_next(machine.database, ["sleep"], worker=worker, lease_seconds=lease, per_user=9)
-    folders = [await machine.artifact_store.create_scratch(Claim(job, 1)) for job in (uuid4(), lost, elsewhere)]
-    async with machine.dispatching(job_lease_seconds=0.5):
-        await machine.end_of(lost)
-        while any(folder.exists() for folder in folders[:2]):
+async def test_what_lost_attempts_left_aside_is_removed(harness):
+    """A dispatcher regularly removes the scratch folders that no running attempt needs, and no others."""
+    job_held_elsewhere = await harness.enqueue("sleep", seconds=1)
+    job_of_lost_worker = await harness.enqueue("sleep", seconds=0.1)
+    for worker, lease_seconds in (("elsewhere", 60), ("gone", 0.3)):
+        await queue_store.claim_next(
+            harness.database, ["sleep"], worker=worker, lease_seconds=lease_seconds, max_running_per_user=9
+        )
+
+    deleted_job = uuid4()
+    abandoned_folders = [
+        await harness.artifact_store.create_scratch(Claim(job_id, 1)) for job_id in (deleted_job, job_of_lost_worker)
+    ]
+    held_folder = await harness.artifact_store.create_scratch(Claim(job_held_elsewhere, 1))
+
+    async with harness.run_dispatcher(job_lease_seconds=0.5):
+        await harness.wait_for_end(job_of_lost_worker)
+        while any(folder.exists() for folder in abandoned_folders):
             await asyncio.sleep(0.01)
-    assert list((machine.artifact_store.folder / ".scratch").iterdir()) == [folders[2]]
-    await machine.artifact_store.delete_job(elsewhere)
-    assert not folders[2].exists()
+    assert list((harness.artifact_store.folder / ".scratch").iterdir()) == [held_folder]
+
+    await harness.artifact_store.delete_job(job_held_elsewhere)
+    assert not held_folder.exists()
 
 
-async def test_progress_never_goes_back(machine):
-    """Within an attempt the percentage only grows, whatever the work reports."""
-    async with machine.dispatching():
-        job = await machine.enqueue("go_back")
-        await machine.end_of(job)
-    told = [event.data.percent for event in await machine.events(job) if event.event == "progress"]
-    assert told == sorted(told)
-    assert {10, 50, 90} <= set(told)
+async def test_progress_never_goes_back(harness):
+    """Within an attempt the percentage never decreases, whatever the task reports."""
+    async with harness.run_dispatcher():
+        job_id = await harness.enqueue("go_back")
+        await harness.wait_for_end(job_id)
+
+    events = await harness.load_events(job_id)
+    percentages = [event.data.percent for event in events if event.event == "progress"]
+    assert percentages == sorted(percentages)
+    assert {10, 50, 90} <= set(percentages)
 
 
-async def test_one_users_jobs_wait_for_each_other(machine):
-    """Beyond the limit of one user jobs wait, and another user's job overtakes them."""
+async def test_one_users_jobs_wait_for_each_other(harness):
+    """A user's jobs beyond the limit wait, and another user's job overtakes them."""
     owner = uuid4()
-    async with machine.dispatching(jobs_per_user=1, job_workers=2):
-        first, second = [await machine.enqueue("sleep", owner, seconds=0.6) for _ in range(2)]
-        other = await machine.enqueue("sleep", seconds=0.6)
-        ends = [await machine.end_of(job) for job in (first, second, other)]
-    assert ends[1]["started_at"] >= ends[0]["finished_at"]
-    assert ends[2]["started_at"] < ends[0]["finished_at"]
+    async with harness.run_dispatcher(jobs_per_user=1, job_workers=2):
+        first_job_id = await harness.enqueue("sleep", owner, seconds=0.6)
+        second_job_id = await harness.enqueue("sleep", owner, seconds=0.6)
+        other_job_id = await harness.enqueue("sleep", seconds=0.6)
+
+        first_row = await harness.wait_for_end(first_job_id)
+        second_row = await harness.wait_for_end(second_job_id)
+        other_row = await harness.wait_for_end(other_job_id)
+
+    assert second_row["started_at"] >= first_row["finished_at"]
+    assert other_row["started_at"] < first_row["finished_at"]
 
 
-async def test_limits_and_environment_of_the_work(machine, monkeypatch):
-    """The work sees no secret of the service but the kernels it is to use, and leads its own process group."""
+async def test_limits_and_environment_of_the_work(harness, monkeypatch):
+    """A task sees none of the service's secrets, but the chosen kernels, and leads a process group of its own."""
     monkeypatch.setenv("TOUCHSTONE_SIGNING_KEY", "s" * 40)
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
-    async with machine.dispatching():
-        row = await machine.end_of(await machine.enqueue("environment"))
+    async with harness.run_dispatcher():
+        row = await harness.wait_for_end(await harness.enqueue("environment"))
+
     assert "TOUCHSTONE_SIGNING_KEY" not in row["result"]["environment"]
     assert "OPENBLAS_CORETYPE" in row["result"]["environment"]
     assert row["result"]["group"] == row["result"]["pid"]
 
 
-async def test_dead_fork_server_is_replaced(machine, tmp_path):
+async def test_dead_fork_server_is_replaced(harness, tmp_path):
     """When the fork server itself is killed, its jobs are tried again in a new one."""
-    trace = tmp_path / "pids"
-    async with machine.dispatching() as dispatcher:
-        job = await machine.enqueue("sleep", seconds=3, trace=str(trace))
-        while not trace.exists():  # the row runs a moment before the work does
+    pid_file = tmp_path / "pids"
+    async with harness.run_dispatcher() as dispatcher:
+        job_id = await harness.enqueue("sleep", seconds=3, pid_file=str(pid_file))
+        while not pid_file.exists():  # The row says "running" a moment before the task runs.
             await asyncio.sleep(0.02)
+
         fork_server = await dispatcher.runner.executor._running_server()
         fork_server._process.kill()
-        row = await machine.end_of(job)
+        row = await harness.wait_for_end(job_id)
     assert row["status"] == JobState.SUCCEEDED
     assert row["attempt"] == 2
 
 
-async def test_memory_bound_leaves_room_for_small_work(machine):
-    """A job within its memory succeeds while one beyond it fails."""
-    async with machine.dispatching(job_memory_bytes=512 * MIB):
-        eater, small = await machine.enqueue("eat_memory"), await machine.enqueue("noop")
-        assert (await machine.end_of(small))["status"] == JobState.SUCCEEDED
-        assert (await machine.end_of(eater))["error"]["code"] == "out_of_memory"
+async def test_memory_bound_leaves_room_for_small_work(harness):
+    """A job within its memory limit succeeds while another one exceeds its limit and fails."""
+    async with harness.run_dispatcher(job_memory_bytes=512 * MIB):
+        greedy_job_id = await harness.enqueue("eat_memory")
+        small_job_id = await harness.enqueue("noop")
+        assert (await harness.wait_for_end(small_job_id))["status"] == JobState.SUCCEEDED
+        assert (await harness.wait_for_end(greedy_job_id))["error"]["code"] == "out_of_memory"

@@ -1,4 +1,4 @@
-"""Jobs on a real Ray, which the test's own fork server starts and ends."""
+"""Jobs on a real Ray cluster, which the test's own fork server starts and ends."""
 
 import asyncio
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.jobs import store
+from touchstone.jobs import job_store
 from touchstone.jobs.dispatcher import Dispatcher
-from touchstone.jobs.execution.local import ProcessExecutor, worker_environment
+from touchstone.jobs.execution.process_executor import ProcessExecutor, worker_environment
 from touchstone.jobs.execution.ray_head import local_cluster_variables
 from touchstone.jobs.states import JobState
 
@@ -20,49 +20,56 @@ FOLDER = Path(__file__).parent
 KINDS = ("noop", "sleep", "write", "kill_itself", "refuse")
 
 
-def alive(pid):
+def is_alive(pid):
+    """Return whether a process exists and is not a zombie."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        # The name of the program, in parentheses, may contain spaces; the state is the first field after it.
+        fields_after_name = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return fields_after_name[0] != "Z"
     except FileNotFoundError:
         return False
 
 
-async def pids(trace):
-    while not trace.exists() or len(trace.read_text().split()) < 2:
+async def read_pid(pid_file):
+    """Wait until the task `sleep` has written its process id and that of its child, and return its own."""
+    while not pid_file.exists() or len(pid_file.read_text().split()) < 2:
         await asyncio.sleep(0.05)
-    return int(trace.read_text().split()[0])
+    return int(pid_file.read_text().split()[0])
 
 
-async def test_jobs_on_ray(machine, tmp_path):
-    """Jobs on Ray end as local ones do: done with artefacts, refused, lost and tried again, cancelled and gone."""
-    variables = worker_environment(1) | local_cluster_variables() | {"PYTHONPATH": str(FOLDER)}
+async def test_jobs_on_ray(harness, tmp_path):
+    """Jobs on Ray end like local ones: they succeed with artifacts, fail, are tried again when lost, and are cancelled."""
+    variables = worker_environment(thread_count=1) | local_cluster_variables() | {"PYTHONPATH": str(FOLDER)}
     command = (sys.executable, str(FOLDER / "tiny_ray_worker.py"))
     executor = ProcessExecutor(command, grace_seconds=1.0, limits_memory=False, variables=variables)
-    settings = machine.settings.model_copy(update={"job_lease_seconds": 10.0, "job_workers": 2, "job_seconds": 200})
-    dispatcher = Dispatcher(machine.database, executor, machine.artifact_store, kinds=KINDS, settings=settings)
+    settings = harness.settings.model_copy(update={"job_lease_seconds": 10.0, "job_workers": 2, "job_seconds": 200})
+    dispatcher = Dispatcher(harness.database, executor, harness.artifact_store, kinds=KINDS, settings=settings)
     dispatcher.start()
     try:
-        written = await machine.enqueue("write", texts={"a.txt": "one"})
-        assert (await machine.end_of(written))["status"] == JobState.SUCCEEDED
-        async with machine.database.reading() as rows:
-            assert [f.bytes for f in (await store.load_artifacts(rows, [written]))[written]] == [3]
+        writing_job = await harness.enqueue("write", texts={"a.txt": "one"})
+        assert (await harness.wait_for_end(writing_job))["status"] == JobState.SUCCEEDED
+        async with harness.database.reading() as rows:
+            artifacts = (await job_store.load_artifacts(rows, [writing_job]))[writing_job]
+        assert [artifact.bytes for artifact in artifacts] == [3]
 
-        refused = await machine.end_of(await machine.enqueue("refuse"))
-        assert refused["error"]["code"] == "target_not_found"
+        failed_row = await harness.wait_for_end(await harness.enqueue("refuse"))
+        assert failed_row["error"]["code"] == "target_not_found"
 
-        cancelled = await machine.enqueue("sleep", seconds=100, trace=str(tmp_path / "cancelled"))
-        worker = await pids(tmp_path / "cancelled")
-        await store.cancel(machine.database, cancelled)
+        pid_file = tmp_path / "cancelled"
+        cancelled_job = await harness.enqueue("sleep", seconds=100, pid_file=str(pid_file))
+        actor_pid = await read_pid(pid_file)
+        await job_store.cancel_job(harness.database, cancelled_job)
         dispatcher.wake()
-        assert (await machine.end_of(cancelled))["status"] == JobState.CANCELLED
-        while alive(worker):
+        assert (await harness.wait_for_end(cancelled_job))["status"] == JobState.CANCELLED
+        while is_alive(actor_pid):
             await asyncio.sleep(0.05)
 
-        lost = await machine.enqueue("sleep", seconds=2, trace=str(tmp_path / "lost"))
-        worker = await pids(tmp_path / "lost")
-        (tmp_path / "lost").unlink()
-        os.kill(worker, signal.SIGKILL)
-        row = await machine.end_of(lost)
+        pid_file = tmp_path / "lost"
+        lost_job = await harness.enqueue("sleep", seconds=2, pid_file=str(pid_file))
+        actor_pid = await read_pid(pid_file)
+        pid_file.unlink()
+        os.kill(actor_pid, signal.SIGKILL)
+        row = await harness.wait_for_end(lost_job)
         assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
     finally:
         await dispatcher.close()

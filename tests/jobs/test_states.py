@@ -1,4 +1,4 @@
-"""The rows of jobs: which moves exist, who may make them, and that nobody else can."""
+"""The rows of jobs: which moves between states exist, who may make them, and that nobody else can."""
 
 import asyncio
 from itertools import product
@@ -10,205 +10,229 @@ import sqlalchemy as sa
 from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
-from touchstone.jobs import lease_store, queue_store, store
+from touchstone.jobs import job_store, lease_store, outcome_store, queue_store
 from touchstone.jobs.records import Claim, JobFailure, JobProgress, NewJob
 from touchstone.jobs.states import FINAL, HELD, MOVES, JobState
 
 pytestmark = pytest.mark.anyio
-WHY = JobFailure(code="worker_lost", phase="running")
-LATE = JobProgress(percent=99, phase="late", step=0, total_steps=1, message="preparing_data")
+FAILURE = JobFailure(code="worker_lost", phase="running")
+LATE_PROGRESS = JobProgress(percent=99, phase="late", step=0, total_steps=1, message="preparing_data")
 
 
 def new_job(owner=None, **changes):
+    """Return a job to be queued, of a new user unless an owner is given."""
     return NewJob(**{"kind": "train", "owner": owner or uuid4(), "request": {}, "digest": "d"} | changes)
 
 
-async def claim(database, worker="w", lease=30.0, per_user=5):
-    job = await queue_store.claim_next(database, ["train"], worker=worker, lease_seconds=lease, per_user=per_user)
+async def enqueue(database, owner=None):
+    """Queue a job and return its id."""
+    queued_job = await queue_store.enqueue(database, new_job(owner))
+    return queued_job.id
+
+
+async def claim_job(database, worker="w", lease_seconds=30.0, max_running_per_user=5):
+    """Claim the next job for a worker, and return the claim, or None if no job may start."""
+    job = await queue_store.claim_next(
+        database,
+        ["train"],
+        worker=worker,
+        lease_seconds=lease_seconds,
+        max_running_per_user=max_running_per_user,
+    )
     return None if job is None else job.claim
 
 
-async def status(database, job_id):
+async def load_state(database, job_id):
+    """Return the state of a job."""
     async with database.reading() as rows:
         return JobState(await rows.scalar(sa.select(jobs.c.status).where(jobs.c.id == job_id)))
 
 
-async def put_in(database: Database, state: JobState) -> Claim:
-    """A job in a state, held by the worker `w` at its first attempt."""
-    job_id, _ = await queue_store.enqueue(database, new_job())
-    mine = await claim(database)
+async def create_job_in_state(database: Database, state: JobState) -> Claim:
+    """Create a job in a state, held by the worker `w` at its first attempt, and return the worker's claim."""
+    job_id = await enqueue(database)
+    claim = await claim_job(database)
     async with database.writing() as rows:
         worker = "w" if state in HELD else None
         await rows.execute(sa.update(jobs).where(jobs.c.id == job_id).values(status=state, worker=worker))
-    assert mine is not None
-    return mine
+    assert claim is not None
+    return claim
 
 
 ACTIONS = {
-    "claim": lambda db, _: claim(db),
-    "succeed": lambda db, mine: store.succeed(db, mine, {}, ()),
-    "fail": lambda db, mine: store.fail(db, mine, WHY),
-    "ended": store.finish_cancelling,
-    "cancel": lambda db, mine: store.cancel(db, mine.id),
-    "stop": lease_store.requeue_stopped,
-    "die": lambda db, mine: lease_store.requeue_lost(db, mine, WHY),
+    "claim": lambda database, _: claim_job(database),
+    "succeed": lambda database, claim: outcome_store.record_success(database, claim, {}, ()),
+    "fail": lambda database, claim: outcome_store.record_failure(database, claim, FAILURE),
+    "finish cancelling": outcome_store.finish_cancelling,
+    "cancel": lambda database, claim: job_store.cancel_job(database, claim.job_id),
+    "shut down": lease_store.requeue_after_shutdown,
+    "die": lambda database, claim: lease_store.requeue_after_death(database, claim, FAILURE),
 }
-S = JobState
-REACHED = {
-    ("claim", S.QUEUED): S.RUNNING,
-    ("succeed", S.RUNNING): S.SUCCEEDED,
-    ("fail", S.RUNNING): S.FAILED,
-    ("ended", S.CANCELLING): S.CANCELLED,
-    ("cancel", S.QUEUED): S.CANCELLED,
-    ("cancel", S.RUNNING): S.CANCELLING,
-    ("stop", S.RUNNING): S.QUEUED,
-    ("stop", S.CANCELLING): S.CANCELLED,
-    ("die", S.RUNNING): S.QUEUED,
-    ("die", S.CANCELLING): S.CANCELLED,
+STATE_AFTER_ACTION = {
+    ("claim", JobState.QUEUED): JobState.RUNNING,
+    ("succeed", JobState.RUNNING): JobState.SUCCEEDED,
+    ("fail", JobState.RUNNING): JobState.FAILED,
+    ("finish cancelling", JobState.CANCELLING): JobState.CANCELLED,
+    ("cancel", JobState.QUEUED): JobState.CANCELLED,
+    ("cancel", JobState.RUNNING): JobState.CANCELLING,
+    ("shut down", JobState.RUNNING): JobState.QUEUED,
+    ("shut down", JobState.CANCELLING): JobState.CANCELLED,
+    ("die", JobState.RUNNING): JobState.QUEUED,
+    ("die", JobState.CANCELLING): JobState.CANCELLED,
 }
 
 
 async def test_every_action_in_every_state(database):
-    """Each action makes exactly the moves of the table, and changes nothing in every other state."""
+    """Each action makes exactly the moves of the table above, and changes nothing in every other state."""
     for action, state in product(ACTIONS, JobState):
-        mine = await put_in(database, state)
-        await ACTIONS[action](database, mine)
-        reached = await status(database, mine.id)
-        assert reached == REACHED.get((action, state), state), (action, state)
-        assert reached == state or reached in MOVES[state]
+        claim = await create_job_in_state(database, state)
+        await ACTIONS[action](database, claim)
+        state_after = await load_state(database, claim.job_id)
+        assert state_after == STATE_AFTER_ACTION.get((action, state), state), (action, state)
+        assert state_after == state or state_after in MOVES[state]
+
         async with database.writing() as rows:
             await rows.execute(sa.delete(jobs))
 
 
 def test_final_states_have_no_way_out():
-    """Succeeded, failed and cancelled are final, and every other state can reach a final one."""
-    assert {S.SUCCEEDED, S.FAILED, S.CANCELLED} == FINAL
+    """Succeeded, failed and cancelled are the final states, and every other state can be left."""
+    assert {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED} == FINAL
     for state in set(JobState) - FINAL:
         assert MOVES[state]
 
 
 async def test_older_attempt_changes_nothing(database):
-    """A worker that was paused and lost its lease cannot report on, finish, fail or give back the next attempt."""
-    await queue_store.enqueue(database, new_job())
-    old = await claim(database, "paused", lease=-1)
-    assert await lease_store.reap_expired(database, WHY) == 1
-    fresh = await claim(database, "fresh")
-    assert fresh == Claim(old.id, 2)
-    assert await lease_store.renew_leases(database, "paused", [old.id], 30) == {}
-    assert not await store.succeed(database, old, {"stale": True}, ())
-    assert not await store.fail(database, old, WHY)
-    await lease_store.requeue_lost(database, old, WHY)
-    await store.record_progress(database, {old: LATE})
-    assert await status(database, old.id) is S.RUNNING
-    assert await store.succeed(database, fresh, {"stale": False}, ())
+    """A worker that has lost its lease cannot report on, finish, fail or requeue the next attempt."""
+    await enqueue(database)
+    old_claim = await claim_job(database, "paused", lease_seconds=-1)
+    assert await lease_store.reap_expired(database, FAILURE) == 1
+    current_claim = await claim_job(database, "fresh")
+    assert current_claim == Claim(old_claim.job_id, 2)
+
+    assert await lease_store.renew_leases(database, "paused", [old_claim.job_id], 30) == {}
+    assert not await outcome_store.record_success(database, old_claim, {"stale": True}, ())
+    assert not await outcome_store.record_failure(database, old_claim, FAILURE)
+    await lease_store.requeue_after_death(database, old_claim, FAILURE)
+    await outcome_store.record_progress(database, {old_claim: LATE_PROGRESS})
+    assert await load_state(database, old_claim.job_id) is JobState.RUNNING
+
+    assert await outcome_store.record_success(database, current_claim, {"stale": False}, ())
     async with database.reading() as rows:
         assert await rows.scalar(sa.select(jobs.c.result)) == {"stale": False}
-        told = [event.event for event in await store.events_after(rows, old.id, 0)]
-    assert told == ["queued", "running", "queued", "running", "succeeded"]
+        events = await job_store.load_events_after(rows, old_claim.job_id, 0)
+    assert [event.event for event in events] == ["queued", "running", "queued", "running", "succeeded"]
 
 
 async def test_third_loss_is_the_last(database):
-    """A job whose workers are lost three times fails with the reason."""
-    job_id, _ = await queue_store.enqueue(database, new_job())
-    for number in range(3):
-        assert await status(database, job_id) is S.QUEUED
-        assert await claim(database, lease=-1) == Claim(job_id, number + 1)
-        await lease_store.reap_expired(database, WHY)
-    assert await status(database, job_id) is S.FAILED
+    """A job that loses its worker three times fails with the reason."""
+    job_id = await enqueue(database)
+    for attempt in range(1, 4):
+        assert await load_state(database, job_id) is JobState.QUEUED
+        assert await claim_job(database, lease_seconds=-1) == Claim(job_id, attempt)
+        await lease_store.reap_expired(database, FAILURE)
+    assert await load_state(database, job_id) is JobState.FAILED
 
 
 async def test_reaping_ends_a_cancelling_job(database):
-    """A job that was to be cancelled when its worker was lost is cancelled, not queued again."""
-    await queue_store.enqueue(database, new_job())
-    mine = await claim(database, lease=-1)
-    await store.cancel(database, mine.id)
-    assert await lease_store.reap_expired(database, WHY) == 1
-    assert await status(database, mine.id) is S.CANCELLED
+    """A job that was being cancelled when its worker was lost is cancelled, and not queued again."""
+    await enqueue(database)
+    claim = await claim_job(database, lease_seconds=-1)
+    await job_store.cancel_job(database, claim.job_id)
+    assert await lease_store.reap_expired(database, FAILURE) == 1
+    assert await load_state(database, claim.job_id) is JobState.CANCELLED
 
 
 async def test_claims_at_once_never_share_a_job(database):
-    """Many workers that claim at once get each job exactly once."""
-    expected = {(await queue_store.enqueue(database, new_job()))[0] for _ in range(12)}
-    found = await asyncio.gather(*(claim(database, f"w{n}") for n in range(30)))
-    taken = [mine.id for mine in found if mine]
-    assert len(taken) == len(set(taken))
-    while mine := await claim(database):
-        taken.append(mine.id)
-    assert sorted(taken) == sorted(expected)
+    """Many workers that claim at the same moment get each job exactly once."""
+    job_ids = {await enqueue(database) for _ in range(12)}
+    claims = await asyncio.gather(*(claim_job(database, f"w{number}") for number in range(30)))
+    claimed_ids = [claim.job_id for claim in claims if claim]
+    assert len(claimed_ids) == len(set(claimed_ids))
+
+    while claim := await claim_job(database):
+        claimed_ids.append(claim.job_id)
+    assert sorted(claimed_ids) == sorted(job_ids)
 
 
 async def test_claims_at_once_respect_the_limit_of_a_user(database):
-    """Many workers that claim at once never run more of one user's jobs than allowed."""
+    """Many workers that claim at the same moment never run more of one user's jobs than allowed."""
     owner = uuid4()
     for _ in range(8):
-        await queue_store.enqueue(database, new_job(owner))
-    found = await asyncio.gather(*(claim(database, f"w{n}", per_user=2) for n in range(10)))
-    assert len([mine for mine in found if mine]) == 2
+        await enqueue(database, owner)
+
+    claims = await asyncio.gather(*(claim_job(database, f"w{number}", max_running_per_user=2) for number in range(10)))
+    assert len([claim for claim in claims if claim]) == 2
 
 
 async def test_users_take_turns(database):
-    """A user with many waiting jobs does not keep others waiting: who has the fewest running comes first."""
-    busy, other = uuid4(), uuid4()
+    """A user with many queued jobs does not hold up others: the user with the fewest running jobs comes first."""
+    busy_user, other_user = uuid4(), uuid4()
     for _ in range(3):
-        await queue_store.enqueue(database, new_job(busy))
-    late, _ = await queue_store.enqueue(database, new_job(other))
-    await claim(database)
-    assert (await claim(database)).id == late
+        await enqueue(database, busy_user)
+    job_of_other_user = await enqueue(database, other_user)
+
+    await claim_job(database)
+    assert (await claim_job(database)).job_id == job_of_other_user
 
 
 async def test_users_take_turns_at_one_worker(database):
-    """Where nobody has a job running, who waits longest since a start of theirs comes next, with their oldest job."""
-    busy, other = uuid4(), uuid4()
-    queued = [(await queue_store.enqueue(database, new_job(busy)))[0] for _ in range(6)]
-    late = [(await queue_store.enqueue(database, new_job(other)))[0] for _ in range(2)]
-    taken = []
+    """If nobody has a job running, the user whose last job started longest ago comes next, with the oldest job."""
+    busy_user, other_user = uuid4(), uuid4()
+    busy_jobs = [await enqueue(database, busy_user) for _ in range(6)]
+    other_jobs = [await enqueue(database, other_user) for _ in range(2)]
+
+    claimed_jobs = []
     for _ in range(8):
-        mine = await claim(database)
-        taken.append(mine.id)
-        assert await store.succeed(database, mine, {}, [])
-    assert taken == [queued[0], late[0], queued[1], late[1], *queued[2:]]
+        claim = await claim_job(database)
+        claimed_jobs.append(claim.job_id)
+        assert await outcome_store.record_success(database, claim, {}, [])
+    assert claimed_jobs == [busy_jobs[0], other_jobs[0], busy_jobs[1], other_jobs[1], *busy_jobs[2:]]
 
 
 async def test_same_key_at_once_makes_one_job(database):
-    """Fifty starts with one key at the same moment make one job; another request under that key is refused."""
-    wanted = new_job(idempotency_key="k")
-    found = await asyncio.gather(*(queue_store.enqueue(database, wanted) for _ in range(50)))
-    assert len({job_id for job_id, _ in found}) == 1
-    assert sum(made for _, made in found) == 1
+    """Fifty requests with one idempotency key at the same moment queue one job; the key rejects a different request."""
+    keyed_job = new_job(idempotency_key="k")
+    queued_jobs = await asyncio.gather(*(queue_store.enqueue(database, keyed_job) for _ in range(50)))
+    assert len({queued_job.id for queued_job in queued_jobs}) == 1
+    assert sum(queued_job.is_new for queued_job in queued_jobs) == 1
+
     with pytest.raises(IdempotencyConflict):
-        await queue_store.enqueue(database, new_job(wanted.owner, idempotency_key="k", digest="other"))
-    again, made = await queue_store.enqueue(database, new_job(idempotency_key="k"))
-    assert made, "a key belongs to its owner alone"
-    assert again != found[0][0]
+        await queue_store.enqueue(database, new_job(keyed_job.owner, idempotency_key="k", digest="other"))
+
+    job_of_other_owner = await queue_store.enqueue(database, new_job(idempotency_key="k"))
+    assert job_of_other_owner.is_new, "a key belongs to its owner alone"
+    assert job_of_other_owner.id != queued_jobs[0].id
 
 
 async def test_foreign_and_malformed_ids_are_missing(database):
-    """A job is found by its owner alone, under its own kind and the one spelling of its id."""
+    """A job is found by its owner alone, under its own kind, and by the one spelling of its id."""
     owner = uuid4()
-    job_id, _ = await queue_store.enqueue(database, new_job(owner))
+    job_id = await enqueue(database, owner)
     async with database.reading() as rows:
-        assert (await store.load_owned_job(rows, str(job_id), owner, ["train"])).id == job_id
-        for wrong in (
+        assert (await job_store.load_owned_job(rows, str(job_id), owner, ["train"])).id == job_id
+        for wrong_id, wrong_owner, wrong_kinds in (
             (str(job_id), uuid4(), ["train"]),
             (str(job_id), owner, ["explain"]),
             (job_id.hex, owner, ["train"]),
             ("x", owner, ["train"]),
         ):
             with pytest.raises(JobNotFound):
-                await store.load_owned_job(rows, *wrong)
+                await job_store.load_owned_job(rows, wrong_id, wrong_owner, wrong_kinds)
 
 
 async def test_only_ended_jobs_are_deleted(database):
-    """Deleting takes an ended job with its events, and refuses any other."""
+    """A job that has ended is deleted with its events; one that has not ended cannot be deleted."""
     for state in FINAL:
-        mine = await put_in(database, state)
-        await store.delete(database, mine.id)
+        claim = await create_job_in_state(database, state)
+        await job_store.delete_job(database, claim.job_id)
         async with database.reading() as rows:
             assert await rows.first(sa.select(jobs)) is None
-            assert await store.events_after(rows, mine.id, 0) == []
+            assert await job_store.load_events_after(rows, claim.job_id, 0) == []
+
     for state in set(JobState) - FINAL:
-        mine = await put_in(database, state)
+        claim = await create_job_in_state(database, state)
         with pytest.raises(JobNotFinal):
-            await store.delete(database, mine.id)
+            await job_store.delete_job(database, claim.job_id)
         async with database.writing() as rows:
             await rows.execute(sa.delete(jobs))
