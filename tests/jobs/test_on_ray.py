@@ -38,7 +38,7 @@ async def read_pid(pid_file):
 
 
 async def test_jobs_on_ray(harness, tmp_path):
-    """Jobs on Ray end like local ones: they succeed with artifacts, fail, are tried again when lost, and are cancelled."""
+    """Jobs on Ray end like local ones: they succeed with artifacts, fail, are cancelled, and are retried when lost."""
     variables = worker_environment(thread_count=1) | local_cluster_variables() | {"PYTHONPATH": str(FOLDER)}
     command = (sys.executable, str(FOLDER / "tiny_ray_worker.py"))
     executor = ProcessExecutor(command, grace_seconds=1.0, limits_memory=False, variables=variables)

@@ -39,7 +39,7 @@ def test_looking_into_a_table(tmp_path):
 
 
 def test_file_that_has_changed_since_is_not_trained_on(tmp_path):
-    """A training whose file was replaced while it was queued fails, instead of using other data than its record says."""
+    """A training whose file was replaced while it was queued fails, instead of using other data than it says."""
     with pytest.raises(LearningError, match="data_changed"):
         task_functions.train(create_context(tmp_path, sha256="0" * 64))
 

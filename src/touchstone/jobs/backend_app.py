@@ -36,6 +36,7 @@ class JobBackend:
     def __init__(
         self, runtime: JobRuntime, selection: InternalClient, tokens: InternalTokens | None, *, owns_runtime: bool
     ) -> None:
+        """Create the application, with its middleware, on top of an opened job runtime."""
         self.resources = (Resource("database", runtime.database.ping),)
         application = create_app(self.kind.service, self.routes, job_router, resources=self.resources)
         application.state.job_service = JobServiceState(self.kind, runtime, SelectionClient(selection))

@@ -44,6 +44,8 @@ class Dispatcher:
         kinds: Sequence[str],
         settings: Settings,
     ) -> None:
+        """Prepare a dispatcher for jobs of these kinds; it does nothing until it is started."""
+        # The name under which this process claims jobs: no other process has it, nor had it before a restart.
         self.worker = f"{os.uname().nodename}-{os.getpid()}-{uuid4().hex[:8]}"
         self.runner = AttemptRunner(database, executor, artifact_store, settings)
         self._database = database
@@ -52,7 +54,7 @@ class Dispatcher:
         self._settings = settings
 
         self._running_attempts: dict[Claim, Attempt] = {}
-        self._attempt_tasks: set[asyncio.Task[None]] = set()
+        self._attempt_tasks: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references
 
         self._loops: list[asyncio.Task[None]] = []
         self._claim_wakeup = asyncio.Event()

@@ -1,4 +1,4 @@
-"""The HTTP routes that are the same for every kind of job: list, get, follow, cancel and delete jobs, fetch artifacts."""
+"""The HTTP routes that all kinds of jobs have: list, get, follow, cancel and delete jobs, and get their artifacts."""
 
 import base64
 from typing import Annotated, Final

@@ -49,6 +49,11 @@ class JobRuntime:
         executor: Executor,
         synchronous_executor: Executor,
     ) -> None:
+        """Create the parts of the runtime, and have the worker processes load their libraries a moment later.
+
+        `executor` runs the tasks of jobs, and `synchronous_executor` those that requests wait for; they may be the
+        same. Jobs are executed only after `start` is called.
+        """
         self.settings = settings
         self.database = database
         self.artifact_store = ArtifactStore(settings.artifacts_dir)

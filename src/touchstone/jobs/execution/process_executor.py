@@ -68,6 +68,7 @@ class ProcessExecutor:
         limits_memory: bool = True,
         variables: Mapping[str, str] | None = None,
     ) -> None:
+        """Prepare an executor; its fork server is started by the first task or by `warm_up`."""
         if variables is None:
             variables = worker_environment(thread_count=spare_core_count())
 
