@@ -107,9 +107,7 @@ def pydantic_type(annotation: Any) -> Any:
 
     if issubclass(annotation, StrEnum):
         return Literal[tuple(member.value for member in annotation)]
-    if issubclass(annotation, Struct):
-        return request_model(annotation)
-    return annotation
+    return request_model(annotation) if issubclass(annotation, Struct) else annotation
 
 
 def _union_type(members: tuple[Any, ...]) -> Any:

@@ -96,7 +96,7 @@ class ProcessExecutor:
     ) -> ExecutionOutcome:
         """Run one task in a fresh process and return how it ended.
 
-        However this call ends, by cancellation as well, the process has ended before it.
+        The process has always ended when this returns or raises, even if the caller is cancelled.
         """
         if not self.limits_memory:
             limits = replace(work_item.limits, memory_bytes=resource.RLIM_INFINITY)
