@@ -25,24 +25,27 @@ PACKAGE: Final = "generated_client"
 
 
 def is_installed() -> bool:
-    """Return whether the environment with the Python generator is there."""
+    """Return whether the environment with the Python generator exists."""
     return (ENVIRONMENT / "openapi-python-client").exists()
 
 
 def generate_python(document: Path, folder: Path) -> Path:
-    """Generate the Python package in `folder`, which needs the environment's packages, and return its path.
+    """Generate a Python client from an OpenAPI document as a package in `folder`, and return the path of the package.
+
+    The package runs with the Python of `ENVIRONMENT`, which has its dependencies.
 
     Raises:
         RuntimeError: the generator warned or failed; the message is its output.
     """
+    generator = str(ENVIRONMENT / "openapi-python-client")
     package = folder / PACKAGE
-    generator = [str(ENVIRONMENT / "openapi-python-client"), "generate", "--fail-on-warning", "--meta", "none"]
-    _run([*generator, "--path", str(document), "--output-path", str(package)], folder)
+    options = ["--fail-on-warning", "--meta", "none", "--path", str(document), "--output-path", str(package)]
+    _run([generator, "generate", *options], folder)
     return package
 
 
 def generate_typescript(document: Path, folder: Path) -> Path:
-    """Generate the TypeScript declarations in `folder` and return their path.
+    """Generate TypeScript declarations from an OpenAPI document in `folder`, and return their path.
 
     Raises:
         RuntimeError: the generator warned or failed; the message is its output.
@@ -57,10 +60,16 @@ def generate_typescript(document: Path, folder: Path) -> Path:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    # The Python generator formats its code with what it finds on the path.
+    """Run a generator in `folder` and return its output.
+
+    Raises:
+        RuntimeError: the generator failed; the message is its output.
+    """
+    # The Python generator formats its code with the formatter that it finds on the path.
     path = f"{ENVIRONMENT}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     environment = {**os.environ, "PATH": path, "NO_COLOR": "1"}
-    done = subprocess.run(
+
+    process = subprocess.run(
         command,
         cwd=folder,
         env=environment,
@@ -70,19 +79,19 @@ def _run(command: list[str], folder: Path) -> str:
         timeout=600,
         check=False,
     )
-    if done.returncode:
-        raise RuntimeError(done.stdout)
-    return done.stdout
+    if process.returncode != 0:
+        raise RuntimeError(process.stdout)
+    return process.stdout
 
 
 def main() -> int:
-    """Generate both clients in a temporary folder and return the exit status."""
+    """Generate both clients in a temporary folder, print the result of each, and return the exit status."""
     if not is_installed():
         print("The Python generator is missing: run `make .venv/.clients` first.")
         return 2
 
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         document = folder / "openapi.json"
         document.write_text(json.dumps(asyncio.run(compose.openapi(Settings()))))
 
@@ -92,6 +101,7 @@ def main() -> int:
         if shutil.which("npx") is None:
             print("openapi-typescript: skipped, npx is not installed")
             return 1 if os.environ.get("CI") else 0
+
         generate_typescript(document, folder)
         print("openapi-typescript: no warning")
     return 0

@@ -1,4 +1,4 @@
-"""The tables that the demo catalog carries: which record each belongs to, its target and its sensitive columns."""
+"""The tables of the demo catalog: the record that each belongs to, its target and its sensitive columns."""
 
 import csv
 import json
@@ -12,8 +12,18 @@ from demo_sources import Record
 
 
 @dataclass(frozen=True)
-class TableRow:
-    """A table and what its source says of it. `facts`: attribute to (value, evidence), for sources without a record."""
+class DemoTable:
+    """A table of the demo catalog, and what its source says about it.
+
+    Attributes:
+        path: its path below the folder of collected tables.
+        source, key: the source of its record, and the key of the record there.
+        target: the column that a training usually predicts.
+        sensitive: columns about people that a training should treat as sensitive.
+        excluded: columns that a training should not use, such as identifiers.
+        facts: values of attributes with their evidence, for a source that has no record of its own.
+        note: a sentence about this copy of the table.
+    """
 
     path: str
     source: str
@@ -21,7 +31,7 @@ class TableRow:
     licence: list[str]
     target: str | None = None
     sensitive: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     name: str = ""
     url: str = ""
     facts: dict[str, tuple[Any, str]] = field(default_factory=dict)
@@ -29,11 +39,11 @@ class TableRow:
 
     @property
     def file_name(self) -> str:
-        """The name in the package."""
+        """The name of the file in the package."""
         return Path(self.path).name
 
-    def record(self) -> Record:
-        """The record of a table whose source has no metadata of its own."""
+    def make_record(self) -> Record:
+        """Return a record of the table, for a source that has no metadata of its own."""
         record = Record(self.source, self.key, self.name, self.url)
         for attribute, (value, evidence) in self.facts.items():
             record.put(attribute, value, evidence)
@@ -41,42 +51,60 @@ class TableRow:
         record.put("is_public", True, "published with the package")
         return record
 
-    def hints(self, columns: Sequence[str]) -> dict[str, Any]:
-        """Suggestions for training: only columns that are in the file."""
-        hints: dict[str, Any] = {"target": self.target} if self.target in columns else {}
-        hints["sensitive_columns"] = [name for name in self.sensitive if name in columns]
-        if dropped := [name for name in self.drop if name in columns]:
-            hints["exclude_columns"] = dropped
-        return hints | ({"note": self.note} if self.note else {})
+    def training_suggestions(self, column_names: Sequence[str]) -> dict[str, Any]:
+        """Return what the form of a training suggests for this table, as far as the file has these columns."""
+        suggestions: dict[str, Any] = {}
+        if self.target in column_names:
+            suggestions["target"] = self.target
+        suggestions["sensitive_columns"] = [name for name in self.sensitive if name in column_names]
+
+        excluded_columns = [name for name in self.excluded if name in column_names]
+        if excluded_columns:
+            suggestions["exclude_columns"] = excluded_columns
+        if self.note:
+            suggestions["note"] = self.note
+        return suggestions
 
 
-def table_rows(folder: Path) -> Iterator[TableRow]:
-    """All tables, FairGround's from its annotations, the others from the list below."""
-    dropped = {Path(t["file"]).name: tuple(t["drop"]) for t in json.loads((folder / "tables/TASKS.json").read_text())}
+def read_tables(folder: Path) -> Iterator[DemoTable]:
+    """Yield all tables of the demo catalog: FairGround's as it annotates them, the others from the list below."""
+    tasks = json.loads((folder / "tables/TASKS.json").read_text())
+    excluded_columns = {Path(task["file"]).name: tuple(task["drop"]) for task in tasks}
+
     with (folder / "metadata/fairground/annotations.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            path = f"fairground/{row['ann_new_dataset_id']}.parquet"
+        for annotation in csv.DictReader(file):
+            path = f"fairground/{annotation['ann_new_dataset_id']}.parquet"
             if (folder / "tables" / path).exists():
-                yield fairground_row(row, path, dropped.get(Path(path).name, ()))
-    yield from OTHERS
+                yield fairground_table(annotation, path, excluded_columns.get(Path(path).name, ()))
+
+    yield from OTHER_TABLES
 
 
-def fairground_row(row: dict[str, str], path: str, drop: tuple[str, ...]) -> TableRow:
-    """The typical target and sensitive columns as FairGround annotates them."""
-    key = row["ann_new_dataset_id"]
-    sensitive = tuple(dict.fromkeys(re.findall(r'"([^"]+)"\s*:', row["ann_typical_col_sensitive"])))
-    target = row["ann_typical_col_target"].removeprefix("?")
-    return TableRow(path, "fairground", key, [row["ann_license"]], target, sensitive, drop, note=NOTES.get(key, ""))
+def fairground_table(annotation: dict[str, str], path: str, excluded: tuple[str, ...]) -> DemoTable:
+    """Return a table with the typical target and sensitive columns that FairGround's annotation names."""
+    key = annotation["ann_new_dataset_id"]
+    sensitive_columns = re.findall(r'"([^"]+)"\s*:', annotation["ann_typical_col_sensitive"])
+    return DemoTable(
+        path=path,
+        source="fairground",
+        key=key,
+        licence=[annotation["ann_license"]],
+        target=annotation["ann_typical_col_target"].removeprefix("?"),
+        sensitive=tuple(dict.fromkeys(sensitive_columns)),
+        excluded=excluded,
+        note=NOTES.get(key, ""),
+    )
 
 
 NOTES = {"adult": "This copy has 32 560 rows: the first of the original 32 561 was once read as a header and lost."}
 
 PUBLIC_DOMAIN = ["public domain"]
-_SM = "https://www.statsmodels.org/stable/datasets/generated/{}.html"
-_SK = "https://scikit-learn.org/stable/datasets/toy_dataset.html"
+_STATSMODELS_URL = "https://www.statsmodels.org/stable/datasets/generated/{}.html"
+_SKLEARN_URL = "https://scikit-learn.org/stable/datasets/toy_dataset.html"
 
 
-def _statsmodels(key: str, name: str, objective: str, year: int | None, domain: str, **more: Any) -> TableRow:
+def _statsmodels(key: str, name: str, objective: str, year: int | None, domain: str, **options: Any) -> DemoTable:
+    """Return a table of statsmodels; `options` are the `task` and further attributes of a `DemoTable`."""
     facts: dict[str, tuple[Any, str]] = {
         "objective": (objective, "DESCRLONG and NOTE of the dataset's module"),
         "year": (year, "last year covered, as the dataset's module states"),
@@ -84,14 +112,23 @@ def _statsmodels(key: str, name: str, objective: str, year: int | None, domain: 
         "metadata_provided_with_dataset": (True, "NOTE: definition of every variable"),
         "external_documentation_available": (True, "SOURCE of the dataset's module"),
     }
-    if task := more.pop("task", None):
+    task = options.pop("task", None)
+    if task is not None:
         facts["task"] = ([task], "endogenous variable of the dataset's loader")
-    return TableRow(
-        f"statsmodels/{key}.csv", "statsmodels", key, PUBLIC_DOMAIN, name=name, url=_SM.format(key), facts=facts, **more
+    return DemoTable(
+        f"statsmodels/{key}.csv",
+        "statsmodels",
+        key,
+        PUBLIC_DOMAIN,
+        name=name,
+        url=_STATSMODELS_URL.format(key),
+        facts=facts,
+        **options,
     )
 
 
-def _sklearn(file: str, name: str, objective: str, target: str, domain: str) -> TableRow:
+def _sklearn(key: str, name: str, objective: str, target: str, domain: str) -> DemoTable:
+    """Return a table of scikit-learn, all of which are for classification."""
     facts: dict[str, tuple[Any, str]] = {
         "objective": (objective, "dataset description in the package"),
         "task": (["classification"], "dataset description in the package"),
@@ -99,12 +136,12 @@ def _sklearn(file: str, name: str, objective: str, target: str, domain: str) -> 
         "metadata_provided_with_dataset": (True, "dataset description in the package"),
         "external_documentation_available": (True, "references in the dataset description"),
     }
-    return TableRow(
-        f"sklearn/{file}.csv", "sklearn", file, ["BSD-3-Clause"], target=target, name=name, url=_SK, facts=facts
+    return DemoTable(
+        f"sklearn/{key}.csv", "sklearn", key, ["BSD-3-Clause"], target=target, name=name, url=_SKLEARN_URL, facts=facts
     )
 
 
-OTHERS = (
+OTHER_TABLES = (
     _sklearn("iris", "Iris", "Sepal and petal sizes of 150 iris flowers of three species.", "species", "botany"),
     _sklearn("wine_data", "Wine", "Chemical analysis of 178 wines of three cultivars.", "cultivar", "chemistry"),
     _sklearn(
@@ -114,7 +151,7 @@ OTHERS = (
         "diagnosis",
         "medicine",
     ),
-    TableRow(
+    DemoTable(
         "palmerpenguins/penguins.csv",
         "vega",
         "penguins.json",
@@ -140,7 +177,7 @@ OTHERS = (
         1987,
         "transport",
         target="choice",
-        drop=("individual",),
+        excluded=("individual",),
         task="classification",
     ),
     _statsmodels(
@@ -150,7 +187,7 @@ OTHERS = (
         2009,
         "crime",
         target="murder",
-        drop=("state",),
+        excluded=("state",),
         task="regression",
     ),
     _statsmodels(
@@ -169,7 +206,7 @@ OTHERS = (
         1962,
         "economics",
         target="TOTEMP",
-        drop=("Obs",),
+        excluded=("Obs",),
         task="regression",
     ),
     _statsmodels(
@@ -187,7 +224,7 @@ OTHERS = (
         "climate",
     ),
     *(
-        TableRow(f"vega/{path}", "vega", path, [])
+        DemoTable(f"vega/{path}", "vega", path, [])
         for path in (
             "birdstrikes.csv",
             "co2-concentration.csv",

@@ -5,11 +5,15 @@ import re
 
 from touchstone.core.text import fold
 
-LONGEST = 300
-_EMPTY = re.compile(
+MAX_TEXT_LENGTH = 300
+# A text, or a first sentence, that is shorter than this says too little to stand alone.
+MIN_TEXT_LENGTH = 15
+MIN_FIRST_SENTENCE_LENGTH = 40
+
+_PLACEHOLDER = re.compile(
     r"\[?(more|needs more) information needed\]?|none yet\. see our contributing guide.*", re.IGNORECASE
 )
-_MARKUP = (
+_MARKUP_REPLACEMENTS = (
     (re.compile(r"<!--.*?-->|<[^<>]{1,300}>", re.DOTALL), " "),
     (re.compile(r"!\[[^\]]*\]\([^)]*\)"), " "),
     (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
@@ -18,30 +22,42 @@ _MARKUP = (
     (re.compile(r"(\*\*|__|`+|^#+\s.*$|^\s*[>|*]\s?)", re.MULTILINE), " "),
     (re.compile(r"\s+"), " "),
 )
-_END = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?])\s+")
+_SENTENCE_END = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?])\s+")
+_INSIGNIFICANT_WORDS = re.compile(r"^\d+_|\b(the|data ?set)\b")
 
 
-def sentences(text: str | None) -> list[str]:
-    """The text without markup and placeholders, cut at its full stops."""
-    text = _EMPTY.sub(" ", html.unescape(text or ""))
-    for pattern, by in _MARKUP:
-        text = pattern.sub(by, text)
-    return [part for part in _END.split(text.strip(" -:·*")) if part]
+def split_sentences(text: str | None) -> list[str]:
+    """Return the sentences of a Markdown or HTML text, without markup and placeholders for missing information."""
+    plain_text = _PLACEHOLDER.sub(" ", html.unescape(text or ""))
+    for pattern, replacement in _MARKUP_REPLACEMENTS:
+        plain_text = pattern.sub(replacement, plain_text)
+
+    sentences = _SENTENCE_END.split(plain_text.strip(" -:·*"))
+    return [sentence for sentence in sentences if sentence]
 
 
-def short(parts: list[str]) -> str | None:
-    """The first sentences, at most 300 characters in all; of a longer first sentence the first words."""
+def shorten(sentences: list[str]) -> str | None:
+    """Return as many of the first sentences as fit into 300 characters, or None if they say too little.
+
+    If the first sentence alone is too long, its first words are returned with an ellipsis.
+    """
     text = ""
-    for part in parts:
-        longer = f"{text} {part}".strip()
-        if len(longer) > LONGEST:
-            text = text if len(text) > 40 else longer[: LONGEST - 1].rsplit(" ", 1)[0] + "…"
+    for sentence in sentences:
+        longer_text = f"{text} {sentence}".strip()
+        if len(longer_text) > MAX_TEXT_LENGTH:
+            if len(text) <= MIN_FIRST_SENTENCE_LENGTH:
+                whole_words = longer_text[: MAX_TEXT_LENGTH - 1].rsplit(" ", maxsplit=1)[0]
+                text = f"{whole_words}…"
             break
-        text = longer
-    return text if len(text) > 15 else None
+        text = longer_text
+
+    return text if len(text) > MIN_TEXT_LENGTH else None
 
 
-def key_of(name: str) -> str:
-    """What is left of a name to compare: letters and digits, without a leading catalog number or the word dataset."""
-    bare = re.sub(r"^\d+_|\b(the|data ?set)\b", "", fold(name))
-    return re.sub(r"[^a-z0-9]", "", bare)
+def comparison_key(name: str) -> str:
+    """Return what two spellings of the name of one dataset have in common: its letters and digits in lower case.
+
+    A leading catalog number and words such as "dataset" are left out.
+    """
+    significant_words = _INSIGNIFICANT_WORDS.sub("", fold(name))
+    return re.sub(r"[^a-z0-9]", "", significant_words)

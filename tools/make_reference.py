@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from touchstone.core.attributes import ATTRIBUTES
+from touchstone.core.attributes import ATTRIBUTES, Attribute
 from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
@@ -23,160 +23,185 @@ from touchstone.services.selection.filters import FILTERS
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 
 
-def table(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
-    """A Markdown table."""
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in row) + " |" for row in lines) + "\n"
+def format_table(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
+    """Return a Markdown table."""
+    separator = tuple("---" for _ in header)
+    lines = [_format_row(row) for row in (header, separator, *rows)]
+    return "\n".join(lines) + "\n"
 
 
-def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|").replace("\n", " ")
+def _format_row(cells: tuple[object, ...]) -> str:
+    """Return a row of a Markdown table, in which a cell can contain neither a vertical bar nor a line break."""
+    escaped_cells = [str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells]
+    return f"| {' | '.join(escaped_cells)} |"
 
 
-def settings() -> str:
-    """Every setting with its default and meaning."""
-    rows = []
+def code_list(names: Iterable[str]) -> str:
+    """Return names as code, separated by commas."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def settings_page() -> str:
+    """Return the page of the settings: each with its default and meaning."""
+    settings = []
     for name, field in Settings.model_fields.items():
         default = "" if field.default in (None, (), "") else f"`{field.default}`"
-        rows.append((f"`{PREFIX}{name.upper()}`", default, field.description))
-    intro = (
-        "Read from the environment at the start. An unknown name or a value that does not fit stops it with one line.\n"
-    )
-    client = [(f"`{name}`", meaning) for name, meaning in CLIENT_VARIABLES.items()]
+        settings.append((f"`{PREFIX}{name.upper()}`", default, field.description))
+    client_variables = [(f"`{name}`", meaning) for name, meaning in CLIENT_VARIABLES.items()]
+
     return (
-        f"# Settings\n\n{intro}\n"
-        + table(("Variable", "Default", "Meaning"), rows)
-        + "\n## Variables of the command line\n\nCommands that speak to a server read these; a server ignores them.\n\n"
-        + table(("Variable", "Meaning"), client)
+        "# Settings\n\n"
+        "Read from the environment at the start. "
+        "An unknown name or a value that does not fit stops it with one line.\n\n"
+        + format_table(("Variable", "Default", "Meaning"), settings)
+        + "\n## Variables of the command line\n\n"
+        "Commands that speak to a server read these; a server ignores them.\n\n"
+        + format_table(("Variable", "Meaning"), client_variables)
     )
 
 
-def errors() -> str:
-    """Every refusal with its status and its sentences."""
-    rows = [(error.status, f"`{error.code}`", *MESSAGES[error.code], error.__doc__) for error in ERRORS]
-    intro = (
+def errors_page() -> str:
+    """Return the page of the errors: each with its status and its sentences."""
+    errors = [(error.status, f"`{error.code}`", *MESSAGES[error.code], error.__doc__) for error in ERRORS]
+
+    return (
+        "# Errors\n\n"
         'Every refusal is `{"detail": "<one sentence>", "code": "<stable key>", "errors": [{loc, msg, type}]}`. '
-        "The sentence is French, or English with `Accept-Language: en`; three are French always.\n"
+        "The sentence is French, or English with `Accept-Language: en`; three are French always.\n\n"
+        + format_table(("Status", "Code", "French", "English", "When"), errors)
     )
-    return f"# Errors\n\n{intro}\n" + table(("Status", "Code", "French", "English", "When"), rows)
 
 
-def attributes() -> str:
-    """Every attribute of a record."""
-    rows = [
+def attributes_page() -> str:
+    """Return the page of the attributes of a record."""
+    attributes = [
         (
-            f"`{a.name}`",
-            a.kind.value,
-            # The one number without a fixed end is the year, which may be the next one at most.
-            "" if a.minimum is None else f"{a.minimum} to {'next year' if a.maximum is None else a.maximum}",
-            "yes" if a.ethical else "",
-            a.label_en,
+            f"`{attribute.name}`",
+            attribute.kind.value,
+            _describe_bounds(attribute),
+            "yes" if attribute.ethical else "",
+            attribute.label_en,
         )
-        for a in ATTRIBUTES
+        for attribute in ATTRIBUTES
     ]
-    intro = (
-        "A flag is true, false (assessed, absent) or null (not assessed). Every attribute but the name may be null.\n"
+
+    return (
+        "# Attributes of a dataset\n\n"
+        "A flag is true, false (assessed, absent) or null (not assessed). "
+        "Every attribute but the name may be null.\n\n"
+        + format_table(("Name", "Kind", "Bounds", "Ethical", "Label"), attributes)
     )
-    return f"# Attributes of a dataset\n\n{intro}\n" + table(("Name", "Kind", "Bounds", "Ethical", "Label"), rows)
 
 
-def filters() -> str:
-    """Every filter of the list, the facets, the score and the projects."""
-    rows = [
+def _describe_bounds(attribute: Attribute) -> str:
+    """Return the bounds of a number in words; the only one without a fixed maximum is the year."""
+    if attribute.minimum is None:
+        return ""
+    maximum = "next year" if attribute.maximum is None else attribute.maximum
+    return f"{attribute.minimum} to {maximum}"
+
+
+def filters_page() -> str:
+    """Return the page of the filters and of the keys to sort by."""
+    filters = [
         (
             f"`{row.parameter.name}`",
-            ", ".join(f"`{alias}`" for alias in row.parameter.aliases),
+            code_list(row.parameter.aliases),
             row.parameter.type.value,
             row.parameter.description,
         )
         for row in FILTERS
     ]
-    keys = ", ".join(f"`{key}`" for key in SORT_KEYS)
-    intro = "The same names work in a query string, under `filters` of a score, and as the criteria of a project.\n"
+
     return (
-        f"# Filters and sort keys\n\n{intro}\n"
-        + table(("Name", "Other names", "Form", "Matches"), rows)
-        + f"\n`sort_by` takes: {keys}.\n"
+        "# Filters and sort keys\n\n"
+        "The same names work in a query string, under `filters` of a score, and as the criteria of a project.\n\n"
+        + format_table(("Name", "Other names", "Form", "Matches"), filters)
+        + f"\n`sort_by` takes: {code_list(SORT_KEYS)}.\n"
     )
 
 
-def criteria() -> str:
-    """The twelve criteria and the named profiles."""
-    rows = [(f"`{c.name}`", c.kind, c.label_en, c.formula_en) for c in CRITERIA]
-    profiles = [
-        (
-            f"`{name}`" + (" (default)" if name == DEFAULT_PROFILE else ""),
-            ", ".join(f"`{criterion}` {weight}" for criterion, weight in profile.weights.items()),
-        )
-        for name, profile in PROFILES.items()
+def criteria_page() -> str:
+    """Return the page of the twelve criteria and of the weight profiles."""
+    criteria = [
+        (f"`{criterion.name}`", criterion.kind, criterion.label_en, criterion.formula_en) for criterion in CRITERIA
     ]
-    intro = (
+    profiles = []
+    for name, profile in PROFILES.items():
+        default_mark = " (default)" if name == DEFAULT_PROFILE else ""
+        weights = ", ".join(f"`{criterion}` {weight}" for criterion, weight in profile.weights.items())
+        profiles.append((f"`{name}`{default_mark}", weights))
+
+    return (
+        "# Criteria and profiles\n\n"
         "`score = sum of weight x criterion / sum of weights`, in float64, the terms added in this order. An unknown\n"
-        "criterion counts as 0 and stays marked as unknown.\n"
-    )
-    return (
-        f"# Criteria and profiles\n\n{intro}\n"
-        + table(("Name", "Kind", "Label", "Value"), rows)
+        "criterion counts as 0 and stays marked as unknown.\n\n"
+        + format_table(("Name", "Kind", "Label", "Value"), criteria)
         + "\n"
-        + table(("Profile", "Weights"), profiles)
+        + format_table(("Profile", "Weights"), profiles)
     )
 
 
-def routes() -> str:
-    """Every public route."""
-    rows = [
+def routes_page() -> str:
+    """Return the page of the public routes."""
+    routes = [
         (
-            r.method,
-            f"`{r.path}`",
-            ", ".join(f"`{alias}`" for alias in r.aliases),
-            "" if r.is_open else "token",
-            r.backend or "gateway",
+            route.method,
+            f"`{route.path}`",
+            code_list(route.aliases),
+            "" if route.is_open else "token",
+            route.backend or "gateway",
         )
-        for r in PUBLIC_ROUTES
+        for route in PUBLIC_ROUTES
     ]
-    intro = (
+
+    return (
+        "# Public routes\n\n"
         "With and without a trailing slash are one route. Bodies and answers are described at `/docs` of a running "
-        "service, or by `touchstone openapi`.\n"
+        "service, or by `touchstone openapi`.\n\n"
+        + format_table(("Method", "Path", "Also at", "Needs", "Answered by"), routes)
     )
-    return f"# Public routes\n\n{intro}\n" + table(("Method", "Path", "Also at", "Needs", "Answered by"), rows)
 
 
-def jobs() -> str:
-    """The states of a job, and what training and explanation can be asked for."""
-    moves = [
-        (f"`{state}`", ", ".join(f"`{to}`" for to in sorted(targets)) or "final", "yes" if state in FINAL else "")
-        for state, targets in MOVES.items()
+def jobs_page() -> str:
+    """Return the page of the states of a job, and of the algorithms, metrics and methods that a request may name."""
+    states = [
+        (f"`{state}`", code_list(sorted(next_states)) or "final", "yes" if state in FINAL else "")
+        for state, next_states in MOVES.items()
     ]
-    algorithms = [(f"`{a.name}`", a.label[1], a.extra or "") for a in ALGORITHMS]
-    metrics = [(f"`{m.name}`", m.label[1], m.task.value) for m in METRICS]
-    methods = [(f"`{m.name}`", m.label[1], m.scope.value, "a training job" if m.needs_model else "") for m in METHODS]
-    return "\n".join(
-        (
-            "# Jobs\n\nTraining and explanation share one contract; these tables are read by the code itself.\n",
-            table(("State", "May become", "Final"), moves),
-            table(("Algorithm", "Label", "Needs the extra"), algorithms),
-            table(("Metric", "Label", "Task"), metrics),
-            table(("Method", "Label", "Scope", "Needs"), methods),
-        )
+    algorithms = [(f"`{algorithm.name}`", algorithm.label[1], algorithm.extra or "") for algorithm in ALGORITHMS]
+    metrics = [(f"`{metric.name}`", metric.label[1], metric.task.value) for metric in METRICS]
+    methods = [
+        (f"`{method.name}`", method.label[1], method.scope.value, "a training job" if method.needs_model else "")
+        for method in METHODS
+    ]
+
+    sections = (
+        "# Jobs\n\nTraining and explanation share one contract; these tables are read by the code itself.\n",
+        format_table(("State", "May become", "Final"), states),
+        format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
+        format_table(("Metric", "Label", "Task"), metrics),
+        format_table(("Method", "Label", "Scope", "Needs"), methods),
     )
+    return "\n".join(sections)
 
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
-    "settings": settings,
-    "errors": errors,
-    "attributes": attributes,
-    "filters": filters,
-    "criteria": criteria,
-    "routes": routes,
-    "jobs": jobs,
+    "settings": settings_page,
+    "errors": errors_page,
+    "attributes": attributes_page,
+    "filters": filters_page,
+    "criteria": criteria_page,
+    "routes": routes_page,
+    "jobs": jobs_page,
 }
 
 
 def main() -> None:
     """Write every page."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, page in PAGES.items():
-        (FOLDER / f"{name}.md").write_text(page())
+    for name, make_page in PAGES.items():
+        (FOLDER / f"{name}.md").write_text(make_page())
 
 
 if __name__ == "__main__":

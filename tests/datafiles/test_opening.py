@@ -1,4 +1,4 @@
-"""Opening data files by a caller's path."""
+"""Files are opened by the path of a caller only inside the data folders."""
 
 import os
 import socket
@@ -12,7 +12,7 @@ from touchstone.datafiles.safe_open import UnreadablePath, open_data_file
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A root with a file and a folder, beside a secret that must stay one."""
+    """Return a root with a file and a folder, beside a secret file outside of it."""
     root = tmp_path / "data"
     (root / "inner").mkdir(parents=True)
     (root / "a.csv").write_text("a")
@@ -22,6 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def read(path: str, *roots: Path, **prefixes: Path) -> str:
+    """Return the content of the file that is opened for a path."""
     with open_data_file(path, roots, prefixes=prefixes) as file:
         return file.read().decode()
 
@@ -35,7 +36,7 @@ def test_below_the_root(root: Path, path: str, text: str) -> None:
 
 
 def test_roots_in_order(root: Path, tmp_path: Path) -> None:
-    """The first root that has the file gives it; a missing root is passed over."""
+    """The file is opened in the first root that has it; a root that does not exist is skipped."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "a.csv").write_text("other")
@@ -44,12 +45,12 @@ def test_roots_in_order(root: Path, tmp_path: Path) -> None:
 
 
 def test_absolute_inside_a_root(root: Path) -> None:
-    """An absolute path is read when it lies inside a root."""
+    """A file is opened by its absolute path if it is inside a root."""
     assert read(str(root / "inner" / "b.csv"), root) == "b"
 
 
 def test_a_root_may_be_a_link(root: Path, tmp_path: Path) -> None:
-    """A root that is a link is followed, under either of its names."""
+    """A root that is a link is followed, by its own name and by that of its target."""
     link = tmp_path / "link"
     link.symlink_to(root)
     assert read("a.csv", link) == "a"
@@ -58,7 +59,7 @@ def test_a_root_may_be_a_link(root: Path, tmp_path: Path) -> None:
 
 
 def test_prefixes_have_their_own_folder(root: Path, tmp_path: Path) -> None:
-    """A prefix leads to its folder alone, even when a root has a folder of that name."""
+    """A prefix stands for its own folder only, even if a root has a folder of that name."""
     uploads = tmp_path / "uploads-of-the-service"
     uploads.mkdir()
     (uploads / "mine.csv").write_text("mine")
@@ -97,15 +98,15 @@ def test_prefixes_have_their_own_folder(root: Path, tmp_path: Path) -> None:
         "*.csv",
     ],
 )
-def test_one_answer_for_all_that_is_not_there(root: Path, path: str) -> None:
-    """Missing, forbidden, outside and unspellable paths are refused alike."""
-    with pytest.raises(UnreadablePath) as refusal:
+def test_all_unreadable_paths_raise_the_same_error(root: Path, path: str) -> None:
+    """The error does not tell missing, forbidden, outside and impossible paths apart."""
+    with pytest.raises(UnreadablePath) as error:
         read(path, root, uploads=root / "inner")
-    assert str(refusal.value) == str(UnreadablePath())
+    assert str(error.value) == str(UnreadablePath())
 
 
 def test_outside_by_absolute_path(root: Path, tmp_path: Path) -> None:
-    """A neighbour of the root is outside, also when its name begins like the root's."""
+    """A folder beside the root is outside of it, even if its name begins with that of the root."""
     (tmp_path / "data-private").mkdir()
     (tmp_path / "data-private" / "a.csv").write_text("private")
     for path in (tmp_path / "secret.csv", tmp_path / "data-private" / "a.csv", root / ".." / "secret.csv", root):
@@ -114,7 +115,7 @@ def test_outside_by_absolute_path(root: Path, tmp_path: Path) -> None:
 
 
 def test_links_below_a_root_are_not_followed(root: Path, tmp_path: Path) -> None:
-    """Neither a linked file nor a linked folder is followed, wherever it leads."""
+    """No link to a file or a folder is followed, wherever it leads."""
     (root / "file.csv").symlink_to(tmp_path / "secret.csv")
     (root / "near.csv").symlink_to(root / "a.csv")
     (root / "folder").symlink_to(tmp_path)
@@ -124,7 +125,7 @@ def test_links_below_a_root_are_not_followed(root: Path, tmp_path: Path) -> None
 
 
 def test_only_regular_files(root: Path) -> None:
-    """A FIFO does not make the caller wait, and neither it nor a socket or a device link is read."""
+    """FIFOs, sockets and devices are refused, and a FIFO does not make the caller wait."""
     os.mkfifo(root / "fifo.csv")
     (root / "zero.csv").symlink_to("/dev/zero")
     with socket.socket(socket.AF_UNIX) as server:
@@ -136,38 +137,38 @@ def test_only_regular_files(root: Path) -> None:
         read("zero", Path("/dev"))
 
 
-def test_swapping_gains_nothing(root: Path, tmp_path: Path) -> None:
-    """While a folder is swapped for a link to the outside again and again, the outside is never read."""
+def test_replacing_a_folder_during_the_opening_is_harmless(root: Path, tmp_path: Path) -> None:
+    """While a folder is replaced by a link to the outside again and again, no file outside is ever read."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "b.csv").write_text("secret")
     (tmp_path / "link").symlink_to(tmp_path / "outside")
     stop = threading.Event()
 
-    def swap() -> None:
+    def swap_repeatedly() -> None:
         while not stop.is_set():
             (root / "inner").rename(tmp_path / "aside")
             (tmp_path / "link").rename(root / "inner")
             (root / "inner").rename(tmp_path / "link")
             (tmp_path / "aside").rename(root / "inner")
 
-    swapper = threading.Thread(target=swap)
+    swapper = threading.Thread(target=swap_repeatedly)
     swapper.start()
-    seen = set()
+    contents = set()
     try:
         for _ in range(3000):
             try:
-                seen.add(read("inner/b.csv", root))
+                contents.add(read("inner/b.csv", root))
             except UnreadablePath:
-                seen.add("refused")
+                contents.add("refused")
     finally:
         stop.set()
         swapper.join()
-    assert "secret" not in seen
-    assert "b" in seen
+    assert "secret" not in contents
+    assert "b" in contents
 
 
 def test_nothing_stays_open(root: Path) -> None:
-    """Opening and refusing leave no descriptor behind."""
+    """Neither opening and closing a file nor refusing a path leaves a descriptor open."""
     before = sum(1 for _ in Path("/proc/self/fd").iterdir())
     os.mkfifo(root / "fifo")
     for path in ("a.csv", "inner/b.csv", "inner/missing", "fifo", "inner"):

@@ -1,4 +1,4 @@
-"""The demo catalog that comes with the package."""
+"""The demo catalog that comes with the package is complete, consistent and free to pass on."""
 
 import asyncio
 from collections import Counter
@@ -11,7 +11,8 @@ import pytest
 from touchstone import demo
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
-from touchstone.datafiles.profiler import Profile, profile
+from touchstone.datafiles.file_profile import FileProfile
+from touchstone.datafiles.profiler import profile_file
 
 GREEN_SOURCES = {
     "cv_datasheets",
@@ -51,7 +52,7 @@ def with_table(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_size(records: list[dict[str, Any]], with_table: list[dict[str, Any]]) -> None:
-    """At least 1 500 records, 25 of them with a table, and tables small enough to clone quickly."""
+    """There are at least 1 500 records, 25 of them with a table, and the tables are small enough to clone quickly."""
     assert len(records) >= 1500
     assert len(with_table) >= 25
     assert {record["file_type"] for record in with_table} == {"csv", "parquet"}
@@ -66,7 +67,7 @@ def test_one_record_a_dataset(records: list[dict[str, Any]]) -> None:
 
 
 def test_shape(records: list[dict[str, Any]]) -> None:
-    """Every record carries every attribute, with a value of its kind inside its bounds, or None."""
+    """Every record has every attribute, with None or a value of its kind that is within its bounds."""
     for record in records:
         assert record.keys() == ENVELOPE | BY_NAME.keys()
         assert record["name"] == record["dataset_name"] == record["name"].strip() != ""
@@ -77,21 +78,21 @@ def test_shape(records: list[dict[str, Any]]) -> None:
         for name in WORDS:
             assert record[name] is None or (record[name] and all(isinstance(word, str) for word in record[name]))
         for name in NUMBERS:
-            most = BY_NAME[name].maximum or record[name]
-            assert record[name] is None or BY_NAME[name].minimum <= record[name] <= most
+            maximum = BY_NAME[name].maximum or record[name]
+            assert record[name] is None or BY_NAME[name].minimum <= record[name] <= maximum
 
 
 def test_every_value_has_its_evidence(records: list[dict[str, Any]]) -> None:
-    """A value names the field it was taken from, and what has no value has no evidence."""
+    """Each value has evidence that names the field it was taken from; an attribute without a value has none."""
     for record in records:
-        known = {a.name for a in ATTRIBUTES if record[a.name] is not None}
+        known = {attribute.name for attribute in ATTRIBUTES if record[attribute.name] is not None}
         evidence = record["metadata"]["evidence"]
         assert evidence.keys() == known
         assert all(evidence.values())
 
 
 def test_only_free_sources(records: list[dict[str, Any]], with_table: list[dict[str, Any]]) -> None:
-    """Metadata come from sources that may be passed on, tables only under licences that allow it, all of them named."""
+    """Records and tables come only from sources whose licences allow passing them on, and all of them are named."""
     attribution = (Path(demo.__file__).parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
     assert {record["metadata"]["source"]["name"] for record in records} == GREEN_SOURCES
     assert all(f"`{source}`" in attribution for source in GREEN_SOURCES)
@@ -110,7 +111,7 @@ def test_unknown_never_reads_as_no(records: list[dict[str, Any]]) -> None:
 
 
 def test_nothing_shines_without_a_reason(records: list[dict[str, Any]]) -> None:
-    """No record reaches an ethical score of 0.7, as in the documents it was taken from."""
+    """No record reaches an ethical score of 0.7, because none of the source documents justifies one."""
     assert max(sum(record[name] is True for name in ETHICAL) for record in records) < 7
 
 
@@ -125,41 +126,44 @@ def test_texts_are_short_and_plain(records: list[dict[str, Any]]) -> None:
 
 
 def test_every_table_belongs_to_one_record(with_table: list[dict[str, Any]]) -> None:
-    """The folder holds exactly the tables that records name."""
+    """The folder contains exactly the tables that records name."""
     named = sorted(record["file_path"] for record in with_table)
     assert named == sorted(f"demo/{path.name}" for path in demo.tables_folder().iterdir())
 
 
 @pytest.fixture(scope="module")
-def measured(with_table: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Profile]]:
-    async def all_profiles() -> list[tuple[dict[str, Any], Profile]]:
+def profiled_records(with_table: list[dict[str, Any]]) -> list[tuple[dict[str, Any], FileProfile]]:
+    """Return each record with a table, and the profile of its table."""
+
+    async def profile_all() -> list[tuple[dict[str, Any], FileProfile]]:
         pairs = []
         for record in with_table:
-            with (demo.tables_folder() / Path(record["file_path"]).name).open("rb") as file:
-                pairs.append((record, await profile(file, record["file_type"])))
+            table = demo.tables_folder() / Path(record["file_path"]).name
+            with table.open("rb") as file:
+                pairs.append((record, await profile_file(file, record["file_type"])))
         return pairs
 
-    return asyncio.run(all_profiles())
+    return asyncio.run(profile_all())
 
 
-def test_tables_are_what_the_records_say(measured: list[tuple[dict[str, Any], Profile]]) -> None:
+def test_tables_are_what_the_records_say(profiled_records: list[tuple[dict[str, Any], FileProfile]]) -> None:
     """Rows, columns, missing share and digest equal what is measured in the file; a known target is not a feature."""
-    for record, profile_ in measured:
+    for record, profile in profiled_records:
         stored = record["metadata"]["measured"]
-        assert (stored["rows"], stored["columns"]) == (profile_.rows, profile_.columns)
-        assert stored["sha256"] == profile_.sha256
-        assert record["instances_number"] == profile_.rows > 0
-        assert record["features_number"] == profile_.columns - ("target" in record["metadata"])
-        assert record["missing_values_percentage"] == profile_.missing_values_percentage
-        assert record["has_missing_values"] is (profile_.missing_values_percentage != 0)
+        assert (stored["rows"], stored["columns"]) == (profile.rows, profile.columns)
+        assert stored["sha256"] == profile.sha256
+        assert record["instances_number"] == profile.rows > 0
+        assert record["features_number"] == profile.columns - ("target" in record["metadata"])
+        assert record["missing_values_percentage"] == profile.missing_values_percentage
+        assert record["has_missing_values"] is (profile.missing_values_percentage != 0)
         assert record["metadata"]["evidence"]["instances_number"].startswith("measured in the file")
 
 
-def test_suggested_columns_exist(measured: list[tuple[dict[str, Any], Profile]]) -> None:
+def test_suggested_columns_exist(profiled_records: list[tuple[dict[str, Any], FileProfile]]) -> None:
     """Target, sensitive and excluded columns are columns of the file, and most tables have a target."""
-    for record, profile_ in measured:
-        columns = {column.name for column in profile_.column_profiles}
+    for record, profile in profiled_records:
+        columns = {column.name for column in profile.column_profiles}
         details = record["metadata"]
         assert {*details["sensitive_columns"], *details.get("exclude_columns", [])} <= columns
         assert details.get("target") in columns | {None}
-    assert sum("target" in record["metadata"] for record, _ in measured) >= 20
+    assert sum("target" in record["metadata"] for record, _ in profiled_records) >= 20

@@ -6,82 +6,124 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.datafiles.profiler import Limits, ProfilingError, Reason
+from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
 
-_CHUNK: Final = 2**20
-_ROWS_OF_TEXT: Final = ("csv", "tsv")
-_TEXT: Final = (*_ROWS_OF_TEXT, "json", "jsonl")
-_CONTROL: Final = frozenset(range(0x20)) - frozenset(b"\t\n\r\f")
+_CHUNK_BYTES: Final = 2**20
+# The part of a file in which control characters reveal that it is not text.
+_INSPECTED_BYTES: Final = 2**16
+# The formats in which a row is a line, so that a long line means a row that no parser could hold.
+_LINE_FORMATS: Final = ("csv", "tsv")
+_TEXT_FORMATS: Final = (*_LINE_FORMATS, "json", "jsonl")
+_CONTROL_BYTES: Final = frozenset(range(0x20)) - frozenset(b"\t\n\r\f")
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
-    """What the bytes tell. `encoding` is the engine's name for it, empty for a binary format."""
+class ByteScan:
+    """The result of a pass over the bytes of a file.
+
+    Attributes:
+        sha256: hexadecimal digest of the whole file.
+        byte_count: size of the file.
+        encoding: DuckDB's name for the encoding of a text format, empty for a binary one.
+        first_line: the first line, or as much of it as the first mebibyte holds.
+    """
 
     sha256: str
-    size: int
+    byte_count: int
     encoding: str
     first_line: bytes
 
 
-def scan_bytes(descriptor: int, file_type: str, *, limits: Limits) -> Scan:
-    """Read the file once, wherever its position stands. Raises `ProfilingError` (empty, not text, line too long)."""
+def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> ByteScan:
+    """Read a whole file once, without moving its position, and refuse it if a parser could not cope with its bytes.
+
+    Only one chunk is in memory at a time, so that even a line of a gigabyte does no harm here.
+
+    Raises:
+        ProfilingError: the file is empty, contains binary data although it should be text, or has too long a line.
+    """
     digest = hashlib.sha256()
-    lines = LineBound(limits.line_bytes if file_type in _ROWS_OF_TEXT else None)
-    utf8 = Utf8()
-    head, size = b"", 0
-    while chunk := os.pread(descriptor, _CHUNK, size):
+    utf8_check = Utf8Check()
+    line_check = LineLengthCheck(limits.max_line_bytes) if file_type in _LINE_FORMATS else None
+    first_chunk = b""
+    byte_count = 0
+
+    while chunk := os.pread(descriptor, _CHUNK_BYTES, byte_count):
         digest.update(chunk)
-        head = head or chunk
-        size += len(chunk)
-        lines.take(chunk)
-        utf8.take(chunk)
-    if not head.strip():
-        raise ProfilingError(Reason.EMPTY)
-    encoding = _encoding(head, is_utf8=utf8.valid) if file_type in _TEXT else ""
-    return Scan(digest.hexdigest(), size, encoding, first_line=head.split(b"\n", 1)[0])
+        utf8_check.update(chunk)
+        if line_check is not None:
+            line_check.update(chunk)
+        first_chunk = first_chunk or chunk
+        byte_count += len(chunk)
+
+    if not first_chunk.strip():
+        raise ProfilingError(FailureReason.EMPTY)
+
+    encoding = ""
+    if file_type in _TEXT_FORMATS:
+        encoding = _detect_encoding(first_chunk, is_utf8=utf8_check.is_valid)
+    first_line, _, _ = first_chunk.partition(b"\n")
+    return ByteScan(digest.hexdigest(), byte_count, encoding, first_line)
 
 
-class LineBound:
-    """Refuses a line longer than the bound (None: any length), fed chunk by chunk."""
+class LineLengthCheck:
+    """A check that no line is much longer than a limit, which is fed chunk by chunk.
 
-    def __init__(self, bound: int | None) -> None:
-        self._bound = bound
-        self._open = 0
+    A line that ends within a chunk can exceed the limit by less than the size of a chunk.
+    """
 
-    def take(self, chunk: bytes) -> None:
-        """Process a chunk; raise `ProfilingError` once the current line is too long."""
-        last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
-        self._open = self._open + len(chunk) if last < 0 else len(chunk) - last - 1
-        if self._bound is not None and self._open > self._bound:
-            raise ProfilingError(Reason.LINE_TOO_LONG)
+    def __init__(self, max_line_bytes: int) -> None:
+        self._max_line_bytes = max_line_bytes
+        self._unfinished_line_bytes = 0
+
+    def update(self, chunk: bytes) -> None:
+        """Add the next chunk of the file.
+
+        Raises:
+            ProfilingError: the line that goes on after this chunk is already too long.
+        """
+        last_line_end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        if last_line_end == -1:
+            self._unfinished_line_bytes += len(chunk)
+        else:
+            self._unfinished_line_bytes = len(chunk) - last_line_end - 1
+
+        if self._unfinished_line_bytes > self._max_line_bytes:
+            raise ProfilingError(FailureReason.LINE_TOO_LONG)
 
 
-class Utf8:
-    """Whether all bytes so far are UTF-8, fed chunk by chunk."""
+class Utf8Check:
+    """A check whether a file is valid UTF-8, which is fed chunk by chunk."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._broken = False
+        self._has_failed = False
 
-    def take(self, chunk: bytes) -> None:
-        """Look at one more chunk; after the first wrong byte there is nothing left to learn."""
-        if not self._broken:
-            try:
-                self._decoder.decode(chunk)
-            except UnicodeDecodeError:
-                self._broken = True
+    def update(self, chunk: bytes) -> None:
+        """Add the next chunk of the file; after the first invalid byte, further chunks are not decoded."""
+        if self._has_failed:
+            return
+
+        try:
+            self._decoder.decode(chunk)
+        except UnicodeDecodeError:
+            self._has_failed = True
 
     @property
-    def valid(self) -> bool:
-        """No wrong byte, and no character cut off at the end."""
-        return not self._broken and self._decoder.getstate()[0] == b""
+    def is_valid(self) -> bool:
+        """Whether all chunks together are valid UTF-8 and the last character is complete."""
+        undecoded_bytes, _ = self._decoder.getstate()
+        return not self._has_failed and undecoded_bytes == b""
 
 
-def _encoding(head: bytes, *, is_utf8: bool) -> str:
-    """Return DuckDB's name for the encoding; raise `ProfilingError` if the file is not text."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+def _detect_encoding(first_chunk: bytes, *, is_utf8: bool) -> str:
+    """Return DuckDB's name for the encoding of a text file: its byte order mark decides, otherwise UTF-8 or Latin-1.
+
+    Raises:
+        ProfilingError: the beginning of the file contains control characters, so it is not text.
+    """
+    if first_chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    if not _CONTROL.isdisjoint(head[: 2**16]):
-        raise ProfilingError(Reason.NOT_TEXT)
+    if not _CONTROL_BYTES.isdisjoint(first_chunk[:_INSPECTED_BYTES]):
+        raise ProfilingError(FailureReason.NOT_TEXT)
     return "utf-8" if is_utf8 else "latin-1"

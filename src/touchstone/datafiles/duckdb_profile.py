@@ -1,307 +1,441 @@
-"""Measuring an opened data file with DuckDB; runs in the confined child of `profiling` (and in its tests).
+"""Profiling of an open data file with DuckDB; runs in the confined child process of `profiler` (and in its tests).
 
-The engine sees the inherited descriptor only (`/dev/fd/N`): every other path is locked away before the first byte is
-read, and no name or value from the file reaches a query unquoted (hence the `noqa: S608`). Text columns are typed by
-what all their values can be read as, so that a number column with ` ?` in it stays a number column. Everything is three
-streaming aggregates over batches of columns: memory stays flat. No aggregate has a FILTER clause: the engine then keeps
-a copy of the whole batch for each of them.
+DuckDB sees the inherited descriptor only (`/dev/fd/N`): every other path is locked away before the first byte is
+read, and no name or value from the file reaches a query unquoted (hence the `noqa: S608`).
+
+The type of a text column is decided by all its values, missing marks aside, so that a number column with ` ?` in it
+stays a number column. The columns are profiled in batches, each in three passes of streaming aggregates, so that
+memory stays flat. No aggregate has a FILTER clause: DuckDB would keep a copy of the whole batch for each of them.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import duckdb
-
-from touchstone.datafiles.byte_scan import Scan, scan_bytes
-from touchstone.datafiles.profiler import (
+from touchstone.datafiles.byte_scan import scan_bytes
+from touchstone.datafiles.duckdb_table import DuckDbTable, load_into_memory, open_table
+from touchstone.datafiles.file_profile import (
     MISSING_MARKS,
     ColumnProfile,
     ColumnType,
-    Limits,
-    Profile,
+    FailureReason,
+    FileProfile,
     ProfilingError,
-    Reason,
+    ProfilingLimits,
 )
 
-BINS: Final = 20
-TOP: Final = 10
-FEW: Final = 200  # distinct values up to which a column's values are counted one by one
-_BATCH: Final = 8  # columns in one query: planning grows faster than their number
-_KEPT_BYTES: Final = 64 * 2**20
-_SHOWN: Final = 80  # characters of a value that `top` keeps
-_DELIMITERS: Final = (b",", b";", b"\t", b"|")
-_MARKS: Final = ", ".join(f"'{mark}'" for mark in MISSING_MARKS)
-_NUMERIC: Final = (ColumnType.INTEGER, ColumnType.NUMBER)
-_BOOLEAN_WORDS: Final = "CASE lower({0}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
-_ISO_DATE: Final = (
-    r"CASE WHEN regexp_full_match({0}, '\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}([ T].*)?')"
-    " THEN TRY_CAST({0} AS TIMESTAMP) END"
-)
-
-# How a text can be read, tried in this order: the first reading that fits every value of a column is its type.
-_READINGS: Final = (
-    (ColumnType.BOOLEAN, _BOOLEAN_WORDS),
-    (
-        ColumnType.INTEGER,
-        r"CASE WHEN regexp_full_match({0}, '[+-]?\d+') THEN CAST(TRY_CAST({0} AS BIGINT) AS DOUBLE) END",
-    ),
-    (ColumnType.NUMBER, "TRY_CAST({0} AS DOUBLE)"),
-    (ColumnType.DATE, _ISO_DATE),
-    (ColumnType.DATE, "try_strptime({0}, '%m/%d/%Y')"),
-    (ColumnType.DATE, "try_strptime({0}, '%d/%m/%Y')"),
-)
-_INTEGERS: Final = (
+BIN_COUNT: Final = 20
+TOP_COUNT: Final = 10
+MAX_LISTED_VALUES: Final = 200  # a column with more different values has no `top`
+_BATCH_SIZE: Final = 8  # columns in one query, because planning time grows faster than their number
+_MAX_IN_MEMORY_BYTES: Final = 64 * 2**20
+_SHOWN_CHARACTERS: Final = 80  # of a value in `top`
+_MAX_MODERATE_NUMBER: Final = "1e150"  # the square of a larger number may not fit into a double
+_MISSING_MARK_LITERALS: Final = ", ".join(f"'{mark}'" for mark in MISSING_MARKS)
+_INTEGER_TYPES: Final = (
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()  # noqa: SIM905
 )
-_DECLARED: Final = {
-    "BOOLEAN": (ColumnType.BOOLEAN, "CAST({0} AS DOUBLE)"),
-    **dict.fromkeys(_INTEGERS, (ColumnType.INTEGER, "CAST({0} AS DOUBLE)")),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), (ColumnType.NUMBER, "CAST({0} AS DOUBLE)")),
-    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S"), (ColumnType.DATE, "{0}")),
+_FLOAT_TYPES: Final = ("FLOAT", "DOUBLE", "DECIMAL")
+_DATE_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S")
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """A way to read the values of a column.
+
+    Attributes:
+        type: the type that the values have if all of them can be read in this way.
+        template: SQL that converts `{value}`, with the result NULL for a text that cannot be read in this way.
+    """
+
+    type: ColumnType
+    template: str
+
+    def apply(self, value: str) -> str:
+        """Return the SQL that converts the value of an SQL expression."""
+        return self.template.format(value=value)
+
+
+# The interpretations of a text column, of which the first that fits every value is chosen.
+_TEXT_INTERPRETATIONS: Final = (
+    Interpretation(ColumnType.BOOLEAN, "CASE lower({value}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"),
+    Interpretation(
+        ColumnType.INTEGER,
+        r"CASE WHEN regexp_full_match({value}, '[+-]?\d+') THEN CAST(TRY_CAST({value} AS BIGINT) AS DOUBLE) END",
+    ),
+    Interpretation(ColumnType.NUMBER, "TRY_CAST({value} AS DOUBLE)"),
+    Interpretation(
+        ColumnType.DATE,
+        r"CASE WHEN regexp_full_match({value}, '\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}([ T].*)?')"
+        " THEN TRY_CAST({value} AS TIMESTAMP) END",
+    ),
+    Interpretation(ColumnType.DATE, "try_strptime({value}, '%m/%d/%Y')"),
+    Interpretation(ColumnType.DATE, "try_strptime({value}, '%d/%m/%Y')"),
+)
+_PLAIN_TEXT: Final = Interpretation(ColumnType.TEXT, "{value}")
+
+# The interpretations of columns whose type the file declares; columns of all other types are handled as text.
+_DECLARED_INTERPRETATIONS: Final[Mapping[str, Interpretation]] = {
+    "BOOLEAN": Interpretation(ColumnType.BOOLEAN, "CAST({value} AS DOUBLE)"),
+    **dict.fromkeys(_INTEGER_TYPES, Interpretation(ColumnType.INTEGER, "CAST({value} AS DOUBLE)")),
+    **dict.fromkeys(_FLOAT_TYPES, Interpretation(ColumnType.NUMBER, "CAST({value} AS DOUBLE)")),
+    **dict.fromkeys(_DATE_TYPES, Interpretation(ColumnType.DATE, "{value}")),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """The open file as the engine reads it: a table expression, and what is odd about it."""
+class SourceColumn:
+    """A column of the data file.
 
-    connection: Any
-    expression: str
-    warnings: list[str]
-
-    def one(self, what: str) -> tuple[Any, ...]:
-        """Return the row of these aggregates; the added count keeps it one row even if all of them are constants."""
-        query = f"SELECT count(*), {what} FROM {self.expression}"  # noqa: S608
-        row: tuple[Any, ...] = self.connection.execute(query).fetchone()
-        return row[1:]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its name, and the engine's type (its first word)."""
+    Attributes:
+        name: its name in the file.
+        duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
+        index: its position in the file, from which the columns derived from it in queries get their names.
+    """
 
     name: str
-    engine_type: str
+    duckdb_type: str
+    index: int
 
     @property
     def identifier(self) -> str:
         """The name, quoted for SQL."""
         return '"' + self.name.replace('"', '""') + '"'
 
+    @property
+    def cell(self) -> str:
+        """The derived column of all cells, in which texts are trimmed."""
+        return f"cell_{self.index}"
+
+    @property
+    def value(self) -> str:
+        """The derived column of values, which is NULL where a value is missing."""
+        return f"value_{self.index}"
+
+    @property
+    def mark(self) -> str:
+        """The derived column of missing marks, such as `N/A`, which is NULL wherever there is none."""
+        return f"mark_{self.index}"
+
+    @property
+    def declared_interpretation(self) -> Interpretation | None:
+        """The interpretation that the type in the file implies; None for a text column."""
+        return _DECLARED_INTERPRETATIONS.get(self.duckdb_type)
+
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How a column is read: its type, the expression of its values, and what was counted on the way."""
+class InterpretedColumn:
+    """A column whose type has been decided, with what was counted on the way.
 
+    Attributes:
+        converted_value: the SQL of a value of this type.
+        present_count: the number of values that are not missing.
+        distinct_count: an estimate of the number of different values.
+        mark_counts: the number of cells for each spelling of a missing value; nulls are not included.
+    """
+
+    source: SourceColumn
     type: ColumnType
-    expression: str
-    present: int
-    distinct: int
+    converted_value: str
+    present_count: int
+    distinct_count: int
+    mark_counts: Mapping[str, int]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.type in (ColumnType.INTEGER, ColumnType.NUMBER)
 
 
-def measure(descriptor: int, file_type: str, *, limits: Limits) -> Profile:
-    """Return the profile of an open file; raise `ProfilingError`, `duckdb.Error` or `MemoryError`."""
+@dataclass(frozen=True, slots=True)
+class MeasuredColumn:
+    """The profile of a column, and how many of its cells contain each missing mark."""
+
+    profile: ColumnProfile
+    mark_counts: Mapping[str, int]
+
+
+def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> FileProfile:
+    """Profile the open data file behind a descriptor: its size, its columns and their values.
+
+    This parses the file, so it should run in a process that may do little else; `profiler` starts one.
+
+    Raises:
+        ProfilingError: the file is refused, for one of the reasons in `FailureReason`.
+        duckdb.Error: DuckDB cannot read the file.
+        MemoryError: this process may not use enough memory.
+    """
     scan = scan_bytes(descriptor, file_type, limits=limits)
-    table = _kept(_table(f"/dev/fd/{descriptor}", file_type, scan=scan, limits=limits), scan.size)
-    columns = _columns(table, limits=limits)
-    rows = int(table.one("count(*)")[0])
-    marks: Counter[str] = Counter()
-    profiles: list[ColumnProfile] = []
-    for start in range(0, len(columns), _BATCH):
-        profiles += _profiles(table, columns[start : start + _BATCH], rows=rows, marks=marks)
-    return Profile(
-        rows=rows,
+    table = open_table(f"/dev/fd/{descriptor}", file_type, scan, limits)
+    if scan.byte_count <= _MAX_IN_MEMORY_BYTES:
+        table = load_into_memory(table)
+
+    source_columns = _list_columns(table, limits)
+    (row_count,) = table.aggregate(["count(*)"])
+    columns: list[MeasuredColumn] = []
+    for batch in _batches(source_columns):
+        columns += _measure_columns(table, batch, row_count)
+
+    cell_count = row_count * len(columns)
+    missing_count = sum(column.profile.missing for column in columns)
+    missing_percentage = 100 * missing_count / cell_count if cell_count else None
+    return FileProfile(
+        rows=row_count,
         columns=len(columns),
-        missing_values_percentage=_share(sum(column.missing for column in profiles), rows * len(columns)),
+        missing_values_percentage=missing_percentage,
         sha256=scan.sha256,
-        bytes=scan.size,
+        bytes=scan.byte_count,
         file_type=file_type,
-        missing_marks={mark: count for mark, count in sorted(marks.items()) if count},
-        warnings=table.warnings,
-        column_profiles=profiles,
+        missing_marks=_sum_mark_counts(columns),
+        warnings=list(table.warnings),
+        column_profiles=[column.profile for column in columns],
     )
 
 
-def _share(part: int, whole: int) -> float | None:
-    return 100 * part / whole if whole else None
+def _batches(columns: Sequence[SourceColumn]) -> Iterator[Sequence[SourceColumn]]:
+    """Yield the columns in groups that are small enough for one query."""
+    for start in range(0, len(columns), _BATCH_SIZE):
+        yield columns[start : start + _BATCH_SIZE]
 
 
-def _table(path: str, file_type: str, *, scan: Scan, limits: Limits) -> Table:
-    """Return the table in the file; the first row of a CSV or TSV file names the columns."""
-    connection = _locked_connection(path)
-    if file_type == "parquet":
-        return Table(connection, f"read_parquet('{path}')", [])
-    if file_type in ("json", "jsonl"):
-        layout = "newline_delimited" if file_type == "jsonl" else "auto"
-        options = f"format='{layout}', map_inference_threshold=-1, sample_size=-1, maximum_depth=2"
-        return Table(connection, f"read_json('{path}', {options})", [])
-    if max(scan.first_line.count(mark) for mark in _DELIMITERS) >= limits.columns:
-        raise ProfilingError(Reason.TOO_MANY_COLUMNS)  # before the engine sees it: its guessing is slow on these
-    return _text_table(connection, path, file_type, scan=scan, limits=limits)
+def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
+    """Return how many cells of the whole file contain each missing mark, in alphabetical order of the marks."""
+    totals: Counter[str] = Counter()
+    for column in columns:
+        totals.update(column.mark_counts)
+    return {mark: count for mark, count in sorted(totals.items()) if count}
 
 
-def _kept(table: Table, size: int) -> Table:
-    """Load a small table into memory, because every query would parse a text file again."""
-    if size > _KEPT_BYTES:
-        return table
-    table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
-    return Table(table.connection, "kept", table.warnings)
+def _list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColumn]:
+    """Return the columns of the table.
 
+    Raises:
+        ProfilingError: there are too many.
+    """
+    descriptions = table.connection.execute(f"DESCRIBE SELECT * FROM {table.expression}").fetchall()  # noqa: S608
+    if len(descriptions) > limits.max_columns:
+        raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
 
-def _text_table(connection: Any, path: str, file_type: str, *, scan: Scan, limits: Limits) -> Table:
-    """Return the table of a CSV or TSV file; DuckDB guesses the quote, and the delimiter of a CSV file."""
-    line = limits.line_bytes
-    common = f"'{path}', max_line_size={line}, buffer_size={2 * line}, encoding='{scan.encoding}', null_padding=true"
-    known = ", delim='\t'" if file_type == "tsv" else ""
-    guess = Table(connection, f"sniff_csv({common}{known})", [])
-    delimiter, quote, has_header = guess.one("any_value(Delimiter), any_value(Quote), any_value(HasHeader)")
-    quote = _literal(quote if quote in ('"', "'") else '"')
-    return Table(
-        connection,
-        f"read_csv({common}, delim={_literal(delimiter)}, quote={quote}, escape={quote}, all_varchar=true, "
-        "header=true, skip=0, parallel=false)",
-        [] if has_header else ["first_row_looks_like_data"],
-    )
-
-
-def _literal(text: str) -> str:
-    """Return a guessed delimiter or quote as an SQL literal."""
-    text = {"\\t": "\t", "(empty)": ","}.get(text, text)
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _locked_connection(path: str) -> Any:
-    """Return a DuckDB connection that can read this path only, with its configuration locked."""
-    connection = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": "", "memory_limit": "1GiB"})
-    for setting in (
-        "autoinstall_known_extensions = false",
-        "autoload_known_extensions = false",
-        "python_enable_replacements = false",
-        f"allowed_paths = ['{path}']",
-        "enable_external_access = false",
-        "lock_configuration = true",
-    ):
-        connection.execute(f"SET {setting}")
-    return connection
-
-
-def _columns(table: Table, *, limits: Limits) -> list[Column]:
-    """Return the columns of the table; raise `ProfilingError` if there are too many."""
-    described = table.connection.execute(f"DESCRIBE SELECT * FROM {table.expression}").fetchall()  # noqa: S608
-    if len(described) > limits.columns:
-        raise ProfilingError(Reason.TOO_MANY_COLUMNS)
-    return [Column(name, _first_word(engine_type)) for name, engine_type, *_ in described]
-
-
-def _first_word(engine_type: str) -> str:
-    """DECIMAL of DECIMAL(18,3), TIMESTAMP of TIMESTAMP WITH TIME ZONE; a list of anything is handled as text."""
-    return "VARCHAR" if engine_type.endswith("]") else engine_type.partition("(")[0].partition(" ")[0]
-
-
-def _profiles(table: Table, columns: Sequence[Column], *, rows: int, marks: Counter[str]) -> list[ColumnProfile]:
-    """Profiles of a batch of columns, in three passes over the file: types, extremes, distributions."""
-    cleaned = _cleaned(table, columns)
-    typed = cleaned.one(", ".join(_type_query(i, column) for i, column in enumerate(columns)))
-    readings = [_reading(i, column, counts) for i, (column, counts) in enumerate(zip(columns, typed, strict=True))]
-    for counts in typed:
-        words = _as_counts(counts["marks"])
-        marks.update({**words, "": words.get("", 0) + rows - counts["present"] - sum(words.values())})
-    extremes = cleaned.one(", ".join(_extremes_query(reading) for reading in readings))
-    shapes = cleaned.one(
-        ", ".join(_shape_query(i, r, e) for i, (r, e) in enumerate(zip(readings, extremes, strict=True)))
-    )
     return [
-        _column_profile(column.name, reading, extreme, shape, rows=rows)
-        for column, reading, extreme, shape in zip(columns, readings, extremes, shapes, strict=True)
+        SourceColumn(name, _type_without_parameters(full_type), index)
+        for index, (name, full_type, *_) in enumerate(descriptions)
     ]
 
 
-def _cleaned(table: Table, columns: Sequence[Column]) -> Table:
-    """Column i as `v{i}`, null where missing, and `m{i}`, its trimmed spelling where that can be a mark."""
-    parts = []
-    for i, column in enumerate(columns):
-        if column.engine_type in ("FLOAT", "DOUBLE", "DECIMAL"):
-            parts.append(f"CASE WHEN isnan(CAST({column.identifier} AS DOUBLE)) THEN 'NaN' END AS m{i}")
-            parts.append(f"CASE WHEN m{i} IS NULL THEN {column.identifier} END AS v{i}")
-        elif column.engine_type in _DECLARED:
-            parts.append(f"NULL AS m{i}, {column.identifier} AS v{i}")
-        else:
-            parts.append(f"trim(CAST({column.identifier} AS VARCHAR), e' \\t\\r\\n') AS m{i}")
-            parts.append(f"CASE WHEN m{i} NOT IN ({_MARKS}) THEN m{i} END AS v{i}")
-    return Table(table.connection, f"(SELECT {', '.join(parts)} FROM {table.expression})", [])  # noqa: S608
+def _type_without_parameters(full_type: str) -> str:
+    """Return DECIMAL for DECIMAL(18,3), TIMESTAMP for TIMESTAMP WITH TIME ZONE, and VARCHAR for any list."""
+    if full_type.endswith("]"):
+        return "VARCHAR"
+    return full_type.partition("(")[0].partition(" ")[0]
 
 
-def _type_query(i: int, column: Column) -> str:
-    """Counts that decide the type: values present, distinct ones, marks by spelling, and what each reading can read."""
-    fits = "" if column.engine_type in _DECLARED else ", ".join(f"count({sql.format(f'v{i}')})" for _, sql in _READINGS)
-    return (
-        f"{{'present': count(v{i}), 'distinct': approx_count_distinct(v{i}), 'fits': [{fits}]::BIGINT[], "
-        f"'marks': histogram(CASE WHEN m{i} IN ({_MARKS}) THEN CAST(m{i} AS VARCHAR) END)}}"
-    )
+def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_count: int) -> list[MeasuredColumn]:
+    """Profile a batch of columns in three passes over the table, each of which needs the results of the one before.
 
-
-def _reading(i: int, column: Column, counts: Mapping[str, Any]) -> Reading:
-    """Return the declared type of a column, or the first type that can represent all its values."""
-    present, distinct = counts["present"], counts["distinct"]
-    kind, sql = ColumnType.TEXT, "{0}"
-    if column.engine_type in _DECLARED:
-        kind, sql = _DECLARED[column.engine_type]
-    elif present and present in counts["fits"]:
-        kind, sql = _READINGS[counts["fits"].index(present)]
-    return Reading(kind, sql.format(f"v{i}"), present, min(distinct, present))
-
-
-def _extremes_query(reading: Reading) -> str:
-    """Smallest and largest of numbers and dates; mean and deviation of numbers. Infinities are only counted.
-
-    Mean and deviation leave out magnitudes whose squares are beyond a double.
+    The first pass counts values and so decides the types, the second finds the extremes of numbers and dates, and the
+    third counts values for histograms and for the lists of the most frequent ones.
     """
-    e = reading.expression
-    if reading.type is ColumnType.DATE:
-        return f"{{'low': CAST(min({e}) AS VARCHAR), 'high': CAST(max({e}) AS VARCHAR)}}"
-    if reading.type not in _NUMERIC:
-        return "{'low': NULL}"
-    finite, moderate = f"CASE WHEN isfinite({e}) THEN {e} END", f"CASE WHEN abs({e}) < 1e150 THEN {e} END"
+    cleaned_table = _separate_missing_marks(table, columns)
+
+    counts = cleaned_table.aggregate([_counts_query(column) for column in columns])
+    interpreted_columns = [
+        _decide_type(column, column_counts) for column, column_counts in zip(columns, counts, strict=True)
+    ]
+
+    extremes = cleaned_table.aggregate([_extremes_query(column) for column in interpreted_columns])
+
+    distribution_queries = [
+        _distribution_query(column, column_extremes)
+        for column, column_extremes in zip(interpreted_columns, extremes, strict=True)
+    ]
+    distributions = cleaned_table.aggregate(distribution_queries)
+
+    measured_columns = []
+    for column, column_extremes, distribution in zip(interpreted_columns, extremes, distributions, strict=True):
+        profile = _build_profile(column, row_count, column_extremes, distribution)
+        mark_counts = _count_missing_marks(column, row_count)
+        measured_columns.append(MeasuredColumn(profile, mark_counts))
+    return measured_columns
+
+
+def _separate_missing_marks(table: DuckDbTable, columns: Sequence[SourceColumn]) -> DuckDbTable:
+    """Return a table with two columns for each column of the file: its values, and its missing marks such as `N/A`.
+
+    An inner query gives the cells names of our own, and an outer one separates them. If a single query did both, a
+    column of the file that happens to have one of these names would be taken for ours.
+    """
+    cells = [f"{_cell_expression(column)} AS {column.cell}" for column in columns]
+    values_and_marks = [_value_and_mark_expressions(column) for column in columns]
+
+    inner_query = f"SELECT {', '.join(cells)} FROM {table.expression}"  # noqa: S608
+    outer_query = f"SELECT {', '.join(values_and_marks)} FROM ({inner_query})"  # noqa: S608
+    return DuckDbTable(table.connection, f"({outer_query})")
+
+
+def _cell_expression(column: SourceColumn) -> str:
+    """Return the SQL of a cell: a trimmed text, or the value itself if the file declares a type that we know."""
+    if column.declared_interpretation is not None:
+        return column.identifier
+    return f"trim(CAST({column.identifier} AS VARCHAR), e' \\t\\r\\n')"
+
+
+def _value_and_mark_expressions(column: SourceColumn) -> str:
+    """Return the SQL of two columns made from the cells of one: its values, and its missing marks such as `N/A`.
+
+    In each row, at least one of the two is NULL; both are for a null in the file.
+    """
+    if column.declared_interpretation is None:
+        is_missing = f"{column.cell} IN ({_MISSING_MARK_LITERALS})"
+        spelling = column.cell
+    elif column.duckdb_type in _FLOAT_TYPES:
+        is_missing = f"isnan(CAST({column.cell} AS DOUBLE))"
+        spelling = "'NaN'"
+    else:
+        return f"{column.cell} AS {column.value}, CAST(NULL AS VARCHAR) AS {column.mark}"
+
     return (
-        f"{{'low': min({finite}), 'high': max({finite}), 'mean': avg({moderate}), "
-        f"'deviation': stddev_samp({moderate}), 'infinite': count_if(isinf({e}))}}"
+        f"CASE WHEN NOT ({is_missing}) THEN {column.cell} END AS {column.value}, "
+        f"CASE WHEN {is_missing} THEN {spelling} END AS {column.mark}"
     )
 
 
-def _shape_query(i: int, reading: Reading, extremes: Mapping[str, Any]) -> str:
-    """Counts of bins of numbers, and of the values of a column that has few."""
-    bins, values = "NULL", "NULL"
-    low, high = extremes["low"], extremes.get("high")
-    if reading.type in _NUMERIC and low is not None and 0 < high - low < float("inf"):
-        e = reading.expression
-        place = f"CAST(least(floor(({e} - {low!r}::DOUBLE) / {high - low!r}::DOUBLE * {BINS}), {BINS - 1}) AS INTEGER)"
-        bins = f"histogram(CASE WHEN isfinite({e}) THEN {place} END)"
-    if 0 < reading.distinct <= FEW and reading.type is not ColumnType.NUMBER:
-        values = f"histogram(left(CAST(v{i} AS VARCHAR), {_SHOWN}))"
-    return f"{{'bins': {bins}, 'values': {values}}}"
+def _struct(**members: str) -> str:
+    """Return the SQL of a struct, which a query returns as a dictionary, from the SQL of each member."""
+    return "{" + ", ".join(f"'{name}': {expression}" for name, expression in members.items()) + "}"
 
 
-def _as_counts(histogram: Mapping[Any, int] | None) -> dict[Any, int]:
-    return dict(histogram or {})
+def _counts_query(column: SourceColumn) -> str:
+    """Return the SQL of the counts that decide the type of a column, and of its missing marks.
+
+    `readable_counts` has one member for each interpretation of a text, the number of values that it can read. It is
+    empty for a column whose type the file declares.
+    """
+    readable_counts: list[str] = []
+    if column.declared_interpretation is None:
+        converted_values = [interpretation.apply(column.value) for interpretation in _TEXT_INTERPRETATIONS]
+        readable_counts = [f"count({converted_value})" for converted_value in converted_values]
+
+    return _struct(
+        present_count=f"count({column.value})",
+        distinct_count=f"approx_count_distinct({column.value})",
+        readable_counts=f"[{', '.join(readable_counts)}]::BIGINT[]",
+        mark_counts=f"histogram({column.mark})",
+    )
 
 
-def _column_profile(
-    name: str, reading: Reading, extremes: Mapping[str, Any], shape: Mapping[str, Any], *, rows: int
+def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> InterpretedColumn:
+    """Return the column with the type that the file declares, or else with the first type that fits all its values."""
+    present_count = counts["present_count"]
+    interpretation = column.declared_interpretation
+    if interpretation is None:
+        interpretation = _choose_text_interpretation(counts["readable_counts"], present_count)
+
+    return InterpretedColumn(
+        source=column,
+        type=interpretation.type,
+        converted_value=interpretation.apply(column.value),
+        present_count=present_count,
+        distinct_count=min(counts["distinct_count"], present_count),  # the estimate can be too high
+        mark_counts=counts["mark_counts"] or {},
+    )
+
+
+def _choose_text_interpretation(readable_counts: Sequence[int], present_count: int) -> Interpretation:
+    """Return the first interpretation that can read every value of a text column.
+
+    `readable_counts` says how many values each of `_TEXT_INTERPRETATIONS` can read, `present_count` how many there
+    are. A column without values, or with values of which some are only text, remains a text column.
+    """
+    if present_count == 0:
+        return _PLAIN_TEXT
+
+    for interpretation, readable_count in zip(_TEXT_INTERPRETATIONS, readable_counts, strict=True):
+        if readable_count == present_count:
+            return interpretation
+    return _PLAIN_TEXT
+
+
+def _extremes_query(column: InterpretedColumn) -> str:
+    """Return the SQL of the extremes of numbers and dates, and of the mean and deviation of numbers.
+
+    Infinite numbers are only counted. Mean and deviation also leave out numbers whose squares do not fit in a double.
+    """
+    value = column.converted_value
+    if column.type is ColumnType.DATE:
+        return _struct(minimum=f"CAST(min({value}) AS VARCHAR)", maximum=f"CAST(max({value}) AS VARCHAR)")
+    if not column.is_numeric:
+        return _struct(minimum="NULL")
+
+    finite_value = f"CASE WHEN isfinite({value}) THEN {value} END"
+    moderate_value = f"CASE WHEN abs({value}) < {_MAX_MODERATE_NUMBER} THEN {value} END"
+    return _struct(
+        minimum=f"min({finite_value})",
+        maximum=f"max({finite_value})",
+        mean=f"avg({moderate_value})",
+        deviation=f"stddev_samp({moderate_value})",
+        infinite=f"count_if(isinf({value}))",
+    )
+
+
+def _distribution_query(column: InterpretedColumn, extremes: Mapping[str, Any]) -> str:
+    """Return the SQL that counts numbers by histogram bin, and values one by one if there are few different ones.
+
+    Either is NULL for a column in which it makes no sense: there is no histogram of a constant, and numbers with
+    decimals rarely repeat.
+    """
+    bin_counts = "NULL"
+    if column.is_numeric and extremes["minimum"] is not None:
+        minimum, maximum = extremes["minimum"], extremes["maximum"]
+        if 0 < maximum - minimum < float("inf"):
+            bin_expression = _bin_expression(column.converted_value, minimum, maximum)
+            bin_counts = f"histogram({bin_expression})"
+
+    value_counts = "NULL"
+    if 0 < column.distinct_count <= MAX_LISTED_VALUES and column.type is not ColumnType.NUMBER:
+        value_counts = f"histogram(left(CAST({column.source.value} AS VARCHAR), {_SHOWN_CHARACTERS}))"
+
+    return _struct(bin_counts=bin_counts, value_counts=value_counts)
+
+
+def _bin_expression(value: str, minimum: float, maximum: float) -> str:
+    """Return the SQL of the histogram bin of a number, from 0 to `BIN_COUNT - 1`, and NULL for an infinite one."""
+    position = f"floor(({value} - {minimum!r}::DOUBLE) / {maximum - minimum!r}::DOUBLE * {BIN_COUNT})"
+    # The maximum itself would begin a further bin.
+    bin_number = f"CAST(least({position}, {BIN_COUNT - 1}) AS INTEGER)"
+    return f"CASE WHEN isfinite({value}) THEN {bin_number} END"
+
+
+def _build_profile(
+    column: InterpretedColumn, row_count: int, extremes: Mapping[str, Any], distribution: Mapping[str, Any]
 ) -> ColumnProfile:
-    bins, values = _as_counts(shape["bins"]), _as_counts(shape["values"])
-    ranked = sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))
+    """Return the profile of a column from what the three passes have found.
+
+    Values that are equally frequent are listed in alphabetical order.
+    """
+    bin_counts: Mapping[int, int] = distribution["bin_counts"] or {}
+    histogram = [bin_counts.get(bin_number, 0) for bin_number in range(BIN_COUNT)] if bin_counts else []
+
+    value_counts: Mapping[str, int] = distribution["value_counts"] or {}
+    most_frequent_first = sorted(value_counts.items(), key=lambda item: (-item[1], item[0]))
+
     return ColumnProfile(
-        name=name,
-        type=reading.type,
-        missing=rows - reading.present,
-        distinct=len(values) or reading.distinct,
-        minimum=extremes["low"],
-        maximum=extremes.get("high"),
+        name=column.source.name,
+        type=column.type,
+        missing=row_count - column.present_count,
+        distinct=len(value_counts) or column.distinct_count,  # a count of all values is more exact than the estimate
+        minimum=extremes["minimum"],
+        maximum=extremes.get("maximum"),
         mean=extremes.get("mean"),
         deviation=extremes.get("deviation"),
         infinite=extremes.get("infinite") or 0,
-        histogram=[bins.get(place, 0) for place in range(BINS)] if bins else [],
-        top=ranked[:TOP],
+        histogram=histogram,
+        top=most_frequent_first[:TOP_COUNT],
     )
+
+
+def _count_missing_marks(column: InterpretedColumn, row_count: int) -> dict[str, int]:
+    """Return how many cells of a column contain each missing mark, such as `N/A`; nulls count as the empty mark."""
+    marked_count = sum(column.mark_counts.values())
+    null_count = row_count - column.present_count - marked_count
+    return {**column.mark_counts, "": column.mark_counts.get("", 0) + null_count}

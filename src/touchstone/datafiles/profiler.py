@@ -1,193 +1,148 @@
-"""What a data file holds, measured in a child process that can hurt nobody.
+"""Profiling of data files in a child process, so that a hostile file can harm nothing else.
 
-The parent never parses the file: it hands the opened descriptor to `profiling_child`, which limits itself in memory,
-processor time and file writes, and answers one JSON document. Whatever happens there, the parent gets a `Profile` or
-a `ProfilingError` with a stable reason.
+The parent never parses the file. It passes the opened descriptor to `profiler_child`, which limits its own memory,
+processor time and file writes, and replies with one JSON document. Whatever happens there, the parent gets a
+`FileProfile` or a `ProfilingError` with a stable reason.
 """
 
 import asyncio
 import os
+import signal
 import sys
-from enum import StrEnum
 from typing import BinaryIO, Final
 
 import msgspec
 
-FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
+from touchstone.datafiles.file_profile import (
+    FILE_TYPES,
+    FailureReason,
+    FileProfile,
+    ProfilingError,
+    ProfilingLimits,
+)
 
-# An empty cell or null always counts as missing; these words do too, whatever the blanks around them.
-# Not among them: None, -, -9, 999, which are values in some tables.
-MISSING_MARKS: Final = ("", "NA", "N/A", "n/a", "na", "null", "NULL", "NaN", "nan", "?")
-
-_ANSWER_BYTES: Final = 32 * 2**20
-
-
-class Reason(StrEnum):
-    """Why a file could not be measured; the values never change."""
-
-    UNSUPPORTED_TYPE = "unsupported_type"
-    EMPTY = "empty"
-    NOT_TEXT = "not_text"  # binary content under the name of a text format
-    MALFORMED = "malformed"  # not what its type says: broken Parquet or JSON, rows of uneven length
-    LINE_TOO_LONG = "line_too_long"
-    TOO_MANY_COLUMNS = "too_many_columns"
-    TOO_LARGE = "too_large"  # needs more memory than the limit
-    TOO_SLOW = "too_slow"  # needs more time than the limit
-    CRASHED = "crashed"  # the reader died
+_MAX_REPLY_BYTES: Final = 32 * 2**20
+_READ_BYTES: Final = 2**16
+# Death by any other signal is a crash. SIGXCPU, and SIGKILL after it, come from the limit of processor time.
+_REASONS_BY_SIGNAL: Final = {
+    signal.SIGXCPU: FailureReason.TOO_SLOW,
+    signal.SIGKILL: FailureReason.TOO_SLOW,
+    signal.SIGALRM: FailureReason.TOO_SLOW,
+}
 
 
-class ProfilingError(Exception):
-    """The file could not be measured, with the reason that is told to the caller."""
-
-    def __init__(self, reason: Reason, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else str(reason))
-        self.reason = reason
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What measuring one file may cost. Bytes and seconds; memory is address space, libraries included."""
-
-    memory_bytes: int = 3 * 2**30
-    cpu_seconds: int = 60
-    wall_seconds: float = 60.0
-    columns: int = 2_000
-    line_bytes: int = 2 * 2**20
-
-
-class ColumnType(StrEnum):
-    """What the values of a column are, missing ones set aside."""
-
-    INTEGER = "integer"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    DATE = "date"
-    TEXT = "text"
-
-
-class ColumnProfile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One column. Counts are exact but for `distinct`, which is an estimate above a few hundred values.
-
-    `histogram`: counts in equal-width bins from `minimum` to `maximum` (numbers only). `top`: the most frequent
-    values with their counts, for columns of few values. A wholly missing column has type text and no extremes.
-    """
-
-    name: str
-    type: ColumnType
-    missing: int
-    distinct: int
-    minimum: float | str | None = None
-    maximum: float | str | None = None
-    mean: float | None = None
-    deviation: float | None = None
-    infinite: int = 0
-    histogram: list[int] = []
-    top: list[tuple[str, int]] = []
-
-
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured file: the value of `metadata.measured`.
-
-    `missing_values_percentage` is the share of missing cells among all cells, 0-100, and null without cells.
-    `missing_marks` says how each mark was spelled and how many cells carried it; the empty mark counts empty cells
-    and nulls. `warnings` are stable keys
-    (`first_row_looks_like_data`).
-    """
-
-    rows: int
-    columns: int
-    missing_values_percentage: float | None
-    sha256: str
-    bytes: int
-    file_type: str
-    missing_marks: dict[str, int]
-    warnings: list[str]
-    column_profiles: list[ColumnProfile]
-
-
-class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What the child is asked: the descriptor it inherits, the type of the file and its limits."""
+class ProfilingRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The task of the child: the file descriptor that it inherits, the type of the file, and its limits."""
 
     descriptor: int
     file_type: str
-    limits: Limits
+    limits: ProfilingLimits
 
 
-class Refusal(msgspec.Struct, frozen=True, tag=True):
-    """The child's answer when the file can't be measured."""
+class ProfilingSuccess(msgspec.Struct, frozen=True, tag=True):
+    """The reply of a child that has profiled the file."""
 
-    reason: Reason
+    profile: FileProfile
+
+
+class ProfilingFailure(msgspec.Struct, frozen=True, tag=True):
+    """The reply of a child that cannot profile the file."""
+
+    reason: FailureReason
     detail: str
 
 
-class Answer(msgspec.Struct, frozen=True, tag=True):
-    """The child's answer when the file was measured."""
+async def profile_file(file: BinaryIO, file_type: str, *, limits: ProfilingLimits | None = None) -> FileProfile:
+    """Profile an open data file in a child process, which is killed if it takes too long or the caller is cancelled.
 
-    profile: Profile
+    The whole file is profiled; its position is neither used nor moved.
 
-
-async def profile(file: BinaryIO, file_type: str, *, limits: Limits | None = None) -> Profile:
-    """Measure an opened file. Its position is neither used nor moved.
-
-    Raises `ProfilingError`. Cancelling ends the child at once.
+    Raises:
+        ProfilingError: the file cannot be profiled, or not within the limits.
     """
     if file_type not in FILE_TYPES:
-        raise ProfilingError(Reason.UNSUPPORTED_TYPE, file_type)
-    order = Order(descriptor=file.fileno(), file_type=file_type, limits=limits or Limits())
-    process = await _start(order)
+        raise ProfilingError(FailureReason.UNSUPPORTED_TYPE, file_type)
+
+    limits = limits or ProfilingLimits()
+    request = ProfilingRequest(descriptor=file.fileno(), file_type=file_type, limits=limits)
+    child = await _start_child(request)
     try:
-        output = await asyncio.wait_for(_output(process), order.limits.wall_seconds)
+        reply = await asyncio.wait_for(_read_reply(child), timeout=limits.wall_seconds)
     except TimeoutError:
-        raise ProfilingError(Reason.TOO_SLOW, "out of time") from None
+        raise ProfilingError(FailureReason.TOO_SLOW, "out of time") from None
     finally:
-        await _end(process)
-    return _read(output, process.returncode)
+        await _kill_if_running(child)
+
+    return _decode_reply(reply, exit_status=child.returncode)
 
 
-async def _start(order: Order) -> asyncio.subprocess.Process:
-    """Start the child process with an empty environment and only the file descriptor that it needs."""
+async def _start_child(request: ProfilingRequest) -> asyncio.subprocess.Process:
+    """Start the child process that carries out a request.
+
+    It inherits nothing of the service but the descriptor of the file: no environment, no working module path, and
+    no other open files.
+    """
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        "-I",
+        "-I",  # isolated: neither PYTHONPATH nor the current folder can supply modules
         "-m",
         "touchstone.datafiles.profiler_child",
-        msgspec.json.encode(order).decode(),
+        msgspec.json.encode(request).decode(),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TZ": "UTC", "MALLOC_ARENA_MAX": "2"},
-        pass_fds=(order.descriptor,),
+        pass_fds=(request.descriptor,),
     )
 
 
-async def _output(process: asyncio.subprocess.Process) -> bytes:
-    """All the child says, up to a bound: a wild child must not fill the parent's memory."""
-    assert process.stdout is not None
+async def _read_reply(child: asyncio.subprocess.Process) -> bytes:
+    """Return what the child writes to its standard output until it ends.
+
+    Reading stops early after `_MAX_REPLY_BYTES`, because a child that a hostile file has taken over must not fill
+    the memory of the service.
+    """
+    assert child.stdout is not None
     chunks: list[bytes] = []
-    size = 0
-    while size <= _ANSWER_BYTES and (chunk := await process.stdout.read(2**16)):
+    byte_count = 0
+
+    while chunk := await child.stdout.read(_READ_BYTES):
         chunks.append(chunk)
-        size += len(chunk)
-    if size <= _ANSWER_BYTES:
-        await process.wait()
+        byte_count += len(chunk)
+        if byte_count > _MAX_REPLY_BYTES:
+            return b"".join(chunks)
+
+    await child.wait()
     return b"".join(chunks)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
+async def _kill_if_running(child: asyncio.subprocess.Process) -> None:
+    """Kill the child if it has not ended by itself, and wait until it is gone."""
+    if child.returncode is None:
+        child.kill()
+        await child.wait()
 
 
-def _read(output: bytes, status: int | None) -> Profile:
-    """Return the profile from the output of the child; raise `ProfilingError` with the reason if there is none."""
+def _decode_reply(reply: bytes, *, exit_status: int | None) -> FileProfile:
+    """Return the profile in the reply of the child.
+
+    Raises:
+        ProfilingError: the child replied that it cannot profile the file, or it died before it could reply.
+    """
     try:
-        answer = msgspec.json.decode(output, type=Answer | Refusal)
+        result = msgspec.json.decode(reply, type=ProfilingSuccess | ProfilingFailure)
     except msgspec.DecodeError:
-        raise ProfilingError(_DEATHS.get(status or 0, Reason.CRASHED), f"the reader ended with {status}") from None
-    if isinstance(answer, Refusal):
-        raise ProfilingError(answer.reason, answer.detail)
-    return answer.profile
+        reason = _reason_for_death(exit_status)
+        raise ProfilingError(reason, f"the child process ended with status {exit_status}") from None
+
+    if isinstance(result, ProfilingFailure):
+        raise ProfilingError(result.reason, result.detail)
+    return result.profile
 
 
-# Ends by signal that tell their reason: SIGXCPU (the processor limit, as a second SIGKILL) and SIGALRM.
-_DEATHS: Final = {-24: Reason.TOO_SLOW, -14: Reason.TOO_SLOW, -9: Reason.TOO_SLOW}
+def _reason_for_death(exit_status: int | None) -> FailureReason:
+    """Return why a child died without a reply; a negative exit status is the number of the signal that killed it."""
+    for killing_signal, reason in _REASONS_BY_SIGNAL.items():
+        if exit_status == -killing_signal:
+            return reason
+    return FailureReason.CRASHED

@@ -1,4 +1,4 @@
-"""The child process of `profiling`: limits itself, measures one file, answers one JSON document on standard output."""
+"""The child process that profiles one data file for `profiler` and writes one JSON document to standard output."""
 
 import math
 import resource
@@ -8,41 +8,52 @@ import sys
 import duckdb
 import msgspec
 
-from touchstone.datafiles.duckdb_profile import measure
-from touchstone.datafiles.profiler import Answer, Limits, Order, ProfilingError, Reason, Refusal
+from touchstone.datafiles.duckdb_profile import profile_descriptor
+from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
+from touchstone.datafiles.profiler import ProfilingFailure, ProfilingRequest, ProfilingSuccess
+
+_MAX_DETAIL_LENGTH = 500
 
 
 def main() -> None:
-    """Measure the file named by the order in the first argument."""
-    order = msgspec.json.decode(sys.argv[1], type=Order)
-    confine(order.limits)
-    sys.stdout.buffer.write(msgspec.json.encode(_answer(order)))
+    """Carry out the request in the first argument, and write the reply to standard output."""
+    request = msgspec.json.decode(sys.argv[1], type=ProfilingRequest)
+    limit_this_process(request.limits)
+    reply = _carry_out(request)
+    sys.stdout.buffer.write(msgspec.json.encode(reply))
 
 
-def confine(limits: Limits) -> None:
-    """Bound this process for good: memory, processor time, no file written, no core dump, an alarm clock.
+def limit_this_process(limits: ProfilingLimits) -> None:
+    """Limit memory, processor time and running time of this process for good, and forbid it to write files.
 
-    The alarm ends a child whose parent is gone before it could.
+    This happens before the process reads a single byte of the file. Soft and hard limits are equal, so that not even
+    code in a hostile file could raise them again.
     """
-    for kind, bound in (
-        (resource.RLIMIT_AS, limits.memory_bytes),
-        (resource.RLIMIT_CPU, limits.cpu_seconds),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(kind, (bound, bound))
+    resource_limits = {
+        resource.RLIMIT_AS: limits.memory_bytes,
+        resource.RLIMIT_CPU: limits.cpu_seconds,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }
+    for resource_kind, maximum in resource_limits.items():
+        resource.setrlimit(resource_kind, (maximum, maximum))
+
+    # The parent normally ends a child that takes too long; the alarm ends one whose parent has died.
     signal.alarm(math.ceil(limits.wall_seconds) + 1)
 
 
-def _answer(order: Order) -> Answer | Refusal:
+def _carry_out(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:
+    """Profile the file of a request; return the reason instead if that is not possible."""
     try:
-        return Answer(measure(order.descriptor, order.file_type, limits=order.limits))
+        profile = profile_descriptor(request.descriptor, request.file_type, limits=request.limits)
     except ProfilingError as error:
-        return Refusal(error.reason, str(error))
+        return ProfilingFailure(error.reason, str(error))
     except (MemoryError, duckdb.OutOfMemoryException):
-        return Refusal(Reason.TOO_LARGE, "out of memory")
+        return ProfilingFailure(FailureReason.TOO_LARGE, "out of memory")
     except duckdb.Error as error:
-        return Refusal(Reason.MALFORMED, str(error)[:500])
+        return ProfilingFailure(FailureReason.MALFORMED, str(error)[:_MAX_DETAIL_LENGTH])
+
+    return ProfilingSuccess(profile)
 
 
 if __name__ == "__main__":

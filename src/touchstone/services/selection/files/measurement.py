@@ -13,7 +13,8 @@ import msgspec
 
 from touchstone.core.errors import DataFileUnreadable
 from touchstone.core.settings import Settings
-from touchstone.datafiles.profiler import Limits, ProfilingError, profile
+from touchstone.datafiles.file_profile import ProfilingError, ProfilingLimits
+from touchstone.datafiles.profiler import profile_file
 from touchstone.services.selection.files.data_files import DataFiles
 
 CONCURRENT_MEASUREMENTS: Final = 2
@@ -77,7 +78,7 @@ class FileMeasurer:
     def __init__(self, settings: Settings, data_files: DataFiles) -> None:
         self._data_files = data_files
         self._timeout_seconds = settings.profile_seconds
-        self._limits = Limits(
+        self._limits = ProfilingLimits(
             memory_bytes=settings.profile_memory_bytes,
             cpu_seconds=max(1, round(settings.profile_seconds)),
             wall_seconds=settings.profile_seconds,
@@ -94,7 +95,7 @@ class FileMeasurer:
         with file:
             try:
                 async with asyncio.timeout(self._timeout_seconds), self._slots:
-                    file_profile = await profile(file, file_type.strip().lower(), limits=self._limits)
+                    file_profile = await profile_file(file, file_type.strip().lower(), limits=self._limits)
             except ProfilingError as error:
                 return Measurement(failure=str(error.reason))
             except (TimeoutError, OSError):

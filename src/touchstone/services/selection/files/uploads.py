@@ -29,7 +29,7 @@ from touchstone.core.identity import parse_uuid
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.failures import service_error_for
-from touchstone.datafiles.profiler import FILE_TYPES
+from touchstone.datafiles.file_profile import FILE_TYPES
 from touchstone.services.selection.files import store
 from touchstone.services.selection.files.store import FileRecord
 from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType

@@ -1,0 +1,106 @@
+"""The profile of a data file, the limits within which it is made, and the reasons why a file has none."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
+
+# An empty cell or null always counts as missing; these words do too, whatever white space surrounds them.
+# Not among them: None, -, -9, 999, which are values in some tables.
+MISSING_MARKS: Final = ("", "NA", "N/A", "n/a", "na", "null", "NULL", "NaN", "nan", "?")
+
+
+class FailureReason(StrEnum):
+    """The reasons why a file cannot be profiled; clients see these values, so they never change."""
+
+    UNSUPPORTED_TYPE = "unsupported_type"
+    EMPTY = "empty"
+    NOT_TEXT = "not_text"  # binary content in a file of a text format
+    MALFORMED = "malformed"  # not what its type says: broken Parquet or JSON, rows of uneven length
+    LINE_TOO_LONG = "line_too_long"
+    TOO_MANY_COLUMNS = "too_many_columns"
+    TOO_LARGE = "too_large"  # needs more memory than the limit
+    TOO_SLOW = "too_slow"  # needs more time than the limit
+    CRASHED = "crashed"  # the process that read the file died
+
+
+class ProfilingError(Exception):
+    """A data file cannot be profiled.
+
+    Attributes:
+        reason: the reason that clients are told; the message adds details for the log.
+    """
+
+    def __init__(self, reason: FailureReason, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else str(reason))
+        self.reason = reason
+
+
+class ProfilingLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits within which one file is profiled. Memory is address space, including that of libraries."""
+
+    memory_bytes: int = 3 * 2**30
+    cpu_seconds: int = 60
+    wall_seconds: float = 60.0
+    max_columns: int = 2_000
+    max_line_bytes: int = 2 * 2**20
+
+
+class ColumnType(StrEnum):
+    """The type that all values of a column have, not counting missing ones."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TEXT = "text"
+
+
+class ColumnProfile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The profile of one column, as the API shows it.
+
+    A column without any value has the type text and no extremes.
+
+    Attributes:
+        missing: the number of missing cells.
+        distinct: the number of different values, which is an estimate above a few hundred.
+        minimum, maximum: the extremes of numbers (infinite ones aside) and dates.
+        mean, deviation: the mean and the standard deviation of numbers.
+        infinite: the number of infinite values.
+        histogram: counts of numbers in bins of equal width from `minimum` to `maximum`.
+        top: the most frequent values with their counts, for columns with few different values.
+    """
+
+    name: str
+    type: ColumnType
+    missing: int
+    distinct: int
+    minimum: float | str | None = None
+    maximum: float | str | None = None
+    mean: float | None = None
+    deviation: float | None = None
+    infinite: int = 0
+    histogram: list[int] = []
+    top: list[tuple[str, int]] = []
+
+
+class FileProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """The profile of a data file, which the API shows as `metadata.measured` of a record.
+
+    Attributes:
+        missing_values_percentage: the share of missing cells among all cells, 0-100; None without cells.
+        missing_marks: how many cells contained each spelling of a missing value; the empty one counts nulls as well.
+        warnings: stable keys, of which there is one so far: `first_row_looks_like_data`.
+    """
+
+    rows: int
+    columns: int
+    missing_values_percentage: float | None
+    sha256: str
+    bytes: int
+    file_type: str
+    missing_marks: dict[str, int]
+    warnings: list[str]
+    column_profiles: list[ColumnProfile]
