@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from touchstone import demo
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.database.engine import Database
-from touchstone.database.migrations import prepare
+from touchstone.database.migrations import prepare_schema
 from touchstone.database.tables import datasets, versions
 
 INSERT_ROWS: Final = 1000
@@ -60,7 +60,7 @@ async def create_catalog(path: Path, record_count: int) -> None:
     """Create an embedded database at `path` with this number of records, at version 1 of the catalog."""
     rows = generate_dataset_rows(record_count)
     database = Database(f"sqlite:///{path}")
-    await prepare(database)
+    await prepare_schema(database)
 
     async with database.writing() as writer:
         for begin in range(0, record_count, INSERT_ROWS):

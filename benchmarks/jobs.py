@@ -27,7 +27,7 @@ import structlog
 
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.database.migrations import prepare
+from touchstone.database.migrations import prepare_schema
 from touchstone.database.tables import job_artifacts, job_events
 from touchstone.database.tables import jobs as job_rows
 from touchstone.jobs import job_store, queue_store
@@ -251,7 +251,7 @@ def print_row(what: str, measured: str, detail: str, goal: str) -> None:
 
 async def everything(workplace: Workplace, arguments: argparse.Namespace) -> None:
     """The whole table."""
-    await prepare(workplace.database)
+    await prepare_schema(workplace.database)
     print("| | found | | to reach |\n|---|---|---|---|")
     await latency(workplace)
     await cancels(workplace, arguments.cancels)

@@ -15,7 +15,7 @@ import pytest
 
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.database.migrations import prepare
+from touchstone.database.migrations import prepare_schema
 
 # Many small databases: what they would keep back for a full disk would fill this one.
 os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")
@@ -115,7 +115,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 async def database(settings: Settings) -> AsyncIterator[Database]:
     """The database under test, opened, with its schema."""
     opened = Database(settings.effective_database_url)
-    await prepare(opened)
+    await prepare_schema(opened)
     yield opened
     await opened.close()
 

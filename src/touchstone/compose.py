@@ -20,10 +20,16 @@ from touchstone.core import logs
 from touchstone.core.data_folder import prepare_data_folder
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
 from touchstone.core.identity import USER_ID_HEADER, InternalTokens
-from touchstone.core.outage_log import first_line
+from touchstone.core.outage_log import first_line_of_driver_error
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
-from touchstone.database.migrations import current, head, is_older, prepare, upgrade
+from touchstone.database.migrations import (
+    current_revision,
+    is_older_revision,
+    prepare_schema,
+    required_revision,
+    upgrade_schema,
+)
 from touchstone.database.sqlite import is_damaged, sqlite_path
 from touchstone.http import server
 from touchstone.http.admission import SamePlaceMiddleware
@@ -126,7 +132,7 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
     Raises:
         SettingsError, SchemaError: The service cannot start; the message is the line to show.
     """
-    logs.configure(settings)
+    logs.configure_logging(settings)
     is_public = service_name in (None, "gateway")
     administrator = await _create_first_administrator(settings) if is_public else None
 
@@ -329,9 +335,9 @@ async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
     """Upgrade the database to the schema of this code, and return the revisions before and after."""
     async with open_database(settings) as database:
         with startup_errors(settings):
-            revision_before = await current(database)
-            await upgrade(database)
-            return revision_before, head()
+            revision_before = await current_revision(database)
+            await upgrade_schema(database)
+            return revision_before, required_revision()
 
 
 @asynccontextmanager
@@ -348,9 +354,9 @@ async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
     async with open_database(settings) as database:
         with startup_errors(settings):
             is_embedded = settings.database_url is None
-            if is_embedded and is_older(await current(database)):
+            if is_embedded and is_older_revision(await current_revision(database)):
                 await _back_up_and_upgrade(database, settings)
-            await prepare(database)
+            await prepare_schema(database)
 
         yield database
 
@@ -376,11 +382,11 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
     """Upgrade the embedded database, and keep a copy of it as it was before."""
     timestamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    backup = settings.data_dir / f"touchstone.db.{await current(database)}-{timestamp}"
+    backup = settings.data_dir / f"touchstone.db.{await current_revision(database)}-{timestamp}"
     await database.backup(backup)
 
     try:
-        await upgrade(database)
+        await upgrade_schema(database)
     except BaseException:
         # The database is unchanged, and repeated attempts to start must not leave a copy each time.
         backup.unlink(missing_ok=True)
@@ -402,7 +408,7 @@ def startup_errors(settings: Settings) -> Iterator[None]:
         raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
     except Unavailable as error:
         cause = error.__cause__
-        reason = first_line(cause)
+        reason = first_line_of_driver_error(cause)
         if not is_damaged(cause):
             raise SettingsError(f"{variable}: the database cannot be opened: {reason}") from error
 

@@ -1,4 +1,4 @@
-"""Admission control: who is worked on, who waits, in which order, and who is refused."""
+"""Admission control decides which requests run, which wait and in what order, and which are refused."""
 
 import asyncio
 from collections.abc import Hashable
@@ -11,7 +11,7 @@ from touchstone.core.errors import Overloaded
 from touchstone.http.admission import PLANNED_SHARE, Admission, Place, SamePlaceMiddleware
 from touchstone.http.request_costs import DEFAULT_SECONDS, RequestCosts, kind_of
 
-LONG = 2**-6  # sums of it are exact
+LONG = 2**-6  # a power of two, so that sums of it are exact
 SHORT = 0.001
 ENDLESS = 1000.0  # a deadline that no test reaches
 PLANNED = 5.5 * LONG / PLANNED_SHARE  # with this deadline five long requests may wait behind another
@@ -28,21 +28,21 @@ class Callers:
         self.requests: dict[str, asyncio.Task[None]] = {}
 
     async def request(self, name: str, cost: float = LONG) -> None:
-        """Let a request arrive; its caller is the first letter of its name."""
+        """Let a request arrive, whose caller is the first letter of its name."""
         self.requests[name] = asyncio.create_task(self._enter(name, name[0], cost))
         await settled()
 
     async def finish(self, name: str) -> None:
-        """Let a request that is worked on come to its end."""
+        """Let a request that is running end."""
         self.places[name].release()
         await settled()
 
     async def finish_in_turn(self) -> None:
-        """Finish what is worked on, one after the other, until nothing is left."""
-        finished = 0
-        while finished < len(self.started):
-            await self.finish(self.started[finished])
-            finished += 1
+        """Let the running requests end one after another, in the order in which they started, until none is left."""
+        finished_count = 0
+        while finished_count < len(self.started):
+            await self.finish(self.started[finished_count])
+            finished_count += 1
 
     async def _enter(self, name: str, caller: Hashable, cost: float) -> None:
         try:
@@ -59,11 +59,12 @@ async def settled() -> None:
 
 
 def admission(**changes: Any) -> Admission:
+    """Return an admission control that has room for many requests, except for these changes."""
     return Admission(**({"limit": 64, "wait_seconds": ENDLESS} | changes))
 
 
 async def test_callers_take_turns_however_much_each_of_them_asks() -> None:
-    """A caller who comes with one request behind another's many waits for one of them, not for all."""
+    """A caller with one request, who arrives behind the many of another, waits for only one of those."""
     callers = Callers(admission())
     for name in ("a1", "a2", "a3", "a4", "b1", "c1", "b2"):
         await callers.request(name)
@@ -72,7 +73,7 @@ async def test_callers_take_turns_however_much_each_of_them_asks() -> None:
 
 
 async def test_a_caller_with_cheap_requests_gets_more_of_them_than_one_with_expensive_ones() -> None:
-    """Turns are shares of the time, not numbers of requests."""
+    """Callers share the time equally, not the number of requests."""
     callers = Callers(admission())
     await callers.request("x")
     for number in range(3):
@@ -83,8 +84,8 @@ async def test_a_caller_with_cheap_requests_gets_more_of_them_than_one_with_expe
     assert callers.started == ["x", "e0", "c0", "c1", "e1", "c2", "c3", "e2", "c4", "c5"]
 
 
-async def test_long_requests_are_worked_on_one_at_a_time_and_short_ones_beside_them() -> None:
-    """A short request does not wait for a long one, nor do several short ones."""
+async def test_long_requests_run_one_at_a_time_and_short_ones_beside_them() -> None:
+    """Neither one short request nor several wait for a long one."""
     callers = Callers(admission())
     for name, cost in (("a1", LONG), ("a2", LONG), ("b1", SHORT), ("b2", SHORT)):
         await callers.request(name, cost)
@@ -93,8 +94,8 @@ async def test_long_requests_are_worked_on_one_at_a_time_and_short_ones_beside_t
     assert callers.started == ["a1", "b1", "b2", "a2"]
 
 
-async def test_no_more_are_worked_on_than_the_limit() -> None:
-    """However short they are; the rest waits, as many as are worked on, and what is beyond that is refused."""
+async def test_no_more_requests_run_than_the_limit() -> None:
+    """Even short requests beyond the limit wait; as many may wait as may run, and further ones are refused."""
     callers = Callers(admission(limit=2))
     for name in ("a1", "b1", "c1", "d1", "e1"):
         await callers.request(name, 0.0)
@@ -103,8 +104,8 @@ async def test_no_more_are_worked_on_than_the_limit() -> None:
     assert callers.started == ["a1", "b1", "c1"]
 
 
-async def test_one_caller_does_not_hold_every_place() -> None:
-    """Three quarters are the most, however long its requests last: another caller is worked on at once."""
+async def test_one_caller_cannot_hold_every_place() -> None:
+    """One caller gets at most three quarters of the places, so that a request of another can start at once."""
     waiting_room = admission(limit=8)
     callers = Callers(waiting_room)
     for number in range(8):
@@ -117,8 +118,8 @@ async def test_one_caller_does_not_hold_every_place() -> None:
     assert (callers.started[-1], waiting_room.waiting) == ("a6", 1)
 
 
-async def test_who_would_wait_too_long_is_refused_at_once() -> None:
-    """The work ahead is what counts: five more fit into the deadline here, the next does not."""
+async def test_a_request_that_would_wait_too_long_is_refused_at_once() -> None:
+    """The expected time of the work ahead decides: five more requests fit into the deadline here, the next does not."""
     waiting_room = admission(wait_seconds=PLANNED)
     callers = Callers(waiting_room)
     for number in range(6):
@@ -130,15 +131,15 @@ async def test_who_would_wait_too_long_is_refused_at_once() -> None:
 
 
 async def test_a_burst_of_a_few_requests_waits_however_long_they_take() -> None:
-    """Four pages with slow charts, opened together, come one after the other; more than that are refused."""
+    """Four pages with slow charts that are opened together are answered one after another; further ones are refused."""
     callers = Callers(admission(wait_seconds=1.0))
     for number in range(6):
         await callers.request(f"a{number}", 1.0)
     assert (callers.started, callers.refused) == (["a0"], ["a5"])
 
 
-async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
-    """A second caller still gets a place: that of the newest request of the one who fills the queue."""
+async def test_a_full_queue_refuses_the_newest_request_of_the_busiest_caller() -> None:
+    """A second caller gets a place in the queue: that of the newest request of the caller who fills it."""
     waiting_room = admission(wait_seconds=PLANNED)
     callers = Callers(waiting_room)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
@@ -151,8 +152,8 @@ async def test_a_full_queue_refuses_the_newest_of_whoever_asks_most() -> None:
     assert callers.started == ["a0", "a1", "b1", "a2", "a3", "a4"]
 
 
-async def test_a_caller_who_asks_once_is_not_refused_for_those_who_ask_often() -> None:
-    """Not even with an expensive request, while somebody else has several cheap ones waiting."""
+async def test_a_caller_with_one_request_is_not_refused_because_of_busier_ones() -> None:
+    """Even an expensive request is accepted while several cheap ones of another caller wait."""
     waiting_room = admission(wait_seconds=PLANNED)
     callers = Callers(waiting_room)
     for name in ("a0", "a1", "a2", "a3", "a4", "a5"):
@@ -163,8 +164,8 @@ async def test_a_caller_who_asks_once_is_not_refused_for_those_who_ask_often() -
     assert callers.refused == ["a5"]
 
 
-async def test_who_has_waited_for_the_whole_time_is_refused() -> None:
-    """A place that nobody gives back in time: the request is told, and leaves nothing behind."""
+async def test_a_request_that_has_waited_for_the_whole_time_is_refused() -> None:
+    """If no place becomes free in time, the waiting request is refused, and nothing of it is left in the queue."""
     waiting_room = admission(wait_seconds=0.05)
     callers = Callers(waiting_room)
     await callers.request("a1")
@@ -176,8 +177,8 @@ async def test_who_has_waited_for_the_whole_time_is_refused() -> None:
     assert callers.started == ["a1", "b2"]
 
 
-async def test_a_request_that_is_cancelled_gives_back_what_it_holds() -> None:
-    """While it waits, and while it is worked on: the next one starts."""
+async def test_a_cancelled_request_gives_up_its_place() -> None:
+    """The next request starts, whether the cancelled one was waiting or running."""
     waiting_room = admission()
     callers = Callers(waiting_room)
     for name in ("a1", "b1", "c1"):
@@ -193,18 +194,18 @@ async def test_a_request_that_is_cancelled_gives_back_what_it_holds() -> None:
         finally:
             place.release()
 
-    working = asyncio.create_task(work())
+    running_request = asyncio.create_task(work())
     await settled()
-    working.cancel()
+    running_request.cancel()
     await settled()
-    assert working.cancelled()
+    assert running_request.cancelled()
     assert callers.started == ["a1", "c1"]
     await callers.finish("c1")
     assert (waiting_room.running, waiting_room.waiting) == (0, 0)
 
 
-async def test_a_request_whose_turn_comes_as_it_is_cancelled_passes_it_on() -> None:
-    """The place that it was just given is not lost."""
+async def test_a_request_that_is_cancelled_when_its_turn_comes_passes_it_on() -> None:
+    """The place that it has just been given is not lost."""
     callers = Callers(admission())
     for name in ("a1", "b1", "c1"):
         await callers.request(name)
@@ -214,22 +215,22 @@ async def test_a_request_whose_turn_comes_as_it_is_cancelled_passes_it_on() -> N
     assert callers.started == ["a1", "c1"]
 
 
-async def test_who_waits_for_something_else_makes_room() -> None:
-    """A long request that waits for its database or its client does not keep the next one from the event loop."""
+async def test_a_request_that_waits_for_something_else_makes_room() -> None:
+    """While a long request waits for its database or its client, the next one may use the event loop."""
     callers = Callers(admission())
     await callers.request("a1")
     await callers.request("b1")
-    answered = asyncio.Event()
-    working = asyncio.ensure_future(in_place(callers.places["a1"], answered))
+    database_answered = asyncio.Event()
+    running_request = asyncio.ensure_future(wait_in_place(callers.places["a1"], database_answered))
     async with asyncio.timeout(10):
         await callers.requests["b1"]
     assert callers.started == ["a1", "b1"]
-    answered.set()
-    await working
+    database_answered.set()
+    await running_request
 
 
-async def test_what_takes_very_long_lets_others_start() -> None:
-    """A long request that never waits shares the event loop, once its turn is over."""
+async def test_a_request_that_takes_very_long_lets_others_start() -> None:
+    """A long request that never waits shares the event loop with the next one once its turn is over."""
     callers = Callers(admission())
     await callers.request("a1", 100.0)
     await callers.request("b1")
@@ -242,17 +243,18 @@ async def test_what_takes_very_long_lets_others_start() -> None:
         await callers.places["a1"].run(work_until_the_next_has_started())
 
 
-async def in_place(place: Place, answered: asyncio.Event) -> None:
-    await place.run(answered.wait())
+async def wait_in_place(place: Place, event: asyncio.Event) -> None:
+    """Do nothing but wait for an event, as the work of the request that has this place."""
+    await place.run(event.wait())
 
 
 async def test_only_the_time_on_the_event_loop_is_counted() -> None:
-    """Waiting costs nothing, and a call in another task belongs to the request that made it."""
+    """Waiting is not counted, and a call in another task is counted for the request that made it."""
     place = await admission().enter("a", SHORT)
-    ran: list[Place] = []
+    places_of_calls: list[Place] = []
 
     async def inner(scope: Scope, receive: Receive, send: Send) -> None:
-        ran.append(place)
+        places_of_calls.append(place)
         sum(range(200_000))
 
     async def receive() -> Any:
@@ -263,17 +265,17 @@ async def test_only_the_time_on_the_event_loop_is_counted() -> None:
 
     async def outer() -> None:
         await asyncio.sleep(0.2)
-        before = place.used_seconds
-        assert before < 0.2
+        used_before = place.used_seconds
+        assert used_before < 0.2
         await asyncio.create_task(SamePlaceMiddleware(inner)({}, receive, send))
-        assert place.used_seconds > before
+        assert place.used_seconds > used_before
 
     await place.run(outer())
-    assert ran == [place]
+    assert places_of_calls == [place]
 
 
-async def test_what_goes_wrong_in_the_work_comes_out_of_it() -> None:
-    """A result and an exception pass through, also after a wait."""
+async def test_the_result_of_the_work_is_returned_and_its_exception_raised() -> None:
+    """A wait in the middle of the work changes neither."""
     place = await admission().enter("a", SHORT)
 
     async def fail() -> None:
@@ -286,40 +288,40 @@ async def test_what_goes_wrong_in_the_work_comes_out_of_it() -> None:
 
 
 async def test_idle_callers_are_forgotten() -> None:
-    """However many addresses have asked, little of them is kept."""
+    """The memory of past callers stays small, however many there have been."""
     waiting_room = admission()
-    first = await waiting_room.enter("first", LONG)
+    running_place = await waiting_room.enter("first", LONG)
     requests = [asyncio.create_task(waiting_room.enter("second", LONG))]
     for number in range(3000):
         requests.append(asyncio.create_task(waiting_room.enter(number, LONG)))
         await asyncio.sleep(0)
-        first.release()
-        first = await requests.pop(0)
+        running_place.release()
+        running_place = await requests.pop(0)
     assert waiting_room.waiting == 1
     assert len(waiting_room._long._finish_tags) <= 1001
 
 
 def test_costs_are_learned_by_route_and_size() -> None:
-    """What one ranking with explanations has cost is expected of the next of about its size, and of nothing else."""
+    """The cost of a ranking with explanations is expected of the next one of about its size, and of nothing else."""
     costs = RequestCosts()
-    score = "/api/v1/datasets/score"
+    path = "/api/v1/datasets/score"
     for _ in range(50):
-        costs.learn(kind_of("POST", score, b"limit=1000&explain=true"), 0.02)
-    similar = kind_of("POST", score, b"explain=true&limit=900")
-    assert costs.expected(similar) == pytest.approx(0.02, rel=0.01)
+        costs.learn(kind_of("POST", path, b"limit=1000&explain=true"), 0.02)
+    similar_kind = kind_of("POST", path, b"explain=true&limit=900")
+    assert costs.expected(similar_kind) == pytest.approx(0.02, rel=0.01)
     for query in (b"limit=20&explain=true", b"limit=1000", b""):
-        assert costs.expected(kind_of("POST", score, query)) == DEFAULT_SECONDS
+        assert costs.expected(kind_of("POST", path, query)) == DEFAULT_SECONDS
 
 
 def test_records_of_one_route_share_their_cost() -> None:
-    """Either kind of id in a path is left out; the rest of the path is not."""
-    other = "/api/v1/datasets/0190b7a8-0000-7000-8000-000000000001"
-    assert kind_of("GET", other, b"") == kind_of("GET", "/api/v1/datasets/7", b"")
-    assert kind_of("GET", f"{other}/source", b"") != kind_of("GET", other, b"")
+    """Identifiers of both kinds are ignored in a path, but the rest of the path is not."""
+    path = "/api/v1/datasets/0190b7a8-0000-7000-8000-000000000001"
+    assert kind_of("GET", path, b"") == kind_of("GET", "/api/v1/datasets/7", b"")
+    assert kind_of("GET", f"{path}/source", b"") != kind_of("GET", path, b"")
 
 
 def test_addresses_do_not_fill_the_memory() -> None:
-    """However many there are and however long they are, little is kept."""
+    """Learned costs take little memory, however many addresses there are and however long they are."""
     costs = RequestCosts()
     for number in range(5000):
         costs.learn(kind_of("GET", f"/app/static/{number:06}x" + "y" * 1000, b""), 0.001)

@@ -1,4 +1,4 @@
-"""The client's address is the peer's, unless a trusted proxy forwarded another one."""
+"""The address of the client is that of the peer, unless a trusted proxy has forwarded another one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,19 +17,19 @@ PROXIES = TrustedProxies.parse(["10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.10"
 
 
 def forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
-    """Headers with these lines of `X-Forwarded-For`."""
+    """Return headers with one `X-Forwarded-For` for each of these lines."""
     return [(b"x-forwarded-for", line.encode("latin-1")) for line in lines]
 
 
 @pytest.mark.parametrize(
     ("peer", "lines", "client"),
     [
-        # Whoever is not a trusted proxy is the client, whatever it claims.
+        # A peer that is not a trusted proxy is the client, whatever its headers claim.
         ("198.51.100.7", ["203.0.113.1"], "198.51.100.7"),
         ("192.0.2.11", ["203.0.113.1"], "192.0.2.11"),
         ("2001:db8::1", ["203.0.113.1"], "2001:db8::1"),
         (None, ["203.0.113.1"], None),
-        # The rightmost address that is not a trusted proxy; what stands before it was written by the client.
+        # The rightmost address that is not a trusted proxy is the client; it could have written the entries before it.
         ("10.1.2.3", ["203.0.113.1"], "203.0.113.1"),
         ("10.1.2.3", ["127.0.0.1, 203.0.113.1"], "203.0.113.1"),
         ("10.1.2.3", ["10.9.9.9, 203.0.113.1"], "203.0.113.1"),
@@ -50,7 +50,7 @@ def forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
         ("2001:db8:ffff::1", ["2001:db8::7"], "2001:db8::7"),
         ("::ffff:10.1.2.3", ["203.0.113.1"], "203.0.113.1"),
         ("10.1.2.3", ["203.0.113.1, ::ffff:10.0.0.9"], "203.0.113.1"),
-        # What is no address ends the search at the proxy that sent it.
+        # An entry that is not an address ends the search at the proxy that sent it.
         *(
             ("10.1.2.3", [f"198.51.100.1, {bad}"], "10.1.2.3")
             for bad in (
@@ -78,20 +78,20 @@ def forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
 def test_the_client_is_the_rightmost_address_that_is_not_trusted(
     peer: str | None, lines: list[str], client: str | None
 ) -> None:
-    """The peer's address counts, unless a trusted proxy forwarded another."""
-    assert PROXIES.client_address(peer, forwarded(*lines)) == client
+    """The address of the peer counts, unless a trusted proxy has forwarded another one."""
+    assert PROXIES.find_client_address(peer, forwarded(*lines)) == client
 
 
-def test_a_socket_is_trusted_by_its_own_name_only() -> None:
-    """A unix socket has no address: `unix` stands for its peers."""
+def test_unix_sockets_are_trusted_only_by_name() -> None:
+    """The peers of a unix socket have no address, so the name `unix` stands for them."""
     sockets = TrustedProxies.parse(["unix"])
-    assert sockets.client_address(None, forwarded("203.0.113.1")) == "203.0.113.1"
-    assert sockets.client_address(None, forwarded("nonsense")) is None
-    assert sockets.client_address("10.1.2.3", forwarded("203.0.113.1")) == "10.1.2.3"
+    assert sockets.find_client_address(None, forwarded("203.0.113.1")) == "203.0.113.1"
+    assert sockets.find_client_address(None, forwarded("nonsense")) is None
+    assert sockets.find_client_address("10.1.2.3", forwarded("203.0.113.1")) == "10.1.2.3"
 
 
 def test_one_spelling_for_each_client() -> None:
-    """Spellings of one address are one address, and a /64 network of IPv6 counts as one client."""
+    """All spellings of an address are the same address, and an IPv6 /64 network counts as one client."""
     spellings = ("2001:db8:0:1::1", "2001:DB8:0:1::1", "[2001:db8:0:1::1]:80", "2001:db8:0:1::1%eth0")
     assert {str(parse_address(spelling)) for spelling in spellings} == {"2001:db8:0:1::1"}
     assert address_block("2001:db8:0:1::1") == address_block("2001:db8:0:1:ffff::2") == "2001:db8:0:1::/64"
@@ -103,22 +103,22 @@ def test_one_spelling_for_each_client() -> None:
 
 
 @pytest.mark.parametrize("name", ["proxy.example.org", "10.0.0.1/8", "0.0.0.0/0", "::/0", "*", "10.0.0.0/40"])
-def test_names_that_are_no_proxies_stop_the_start(name: str) -> None:
-    """Neither a host name nor a network with host bits nor everybody can be trusted."""
-    with pytest.raises(SettingsError, match=r"^TOUCHSTONE_TRUSTED_PROXIES: ") as refused:
+def test_invalid_names_of_proxies_stop_the_start(name: str) -> None:
+    """A host name, a network with host bits and a network of all addresses are all refused."""
+    with pytest.raises(SettingsError, match=r"^TOUCHSTONE_TRUSTED_PROXIES: ") as failure:
         Settings.load({"TOUCHSTONE_TRUSTED_PROXIES": f"127.0.0.1, {name}"})
-    assert repr(name) in str(refused.value)
+    assert repr(name) in str(failure.value)
 
 
 def test_a_network_of_one_customer_is_one_caller() -> None:
-    """Changing the address within a /64 network gives nobody a further share."""
+    """Nobody gets a larger share by changing the address within a /64 network."""
     callers = {client_address({"client": (f"2001:db8:0:1::{number}", 1)}) for number in range(1, 9)}
     assert len(callers) == 1
     assert client_address({"client": ("2001:db8:0:2::1", 1)}) not in callers
     assert client_address({"client": None}) is None
 
 
-class Witness:
+class ScopeRecorder:
     """An application that keeps the scope of its last request."""
 
     scope: Scope
@@ -129,30 +129,32 @@ class Witness:
         await send({"type": "http.response.body", "body": b""})
 
 
-async def witnessed(tmp_path: Path, proxies: str, headers: Mapping[str, str]) -> tuple[Scope, dict[str, Any]]:
-    """The scope that reaches an application behind the edge, and the line of the access log."""
+async def request_through_edge(
+    tmp_path: Path, proxies: str, headers: Mapping[str, str]
+) -> tuple[Scope, dict[str, Any]]:
+    """Send a request; return the scope that the application gets, and the event of the access log."""
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_TRUSTED_PROXIES": proxies})
-    witness = Witness()
-    with structlog.testing.capture_logs() as lines:
-        transport = httpx2.ASGITransport(EdgeMiddleware(witness, settings), client=("10.1.2.3", 4567))
+    recorder = ScopeRecorder()
+    with structlog.testing.capture_logs() as events:
+        transport = httpx2.ASGITransport(EdgeMiddleware(recorder, settings), client=("10.1.2.3", 4567))
         async with httpx2.AsyncClient(transport=transport, base_url="http://test") as http:
             await http.get("/", headers=headers)
-    (line,) = (dict(line) for line in lines if line["event"] == "request")
-    return witness.scope, line
+    (access_event,) = (dict(event) for event in events if event["event"] == "request")
+    return recorder.scope, access_event
 
 
 async def test_applications_and_the_log_see_the_client(tmp_path: Path) -> None:
-    """Behind a trusted proxy the client's address and scheme stand in the scope, and its address in the log."""
-    claims = {"X-Forwarded-For": "127.0.0.1, 203.0.113.1", "X-Forwarded-Proto": "https"}
-    scope, line = await witnessed(tmp_path, "10.0.0.0/8", claims)
-    assert (scope["client"], scope["scheme"], line["client"]) == (("203.0.113.1", 0), "https", "203.0.113.1")
+    """Behind a trusted proxy, the scope has the address and scheme of the client, and the log its address."""
+    headers = {"X-Forwarded-For": "127.0.0.1, 203.0.113.1", "X-Forwarded-Proto": "https"}
+    scope, access_event = await request_through_edge(tmp_path, "10.0.0.0/8", headers)
+    assert (scope["client"], scope["scheme"], access_event["client"]) == (("203.0.113.1", 0), "https", "203.0.113.1")
     for proxies in ("", "10.9.9.9, unix"):
-        scope, line = await witnessed(tmp_path, proxies, claims)
-        assert (scope["client"], scope["scheme"], line["client"]) == (("10.1.2.3", 4567), "http", "10.1.2.3")
+        scope, access_event = await request_through_edge(tmp_path, proxies, headers)
+        assert (scope["client"], scope["scheme"], access_event["client"]) == (("10.1.2.3", 4567), "http", "10.1.2.3")
 
 
-@pytest.mark.parametrize("proto", ["", "wss", "https, http", "https\x01", "javascript"])
-async def test_a_scheme_that_is_none_is_ignored(tmp_path: Path, proto: str) -> None:
-    """Only a single `http` or `https` is taken from a proxy."""
-    scope, _ = await witnessed(tmp_path, "10.0.0.0/8", {"X-Forwarded-Proto": proto})
+@pytest.mark.parametrize("scheme", ["", "wss", "https, http", "https\x01", "javascript"])
+async def test_an_invalid_forwarded_scheme_is_ignored(tmp_path: Path, scheme: str) -> None:
+    """A proxy is believed only if it sends a single `http` or `https`."""
+    scope, _ = await request_through_edge(tmp_path, "10.0.0.0/8", {"X-Forwarded-Proto": scheme})
     assert (scope["client"], scope["scheme"]) == (("10.1.2.3", 4567), "http")

@@ -1,4 +1,4 @@
-"""Entity tags are compared as entity tags: never by substring, and never inside a malformed header."""
+"""Entity tags are compared as a whole, never as substrings, and a malformed header matches none."""
 
 import pytest
 from starlette.requests import Request

@@ -1,4 +1,4 @@
-"""The outermost layer: limits, admission, deadlines, request ids, and no trace of what broke."""
+"""The outermost middleware: limits, admission, deadlines, request ids, and error responses without details."""
 
 import asyncio
 import json
@@ -18,21 +18,25 @@ from touchstone.core.settings import Settings
 from touchstone.http.middleware import EdgeMiddleware
 
 
-class Stage:
-    """An application with a few behaviours, by path."""
+class ManyBehaviours:
+    """An application that behaves in a way named by the first component of the path.
+
+    Attributes:
+        running: the number of requests that it handles now.
+        go_on: the event that ends the requests that wait.
+    """
 
     def __init__(self) -> None:
-        self.inside = 0
-        self.most = 0
+        self.running = 0
         self.go_on = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.inside += 1
-        self.most = max(self.most, self.inside)
+        behaviour = scope["path"].strip("/").split("/")[0]
+        self.running += 1
         try:
-            await getattr(self, scope["path"].strip("/").split("/")[0])(scope, receive, send)
+            await getattr(self, behaviour)(scope, receive, send)
         finally:
-            self.inside -= 1
+            self.running -= 1
 
     async def echo(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = b""
@@ -41,17 +45,17 @@ class Stage:
             body += message.get("body", b"")
             if not message.get("more_body"):
                 break
-        await answer(send, body)
+        await respond(send, body)
 
     async def wait(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.go_on.wait()
-        await answer(send, b"done")
+        await respond(send, b"done")
 
     async def crash(self, scope: Scope, receive: Receive, send: Send) -> None:
         raise ValueError("a secret detail")
 
     async def health(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await answer(send, b"live")
+        await respond(send, b"live")
 
     async def save(self, scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
@@ -60,7 +64,7 @@ class Stage:
         if message["type"] == "http.disconnect":
             await send({"type": "http.response.start", "status": 500, "headers": []})
             raise ClientDisconnect
-        await answer(send, b"saved")
+        await respond(send, b"saved")
 
     async def endless(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -77,38 +81,43 @@ class Stage:
         await send({"type": "http.response.body", "body": b""})
 
     async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await answer(send, b"event", content_type=b"text/event-stream", more=True)
-        waits = [asyncio.ensure_future(wait) for wait in (self.go_on.wait(), gone(receive))]
+        await respond(send, b"event", content_type=b"text/event-stream", more_body=True)
+        waits = [asyncio.ensure_future(wait) for wait in (self.go_on.wait(), disconnected(receive))]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
             wait.cancel()
         await send({"type": "http.response.body", "body": b""})
 
 
-async def gone(receive: Receive) -> None:
-    """Return when the client has gone away, or been answered."""
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client has disconnected or has got its response."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def answer(send: Send, body: bytes, *, content_type: bytes = b"text/plain", more: bool = False) -> None:
+async def respond(send: Send, body: bytes, *, content_type: bytes = b"text/plain", more_body: bool = False) -> None:
+    """Send a response, or with `more_body` the beginning of one."""
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", content_type)]})
-    await send({"type": "http.response.body", "body": body, "more_body": more})
+    await send({"type": "http.response.body", "body": body, "more_body": more_body})
 
 
-def edge(stage: Stage, tmp_path: Path, *, large: Collection[str] = ("/echo/large",), **settings: Any) -> EdgeMiddleware:
-    names = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in settings.items()}
-    loaded = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **names})
-    return EdgeMiddleware(stage, loaded, upload_paths=frozenset(large))
+def edge(
+    app: ManyBehaviours, tmp_path: Path, *, large: Collection[str] = ("/echo/large",), **changes: Any
+) -> EdgeMiddleware:
+    """Return the middleware around an application, with changed settings and these paths for large bodies."""
+    variables = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in changes.items()}
+    settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **variables})
+    return EdgeMiddleware(app, settings, upload_paths=frozenset(large))
 
 
 def client(app: EdgeMiddleware) -> httpx2.AsyncClient:
+    """Return a client that calls the application without a network."""
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test")
 
 
-async def test_bodies_have_a_limit_of_their_own_for_uploads(tmp_path: Path) -> None:
-    """A body over the limit is 413, declared or streamed; an upload may be larger."""
-    app = edge(Stage(), tmp_path, body_max_bytes=1024, upload_max_bytes=4096)
+async def test_uploads_have_a_higher_limit_than_other_bodies(tmp_path: Path) -> None:
+    """A body over the limit gets 413, whether its length is declared or not; an upload may be larger."""
+    app = edge(ManyBehaviours(), tmp_path, body_max_bytes=1024, upload_max_bytes=4096)
 
     async def pieces() -> Any:
         for _ in range(20):
@@ -124,33 +133,33 @@ async def test_bodies_have_a_limit_of_their_own_for_uploads(tmp_path: Path) -> N
 
 
 async def test_headers_have_limits(tmp_path: Path) -> None:
-    """Too many or too long ones are 431."""
-    async with client(edge(Stage(), tmp_path)) as http:
+    """Too many headers or too long ones get 431."""
+    async with client(edge(ManyBehaviours(), tmp_path)) as http:
         assert (await http.get("/echo", headers={f"x-{i}": "1" for i in range(120)})).status_code == 431
         assert (await http.get("/echo", headers={"x-long": "a" * 40_000})).status_code == 431
 
 
 async def test_requests_over_the_limit_wait_and_then_are_refused(tmp_path: Path) -> None:
-    """As many work as are allowed, as many more wait, the rest is told at once; health always answers."""
-    stage = Stage()
-    async with client(edge(stage, tmp_path, max_concurrency=2, queue_seconds=30)) as http:
+    """As many requests as allowed run, as many more wait, and others are refused at once; health always responds."""
+    app = ManyBehaviours()
+    async with client(edge(app, tmp_path, max_concurrency=2, queue_seconds=30)) as http:
         running = [asyncio.ensure_future(http.get("/wait")) for _ in range(4)]
-        while stage.inside < 2:
+        while app.running < 2:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         refused = await http.get("/wait")
         assert (refused.status_code, refused.json()["code"], refused.headers["retry-after"]) == (503, "overloaded", "1")
         assert (await http.get("/health/live")).text == "live"
-        stage.go_on.set()
-        assert [(await one).status_code for one in running] == [200] * 4
+        app.go_on.set()
+        assert [(await response).status_code for response in running] == [200] * 4
         assert (await http.get("/wait")).status_code == 200
 
 
-async def test_who_would_wait_too_long_is_refused_before_anything_is_asked_of_it(tmp_path: Path) -> None:
-    """Not even its body is read; health always answers."""
-    stage = Stage()
-    app = edge(stage, tmp_path, max_concurrency=1, queue_seconds=30)
-    app._caller_of = lambda scope: scope["client"][0]
+async def test_a_request_that_would_wait_too_long_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """Not even its body is read; health always responds."""
+    app = ManyBehaviours()
+    middleware = edge(app, tmp_path, max_concurrency=1, queue_seconds=30)
+    middleware._caller_of = lambda scope: scope["client"][0]
 
     async def receive() -> Any:
         await asyncio.Event().wait()
@@ -159,28 +168,28 @@ async def test_who_would_wait_too_long_is_refused_before_anything_is_asked_of_it
         statuses: list[int] = []
 
         async def send(message: Any) -> None:
-            statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
 
-        headers = [(b"host", b"test")]
-        given = {"type": "http", "http_version": "1.1", "method": "POST", "path": path, "client": (address, 1)}
-        await app({**given, "headers": headers}, receive, send)
+        scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": path, "client": (address, 1)}
+        await middleware({**scope, "headers": [(b"host", b"test")]}, receive, send)
         return statuses[0]
 
     running, waiting = (asyncio.ensure_future(status_of("192.0.2.1")) for _ in range(2))
     await asyncio.sleep(0.05)
     assert await asyncio.wait_for(status_of("192.0.2.1"), 10) == 503
     assert await asyncio.wait_for(status_of("192.0.2.1", "/health/live"), 10) == 200
-    stage.go_on.set()
+    app.go_on.set()
     assert [await running, await waiting] == [200, 200]
 
 
-async def test_a_refused_client_asks_again_on_the_same_connection(tmp_path: Path) -> None:
-    """The refusal says who it is for, as every answer does, and the connection serves the next request."""
-    stage = Stage()
-    app = edge(stage, tmp_path, max_concurrency=1, queue_seconds=30)
-    async with listening(app) as address, httpx2.AsyncClient() as http:
-        working = [asyncio.ensure_future(http.get(f"{address}/wait")) for _ in range(2)]
-        while stage.inside < 1 or app._admission.waiting < 1:
+async def test_a_refused_client_can_ask_again_on_the_same_connection(tmp_path: Path) -> None:
+    """The refusal has the headers of every response, and the connection serves the next request."""
+    app = ManyBehaviours()
+    middleware = edge(app, tmp_path, max_concurrency=1, queue_seconds=30)
+    async with listening(middleware) as address, httpx2.AsyncClient() as http:
+        accepted = [asyncio.ensure_future(http.get(f"{address}/wait")) for _ in range(2)]
+        while app.running < 1 or middleware._admission.waiting < 1:
             await asyncio.sleep(0.01)
 
         reader, writer = await begin(address, b"GET /wait HTTP/1.1\r\nHost: x\r\nX-Request-ID: my-request-1\r\n\r\n")
@@ -192,29 +201,29 @@ async def test_a_refused_client_asks_again_on_the_same_connection(tmp_path: Path
         body = await asyncio.wait_for(reader.readuntil(b"}"), 10)
         assert json.loads(body)["code"] == "overloaded"
 
-        stage.go_on.set()
-        assert [(await answered).status_code for answered in working] == [200, 200]
+        app.go_on.set()
+        assert [(await response).status_code for response in accepted] == [200, 200]
         writer.write(b"GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
         writer.close()
 
 
 async def test_an_event_stream_holds_no_place(tmp_path: Path) -> None:
-    """Open streams leave room for work."""
-    stage = Stage()
+    """While a stream is open, other requests can run in its place."""
+    app = ManyBehaviours()
     async with (
-        listening(edge(stage, tmp_path, max_concurrency=1)) as address,
+        listening(edge(app, tmp_path, max_concurrency=1)) as address,
         httpx2.AsyncClient() as http,
         http.stream("GET", f"{address}/stream") as stream,
     ):
         assert stream.status_code == 200
         assert (await http.post(f"{address}/echo", content=b"x")).status_code == 200
-        stage.go_on.set()
+        app.go_on.set()
 
 
-async def test_a_client_that_stops_sending_is_told_so(tmp_path: Path) -> None:
-    """The rest of a body must come within the deadline."""
-    async with listening(edge(Stage(), tmp_path, receive_timeout_seconds=0.2)) as address:
+async def test_a_client_that_stops_sending_gets_a_timeout(tmp_path: Path) -> None:
+    """The rest of a body must arrive within the deadline."""
+    async with listening(edge(ManyBehaviours(), tmp_path, receive_timeout_seconds=0.2)) as address:
         host, port = address.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
@@ -222,52 +231,53 @@ async def test_a_client_that_stops_sending_is_told_so(tmp_path: Path) -> None:
         writer.close()
 
 
-async def test_who_waits_for_a_body_can_be_cancelled(tmp_path: Path) -> None:
-    """A stop reaches the server's own channel, which gives back what it holds."""
-    given_back = asyncio.Event()
+async def test_a_request_that_waits_for_its_body_can_be_cancelled(tmp_path: Path) -> None:
+    """The cancellation reaches the `receive` of the server, which can then clean up."""
+    cleaned_up = asyncio.Event()
 
     async def receive() -> Any:
         try:
             await asyncio.Event().wait()
         finally:
-            given_back.set()
+            cleaned_up.set()
 
     async def send(message: Any) -> None:
         raise AssertionError(message)
 
     scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/echo", "headers": [(b"host", b"test")]}
-    waiting = asyncio.ensure_future(edge(Stage(), tmp_path)(scope, receive, send))
+    waiting = asyncio.ensure_future(edge(ManyBehaviours(), tmp_path)(scope, receive, send))
     await asyncio.sleep(0.05)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert given_back.is_set()
+    assert cleaned_up.is_set()
 
 
-async def test_what_breaks_leaves_no_trace_in_the_answer(tmp_path: Path) -> None:
-    """An exception is a 500 in the error shape, with the request id to report."""
-    async with client(edge(Stage(), tmp_path)) as http:
-        broken = await http.get("/crash", headers={"x-request-id": "my-request-1"})
-        assert (broken.status_code, broken.json()["code"]) == (500, "internal_error")
-        assert "secret" not in broken.text
-        assert broken.headers["x-request-id"] == "my-request-1"
+async def test_the_response_to_an_unexpected_exception_has_no_details(tmp_path: Path) -> None:
+    """An exception gets a 500 in the usual form, with the request id that its user can report."""
+    async with client(edge(ManyBehaviours(), tmp_path)) as http:
+        response = await http.get("/crash", headers={"x-request-id": "my-request-1"})
+        assert (response.status_code, response.json()["code"]) == (500, "internal_error")
+        assert "secret" not in response.text
+        assert response.headers["x-request-id"] == "my-request-1"
 
 
-@pytest.mark.parametrize("given", ["short", "a" * 65, "with space", "\x1b[31mred---"])
-async def test_a_request_id_that_could_harm_a_log_is_replaced(tmp_path: Path, given: str) -> None:
-    """Only plain ids are taken over."""
-    async with client(edge(Stage(), tmp_path)) as http:
-        assert (await http.get("/health/live", headers={"x-request-id": given})).headers["x-request-id"] != given
+@pytest.mark.parametrize("request_id", ["short", "a" * 65, "with space", "\x1b[31mred---"])
+async def test_a_request_id_that_could_harm_a_log_is_replaced(tmp_path: Path, request_id: str) -> None:
+    """Only a request id of plain characters and of moderate length is kept."""
+    async with client(edge(ManyBehaviours(), tmp_path)) as http:
+        response = await http.get("/health/live", headers={"x-request-id": request_id})
+        assert response.headers["x-request-id"] != request_id
 
 
-def count_of(method: str, status: int) -> float:
-    """How many requests of this method ended with this status so far."""
+def request_count(method: str, status: int) -> float:
+    """Return how many requests of this method have got this status so far."""
     labels = {"method": method, "status": str(status)}
     return REGISTRY.get_sample_value("touchstone_requests_total", labels) or 0.0
 
 
-async def exchange(address: str, raw: bytes) -> bytes:
-    """What the server answers to these bytes, until it closes the connection."""
+async def send_and_read_all(address: str, raw: bytes) -> bytes:
+    """Send these bytes and return what the server sends until it closes the connection."""
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(raw)
@@ -276,7 +286,7 @@ async def exchange(address: str, raw: bytes) -> bytes:
     return received
 
 
-AMBIGUOUS = {
+AMBIGUOUS_REQUESTS = {
     "a transfer coding beside chunked": (
         b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"
     ),
@@ -289,68 +299,67 @@ AMBIGUOUS = {
 }
 
 
-@pytest.mark.parametrize("raw", AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
+@pytest.mark.parametrize("raw", AMBIGUOUS_REQUESTS.values(), ids=AMBIGUOUS_REQUESTS.keys())
 async def test_a_head_that_two_servers_could_read_differently_is_refused(tmp_path: Path, raw: bytes) -> None:
-    """The refusal has the shape of every other, and the connection is closed after it."""
-    async with listening(edge(Stage(), tmp_path)) as address:
-        head, _, body = (await exchange(address, raw)).partition(b"\r\n\r\n")
+    """The error response has the usual form, and the connection is closed after it."""
+    async with listening(edge(ManyBehaviours(), tmp_path)) as address:
+        head, _, body = (await send_and_read_all(address, raw)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert b"connection: close" in head.lower()
     assert json.loads(body) == {"detail": "Requête mal formée", "code": "bad_request", "errors": []}
 
 
 async def test_old_and_chunked_requests_are_answered(tmp_path: Path) -> None:
-    """HTTP/1.0 needs no Host, and `chunked` in any case is a transfer coding that the server undoes."""
+    """HTTP/1.0 needs no Host, and the server decodes the transfer coding `chunked` in any case of letters."""
     chunked = b"POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n"
-    async with listening(edge(Stage(), tmp_path)) as address:
-        assert b"\r\n\r\n4\r\nlive\r\n" in await exchange(address, b"GET /health/live HTTP/1.0\r\n\r\n")
-        assert b"\r\nabc\r\n" in await exchange(address, chunked + b"3\r\nabc\r\n0\r\n\r\n")
+    async with listening(edge(ManyBehaviours(), tmp_path)) as address:
+        assert b"\r\n\r\n4\r\nlive\r\n" in await send_and_read_all(address, b"GET /health/live HTTP/1.0\r\n\r\n")
+        assert b"\r\nabc\r\n" in await send_and_read_all(address, chunked + b"3\r\nabc\r\n0\r\n\r\n")
 
 
 async def test_a_client_that_goes_away_is_no_error_of_the_service(tmp_path: Path) -> None:
-    """A broken upload is counted as 499, without a traceback, whatever the application makes of it."""
-    before = count_of("POST", 499), count_of("POST", 500)
+    """An interrupted upload is counted as 499 and logged without a traceback, whatever the application raises."""
+    before = request_count("POST", 499), request_count("POST", 500)
     upload = b"POST /save/large HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc"
-    stage = Stage()
-    stage_edge = edge(stage, tmp_path, large=("/save/large",))
-    with structlog.testing.capture_logs() as logged:
-        async with listening(stage_edge) as address:
+    app = ManyBehaviours()
+    with structlog.testing.capture_logs() as events:
+        async with listening(edge(app, tmp_path, large=("/save/large",))) as address:
             host, port = address.removeprefix("http://").split(":")
             _, writer = await asyncio.open_connection(host, int(port))
             writer.write(upload)
-            while stage.inside == 0:
+            while app.running == 0:
                 await asyncio.sleep(0.01)
             writer.transport.abort()
-            while stage.inside:
+            while app.running:
                 await asyncio.sleep(0.01)
-    assert [event for event in logged if event["log_level"] == "error"] == []
-    assert (count_of("POST", 499), count_of("POST", 500)) == (before[0] + 1, before[1])
+    assert [event for event in events if event["log_level"] == "error"] == []
+    assert (request_count("POST", 499), request_count("POST", 500)) == (before[0] + 1, before[1])
 
 
 async def test_head_is_answered_with_the_headers_of_get(tmp_path: Path) -> None:
-    """The body stays behind, an endless one too; the access log says what was asked."""
-    before = count_of("HEAD", 200)
-    async with listening(edge(Stage(), tmp_path)) as address, httpx2.AsyncClient() as http:
+    """No body is sent, not even the beginning of an endless one, and the request is counted as HEAD."""
+    before = request_count("HEAD", 200)
+    async with listening(edge(ManyBehaviours(), tmp_path)) as address, httpx2.AsyncClient() as http:
         for path in ("/health/live", "/sized", "/stream"):
-            answer = await http.head(f"{address}{path}")
-            assert (answer.status_code, answer.content) == (200, b"")
+            response = await http.head(f"{address}{path}")
+            assert (response.status_code, response.content) == (200, b"")
         assert (await http.head(f"{address}/sized")).headers["content-length"] == "5"
-    assert count_of("HEAD", 200) == before + 4
+    assert request_count("HEAD", 200) == before + 4
 
 
 async def test_allow_names_head_beside_get(tmp_path: Path) -> None:
-    """A client that reads `Allow` learns that HEAD may be asked."""
-    async with client(edge(Stage(), tmp_path)) as http:
+    """A client learns from `Allow` that it may send HEAD."""
+    async with client(edge(ManyBehaviours(), tmp_path)) as http:
         assert (await http.put("/only")).headers["allow"] == "DELETE, GET, HEAD"
 
 
-def posted(path: str, length: int) -> bytes:
-    """The head of a request with a body."""
+def post_head(path: str, length: int) -> bytes:
+    """Return the head of a request with a body of this length."""
     return f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode()
 
 
 async def begin(address: str, raw: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Send the beginning of a request."""
+    """Send the beginning of a request on a new connection, and return the connection."""
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(raw)
@@ -359,31 +368,31 @@ async def begin(address: str, raw: bytes) -> tuple[asyncio.StreamReader, asyncio
 
 
 async def test_incomplete_requests_and_unread_answers_hold_no_slot(tmp_path: Path) -> None:
-    """With one slot for all, others are answered beside a body that stays out, an upload and an answer nobody reads."""
-    stage_edge = edge(Stage(), tmp_path, large=("/save/large",), max_concurrency=1)
-    async with listening(stage_edge) as address, httpx2.AsyncClient() as http:
-        slow = [
-            await begin(address, posted("/echo", 10) + b"abc"),
-            await begin(address, posted("/save/large", 1000) + b"abc"),
+    """With a single slot, requests run beside an incomplete body, an unfinished upload and a response nobody reads."""
+    middleware = edge(ManyBehaviours(), tmp_path, large=("/save/large",), max_concurrency=1)
+    async with listening(middleware) as address, httpx2.AsyncClient() as http:
+        connections = [
+            await begin(address, post_head("/echo", 10) + b"abc"),
+            await begin(address, post_head("/save/large", 1000) + b"abc"),
             await begin(address, b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n"),
         ]
         await asyncio.sleep(0.2)
         for _ in range(3):
             assert (await http.post(f"{address}/echo", content=b"x")).text == "x"
-        for _, writer in slow:
+        for _, writer in connections:
             writer.transport.abort()
 
 
 async def test_uploads_have_slots_of_their_own(tmp_path: Path) -> None:
-    """One address has at most half of them; whoever comes too late is told when to come again."""
-    stage_edge = edge(Stage(), tmp_path, large=("/save/large",), max_uploads=4)
-    async with listening(stage_edge) as address, httpx2.AsyncClient() as http:
-        slow = [await begin(address, posted("/save/large", 1000) + b"abc") for _ in range(2)]
+    """One address gets at most half of them; a further upload is refused with the time to wait."""
+    middleware = edge(ManyBehaviours(), tmp_path, large=("/save/large",), max_uploads=4)
+    async with listening(middleware) as address, httpx2.AsyncClient() as http:
+        uploads = [await begin(address, post_head("/save/large", 1000) + b"abc") for _ in range(2)]
         await asyncio.sleep(0.2)
         refused = await http.post(f"{address}/save/large", content=b"x")
         assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
         assert refused.headers["retry-after"] == "5"
-        for _, writer in slow:
+        for _, writer in uploads:
             writer.transport.abort()
         await asyncio.sleep(0.2)
         assert (await http.post(f"{address}/save/large", content=b"x")).text == "saved"
@@ -391,24 +400,24 @@ async def test_uploads_have_slots_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/echo", "/save/large"])
 async def test_a_body_below_the_minimum_rate_is_refused_within_ten_seconds(tmp_path: Path, path: str) -> None:
-    """Although a part of it comes now and then."""
-    async with listening(edge(Stage(), tmp_path, large=("/save/large",))) as address:
-        reader, writer = await begin(address, posted(path, 10_000))
-        answer = asyncio.ensure_future(reader.readline())
+    """A byte now and then does not save it."""
+    async with listening(edge(ManyBehaviours(), tmp_path, large=("/save/large",))) as address:
+        reader, writer = await begin(address, post_head(path, 10_000))
+        status_line = asyncio.ensure_future(reader.readline())
         for _ in range(30):
             writer.write(b"a")
             await asyncio.sleep(0.5)
-            if answer.done():
+            if status_line.done():
                 break
-        assert b" 408 " in await answer
+        assert b" 408 " in await status_line
         writer.close()
 
 
 async def test_an_upload_may_take_longer_than_a_body(tmp_path: Path) -> None:
-    """It has a minimum rate, but no deadline as a whole."""
-    stage_edge = edge(Stage(), tmp_path, large=("/save/large",), receive_timeout_seconds=0.3)
-    async with listening(stage_edge) as address:
-        reader, writer = await begin(address, posted("/save/large", 10))
+    """An upload has a minimum rate, but no deadline for the whole of it."""
+    middleware = edge(ManyBehaviours(), tmp_path, large=("/save/large",), receive_timeout_seconds=0.3)
+    async with listening(middleware) as address:
+        reader, writer = await begin(address, post_head("/save/large", 10))
         for _ in range(10):
             await asyncio.sleep(0.1)
             writer.write(b"a")
@@ -416,11 +425,11 @@ async def test_an_upload_may_take_longer_than_a_body(tmp_path: Path) -> None:
         writer.close()
 
 
-async def test_bodies_share_a_memory(tmp_path: Path) -> None:
-    """Large ones that are received at the same time are refused beyond it; small ones are not."""
-    stage_edge = edge(Stage(), tmp_path, max_concurrency=1, body_max_bytes=200_000)
-    async with listening(stage_edge) as address, httpx2.AsyncClient() as http:
-        _, first = await begin(address, posted("/echo", 200_000) + b"a" * 150_000)
+async def test_large_bodies_share_a_limited_memory(tmp_path: Path) -> None:
+    """Large bodies that would exceed the shared memory are refused; small ones are not."""
+    middleware = edge(ManyBehaviours(), tmp_path, max_concurrency=1, body_max_bytes=200_000)
+    async with listening(middleware) as address, httpx2.AsyncClient() as http:
+        _, first = await begin(address, post_head("/echo", 200_000) + b"a" * 150_000)
         await asyncio.sleep(0.2)
         refused = await http.post(f"{address}/echo", content=b"a" * 150_000)
         assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")

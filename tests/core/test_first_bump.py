@@ -1,4 +1,4 @@
-"""The first move of a counter, when several processes make it at once."""
+"""The first increment of a version counter, when several transactions make it at the same time."""
 
 import asyncio
 
@@ -6,15 +6,15 @@ from touchstone.database import versions
 from touchstone.database.engine import Database
 
 
-async def test_first_moves_made_at_once_all_count(database: Database) -> None:
-    """On an empty database concurrent transactions each get a number of their own."""
+async def test_simultaneous_first_increments_all_count(database: Database) -> None:
+    """Concurrent transactions on an empty database each get a version of their own."""
 
-    async def move() -> int:
+    async def increment() -> int:
         async with database.writing() as rows:
-            moved = await versions.bump(rows, versions.ACCOUNTS)
+            version = await versions.increment_version(rows, versions.ACCOUNTS)
             await asyncio.sleep(0.02)
-            return moved
+            return version
 
-    assert sorted(await asyncio.gather(*(move() for _ in range(5)))) == [1, 2, 3, 4, 5]
+    assert sorted(await asyncio.gather(*(increment() for _ in range(5)))) == [1, 2, 3, 4, 5]
     async with database.reading() as rows:
-        assert await versions.current(rows, versions.ACCOUNTS) == 5
+        assert await versions.read_version(rows, versions.ACCOUNTS) == 5

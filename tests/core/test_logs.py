@@ -1,4 +1,4 @@
-"""The log is one line an event, whatever the event says."""
+"""The log has exactly one line for each event, whatever the event contains."""
 
 import json
 
@@ -11,17 +11,17 @@ from touchstone.core.settings import Settings
 HOSTILE = "a\nlevel=error\x1b[31m\u202e"
 
 
-@pytest.mark.parametrize("form", ["json", "console", "auto"])
-def test_nothing_that_is_logged_starts_a_line(form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Control characters are escaped in every form, and fields keep their values apart."""
-    logs.configure(Settings.load({"TOUCHSTONE_LOG_FORMAT": form}))
+@pytest.mark.parametrize("log_format", ["json", "console", "auto"])
+def test_no_logged_value_can_begin_a_new_line(log_format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Control characters are escaped in every format, and JSON keeps the values of fields apart."""
+    logs.configure_logging(Settings.load({"TOUCHSTONE_LOG_FORMAT": log_format}))
     structlog.get_logger("x").info("request", path=HOSTILE, number=3)
     structlog.get_logger("x").debug("not shown")
     lines = capsys.readouterr().err.splitlines()
     structlog.reset_defaults()
     assert len(lines) == 1
     assert "\x1b[31m\u202e" not in lines[0]
-    if form != "console":
-        found = json.loads(lines[0])
-        assert (found["event"], found["level"], found["number"]) == ("request", "info", 3)
-        assert found["path"] == HOSTILE.encode("unicode_escape").decode()
+    if log_format != "console":
+        event = json.loads(lines[0])
+        assert (event["event"], event["level"], event["number"]) == ("request", "info", 3)
+        assert event["path"] == HOSTILE.encode("unicode_escape").decode()

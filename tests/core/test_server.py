@@ -1,4 +1,4 @@
-"""The server around an application: deadlines, refusals of what is not HTTP, and where it listens."""
+"""The server around an application: deadlines, malformed requests, limits of connections, and its address."""
 
 import asyncio
 import contextlib
@@ -27,71 +27,77 @@ from touchstone.http.listener import listener_address
 from touchstone.http.server import serve
 
 APP = PlainTextResponse("ok")
-SLACK = 5.0
+SLACK_SECONDS = 5.0  # added to deadlines, because the machine may be busy
 
 
-async def talk(where: str, raw: bytes) -> bytes:
-    """What comes back until the server closes the connection."""
-    host, port = where.removeprefix("http://").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
+async def send_and_read_all(address: str, raw: bytes) -> bytes:
+    """Send these bytes and return what the server sends until it closes the connection."""
+    reader, writer = await asyncio.open_connection(*host_and_port(address))
     writer.write(raw)
-    answer = await reader.read()
+    received = await reader.read()
     writer.close()
-    return answer
+    return received
 
 
-async def test_what_is_not_http_is_refused_in_the_contracts_shape() -> None:
-    """Even the parser's refusal is JSON with a code."""
-    async with listening(APP) as where:
-        head, _, body = (await talk(where, b"\x16\x03\x01 hello\r\n\r\n")).partition(b"\r\n\r\n")
+def host_and_port(address: str) -> tuple[str, int]:
+    """Return the host and the port in the address of a server."""
+    host, port = address.removeprefix("http://").split(":")
+    return host, int(port)
+
+
+async def test_bytes_that_are_not_http_get_the_usual_error_response() -> None:
+    """Even an error of the HTTP parser is reported as JSON with a code."""
+    async with listening(APP) as address:
+        head, _, body = (await send_and_read_all(address, b"\x16\x03\x01 hello\r\n\r\n")).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert json.loads(body) == {"detail": "Requête mal formée", "code": "bad_request", "errors": []}
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
-async def test_a_connection_that_never_finishes_its_headers_is_closed(begun: bytes) -> None:
-    """A silent or half-sent request is given five seconds."""
-    async with listening(APP) as where:
-        started = time.monotonic()
-        assert await asyncio.wait_for(talk(where, begun), HEADER_SECONDS + SLACK) == b""
-        assert time.monotonic() - started < HEADER_SECONDS + SLACK
+@pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
+async def test_a_connection_that_never_finishes_its_headers_is_closed(beginning: bytes) -> None:
+    """A silent connection and one with half a request are closed after five seconds."""
+    async with listening(APP) as address:
+        started_at = time.monotonic()
+        reading = send_and_read_all(address, beginning)
+        assert await asyncio.wait_for(reading, HEADER_SECONDS + SLACK_SECONDS) == b""
+        assert time.monotonic() - started_at < HEADER_SECONDS + SLACK_SECONDS
 
 
-ANSWERED = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+COMPLETE_REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.mark.parametrize("then", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", ANSWERED + ANSWERED])
-async def test_a_connection_that_rests_is_closed(monkeypatch: pytest.MonkeyPatch, then: bytes) -> None:
-    """After its last whole answer, be it silent or half way through another request; what is whole is answered."""
+@pytest.mark.parametrize("rest", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", COMPLETE_REQUEST + COMPLETE_REQUEST])
+async def test_an_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch, rest: bytes) -> None:
+    """It is closed even in the middle of another request, but all complete requests get responses before."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.KEEP_ALIVE_SECONDS", 0.2)
-    async with listening(APP) as where:
-        answer = await asyncio.wait_for(talk(where, ANSWERED + then), SLACK)
-    assert answer.count(b"HTTP/1.1 200 OK") == 1 + then.count(ANSWERED)
+    async with listening(APP) as address:
+        received = await asyncio.wait_for(send_and_read_all(address, COMPLETE_REQUEST + rest), SLACK_SECONDS)
+    assert received.count(b"HTTP/1.1 200 OK") == 1 + rest.count(COMPLETE_REQUEST)
 
 
-async def test_an_answer_that_takes_long_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody rests while an answer is being made."""
+async def test_a_slow_response_keeps_its_connection_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection is not idle while the application works on its request."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.KEEP_ALIVE_SECONDS", 0.2)
 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.5)
         await APP(scope, receive, send)
 
-    async with listening(slow) as where:
-        assert b"HTTP/1.1 200 OK" in await asyncio.wait_for(talk(where, ANSWERED), SLACK)
+    async with listening(slow) as address:
+        assert b"HTTP/1.1 200 OK" in await asyncio.wait_for(send_and_read_all(address, COMPLETE_REQUEST), SLACK_SECONDS)
 
 
-async def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
-    """The start stops with the variables to change."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+async def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:
+    """The start stops with the name of the variable to change."""
+    with socket.create_server(("127.0.0.1", 0)) as other_listener:
+        port = str(other_listener.getsockname()[1])
         settings = Settings.load({"TOUCHSTONE_PORT": port, "TOUCHSTONE_DATA_DIR": str(tmp_path)})
         with pytest.raises(SettingsError, match=r"TOUCHSTONE_PORT: cannot listen on 127\.0\.0\.1"):
             await serve(nullcontext(APP), settings, ready=print)
 
 
-def test_addresses_are_written_as_people_open_them(tmp_path: Path) -> None:
-    """IPv6 in brackets, sockets by their path."""
+def test_the_address_of_a_listener_is_written_as_people_use_it(tmp_path: Path) -> None:
+    """The address is a URL, or the path of a unix socket."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         assert listener_address(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
     with socket.socket(socket.AF_UNIX) as listener:
@@ -99,14 +105,8 @@ def test_addresses_are_written_as_people_open_them(tmp_path: Path) -> None:
         assert listener_address(listener) == f"unix:{tmp_path}/s"
 
 
-def listener_of(where: str) -> tuple[str, int]:
-    """The host and port of an address."""
-    host, port = where.removeprefix("http://").split(":")
-    return host, int(port)
-
-
 async def large(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with more than any buffer on the way holds."""
+    """Send a response that is larger than all buffers between the application and the client."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     for _ in range(1000):
         await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
@@ -114,152 +114,160 @@ async def large(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer without reading the body."""
+    """Send a response without reading the body of the request."""
     await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
 
 
-SLOW = {
-    "headers of a second request": (APP, ANSWERED + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "),
-    "an answer that is never read": (large, ANSWERED),
+SLOW_CLIENTS = {
+    "headers of a second request": (APP, COMPLETE_REQUEST + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "),
+    "a response that is never read": (large, COMPLETE_REQUEST),
     "the rest of a refused body": (refuse, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nabc"),
 }
 
 
-@pytest.mark.parametrize(("app", "sent"), SLOW.values(), ids=SLOW.keys())
+@pytest.mark.parametrize(("app", "sent"), SLOW_CLIENTS.values(), ids=SLOW_CLIENTS.keys())
 async def test_a_slow_connection_is_closed_within_ten_seconds(app: ASGIApp, sent: bytes) -> None:
-    """Whatever it is slow at, and although it sends or reads a byte now and then."""
-    async with listening(app) as where:
+    """It is closed whatever it is slow at, although it sends a byte now and then."""
+    async with listening(app) as address:
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.connect(listener_of(where))
+            client.connect(host_and_port(address))
             client.sendall(sent)
-            poll = select.poll()
-            poll.register(client, select.POLLRDHUP)
-            started = time.monotonic()
-            while not await asyncio.to_thread(poll.poll, 500):
-                assert time.monotonic() - started < 10 + SLACK
+            closing = select.poll()
+            closing.register(client, select.POLLRDHUP)
+            started_at = time.monotonic()
+            while not await asyncio.to_thread(closing.poll, 500):
+                assert time.monotonic() - started_at < 10 + SLACK_SECONDS
                 with contextlib.suppress(OSError):
                     client.send(b"a")
 
 
-async def test_a_steady_reader_gets_its_whole_answer() -> None:
-    """One that takes longer than every deadline, but reads all the time."""
-    async with listening(large) as where:
-        reader, writer = await asyncio.open_connection(*listener_of(where))
+async def test_a_steady_reader_gets_the_complete_response() -> None:
+    """A client that reads all the time may take longer than every deadline."""
+    async with listening(large) as address:
+        reader, writer = await asyncio.open_connection(*host_and_port(address))
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        size = 0
-        while part := await reader.read(250_000):
-            size += len(part)
+        byte_count = 0
+        while chunk := await reader.read(250_000):
+            byte_count += len(chunk)
             await asyncio.sleep(0.015)
         writer.close()
-    assert size > 100_000_000
+    assert byte_count > 100_000_000
 
 
 async def test_connections_of_one_address_are_limited() -> None:
-    """The one too many is told so at once; a trusted proxy and the others are not concerned."""
+    """A connection over the limit is refused at once; trusted proxies and other addresses are not affected."""
     limits = ConnectionLimits(per_address=2, proxies=TrustedProxies.parse(["127.0.0.3"]))
 
-    async def ask_from(source: str) -> tuple[asyncio.StreamWriter, bytes]:
-        reader, writer = await asyncio.open_connection(*listener_of(where), local_addr=(source, 0))
-        writer.write(ANSWERED)
+    async def connect_from(source: str) -> tuple[asyncio.StreamWriter, bytes]:
+        reader, writer = await asyncio.open_connection(*host_and_port(address), local_addr=(source, 0))
+        writer.write(COMPLETE_REQUEST)
         return writer, await reader.readline()
 
-    async with listening(APP, limits=limits) as where:
-        answers = [await ask_from(source) for source in ["127.0.0.2"] * 3 + ["127.0.0.3"] * 4 + ["127.0.0.1"]]
-        assert [line.split()[1] for _, line in answers] == [b"200", b"200", b"503", *[b"200"] * 5]
-        answers[0][0].close()
+    async with listening(APP, limits=limits) as address:
+        connections = [await connect_from(source) for source in ["127.0.0.2"] * 3 + ["127.0.0.3"] * 4 + ["127.0.0.1"]]
+        assert [line.split()[1] for _, line in connections] == [b"200", b"200", b"503", *[b"200"] * 5]
+        connections[0][0].close()
         await asyncio.sleep(0.1)
-        answers.append(await ask_from("127.0.0.2"))
-        assert answers[-1][1].split()[1] == b"200"
-        for writer, _ in answers:
+        connections.append(await connect_from("127.0.0.2"))
+        assert connections[-1][1].split()[1] == b"200"
+        for writer, _ in connections:
             writer.close()
 
 
 async def test_slow_connections_of_one_address_are_limited() -> None:
-    """The many are closed long before their deadline, and one that is not slow stays."""
+    """Those over the limit are closed long before their deadline, and one that is not slow stays open."""
     limits = ConnectionLimits(per_address=100, slow_per_address=2)
-    async with listening(APP, limits=limits) as where:
-        idle_reader, idle = await asyncio.open_connection(*listener_of(where))
-        idle.write(ANSWERED)
+    async with listening(APP, limits=limits) as address:
+        idle_reader, idle = await asyncio.open_connection(*host_and_port(address))
+        idle.write(COMPLETE_REQUEST)
         assert b"200" in await idle_reader.readline()
-        started = time.monotonic()
-        slow = [talk(where, ANSWERED + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") for _ in range(6)]
-        ended = [asyncio.ensure_future(one) for one in slow]
-        done, _ = await asyncio.wait(ended, timeout=HEADER_SECONDS - 1)
-        assert len(done) == 4, time.monotonic() - started
-        await asyncio.gather(*ended, return_exceptions=True)
-        idle.write(ANSWERED)
+        started_at = time.monotonic()
+        slow_clients = [
+            send_and_read_all(address, COMPLETE_REQUEST + b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") for _ in range(6)
+        ]
+        connections = [asyncio.ensure_future(slow_client) for slow_client in slow_clients]
+        closed, _ = await asyncio.wait(connections, timeout=HEADER_SECONDS - 1)
+        assert len(closed) == 4, time.monotonic() - started_at
+        await asyncio.gather(*connections, return_exceptions=True)
+        idle.write(COMPLETE_REQUEST)
         assert b"HTTP/1.1 200" in await idle_reader.readuntil(b"HTTP/1.1 200")
         idle.close()
 
 
-class Refusing:
-    """An application whose server refuses every request but those for `/health`, before it is called."""
+class OverloadedApp:
+    """An application that has the server refuse every request except those for `/health`, before it is called.
+
+    Attributes:
+        refusal_count: the number of requests refused so far.
+    """
 
     def __init__(self) -> None:
-        self.refused = 0
+        self.refusal_count = 0
 
     def refusal_at_once(self, scope: Scope) -> Response | None:
         if scope["path"] == "/health":
             return None
-        self.refused += 1
+        self.refusal_count += 1
         return PlainTextResponse("not now", 503, {"Retry-After": "1"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("live", headers={"Connection": "close"})(scope, receive, send)
 
 
-HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
-REFUSED = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+HEALTH_REQUEST = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+REFUSED_REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
 
 
 async def test_a_connection_goes_on_after_a_refusal() -> None:
-    """The body that came with the refused request is not taken for the next one."""
-    async with listening(Refusing(), limits=ConnectionLimits(per_address=10)) as where:
-        answers = await asyncio.wait_for(talk(where, REFUSED + REFUSED + HEALTH), SLACK)
+    """The body of a refused request is not taken for the next request."""
+    async with listening(OverloadedApp(), limits=ConnectionLimits(per_address=10)) as address:
+        answers = await asyncio.wait_for(
+            send_and_read_all(address, REFUSED_REQUEST + REFUSED_REQUEST + HEALTH_REQUEST), SLACK_SECONDS
+        )
     assert answers.count(b"HTTP/1.1 503 Service Unavailable\r\n") == answers.count(b"\r\n\r\nnot now") == 2
     assert b"\r\ndate: " in answers
     assert answers.endswith(b"\r\n\r\nlive")
 
 
-async def test_who_asks_again_at_once_after_every_refusal_is_made_to_wait() -> None:
-    """Once refusals take too much of the time, not even the next request of such a connection is read for a second."""
-    app = Refusing()
+async def test_a_client_that_asks_again_at_once_after_every_refusal_has_to_wait() -> None:
+    """Once refusals take too much time, the next request on such a connection is not even read for a second."""
+    app = OverloadedApp()
     budget = RefusalBudget(share=0.0)
-    async with listening(app, limits=ConnectionLimits(per_address=10, refusals=budget)) as where:
-        reader, writer = await asyncio.open_connection(*listener_of(where))
-        asked = time.monotonic()
-        for _ in range(4):  # the first answer says when to come back, and is followed by no rest
-            writer.write(REFUSED)
+    async with listening(app, limits=ConnectionLimits(per_address=10, refusals=budget)) as address:
+        reader, writer = await asyncio.open_connection(*host_and_port(address))
+        started_at = time.monotonic()
+        for _ in range(4):  # there is no wait after the first refusal, which says when to ask again
+            writer.write(REFUSED_REQUEST)
             await asyncio.wait_for(reader.readuntil(b"not now"), 10)
-        assert time.monotonic() - asked >= 2
-        assert app.refused == 4
+        assert time.monotonic() - started_at >= 2
+        assert app.refusal_count == 4
         writer.close()
 
 
-async def test_a_trusted_proxy_is_not_made_to_wait() -> None:
-    """Its next request may be another user's."""
+async def test_a_trusted_proxy_does_not_have_to_wait() -> None:
+    """The next request on its connection may be from another user."""
     limits = ConnectionLimits(
         per_address=10, refusals=RefusalBudget(share=0.0), proxies=TrustedProxies.parse(["127.0.0.1"])
     )
-    async with listening(Refusing(), limits=limits) as where:
-        reader, writer = await asyncio.open_connection(*listener_of(where))
+    async with listening(OverloadedApp(), limits=limits) as address:
+        reader, writer = await asyncio.open_connection(*host_and_port(address))
         for _ in range(100):
-            writer.write(REFUSED)
-            await asyncio.wait_for(reader.readuntil(b"not now"), SLACK)
+            writer.write(REFUSED_REQUEST)
+            await asyncio.wait_for(reader.readuntil(b"not now"), SLACK_SECONDS)
         writer.close()
 
 
 async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Long before one that rests after a useful answer."""
+    """It is closed long before a connection that is idle after a successful response."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.REFUSED_IDLE_SECONDS", 0.2)
-    async with listening(Refusing(), limits=ConnectionLimits(per_address=10)) as where:
-        assert b"not now" in await asyncio.wait_for(talk(where, REFUSED), SLACK)
+    async with listening(OverloadedApp(), limits=ConnectionLimits(per_address=10)) as address:
+        assert b"not now" in await asyncio.wait_for(send_and_read_all(address, REFUSED_REQUEST), SLACK_SECONDS)
 
 
-def test_refusals_have_a_share_of_the_time() -> None:
-    """A burst is allowed, then as much as the share; a pause refills the burst, and no more than that."""
+def test_refusals_may_take_a_share_of_the_time() -> None:
+    """A burst is allowed, and then the share; a pause allows another burst, but no more than that."""
     budget = RefusalBudget(share=0.1)
     assert [budget.use(100.0, 0.01) for _ in range(4)] == [True, True, False, False]
     assert budget.use(100.5, 0.01)
@@ -267,7 +275,7 @@ def test_refusals_have_a_share_of_the_time() -> None:
 
 
 async def test_a_flood_of_connections_from_one_address_is_read_little_by_little() -> None:
-    """Every connection is answered in the end, and other addresses have a schedule of their own."""
+    """Every connection gets a response in the end, and other addresses are not delayed."""
     limits = ConnectionLimits(per_address=1000)
     delays = [limits.read_delay_seconds("192.0.2.1", 0.0) for _ in range(3 * CONNECTION_BURST)]
 
@@ -276,9 +284,8 @@ async def test_a_flood_of_connections_from_one_address_is_read_little_by_little(
     assert limits.read_delay_seconds("192.0.2.2", 0.0) == 0.0
     assert limits.read_delay_seconds("192.0.2.1", 60.0) == 0.0
 
-    async with listening(Refusing(), limits=limits) as where:
-        host, port = where.removeprefix("http://").split(":")
-        streams = [await asyncio.open_connection(host, int(port)) for _ in range(2 * CONNECTION_BURST)]
+    async with listening(OverloadedApp(), limits=limits) as address:
+        streams = [await asyncio.open_connection(*host_and_port(address)) for _ in range(2 * CONNECTION_BURST)]
         for _, writer in streams:
             writer.write(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n")
         lines = await asyncio.gather(*(reader.readline() for reader, _ in streams))

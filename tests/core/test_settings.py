@@ -1,4 +1,4 @@
-"""A setting is known by its name and fits, or the start stops with one line."""
+"""A setting with an unknown name or an invalid value stops the start with one line."""
 
 from pathlib import Path
 
@@ -23,35 +23,35 @@ from touchstone.core.settings import Settings, SettingsError
         ({"TOUCHSTONE_REGISTRATION": "maybe"}, "TOUCHSTONE_REGISTRATION: "),
     ],
 )
-def test_a_wrong_setting_is_named_in_one_line(variables: dict[str, str], line: str) -> None:
-    """The line begins with the variable, says what is wrong, and shows no secret."""
-    with pytest.raises(SettingsError) as refused:
+def test_an_invalid_setting_is_reported_in_one_line(variables: dict[str, str], line: str) -> None:
+    """The line begins with the name of the variable, says what is wrong, and does not contain the value of a key."""
+    with pytest.raises(SettingsError) as failure:
         Settings.load(variables)
-    assert str(refused.value).startswith(line)
-    assert "\n" not in str(refused.value)
+    assert str(failure.value).startswith(line)
+    assert "\n" not in str(failure.value)
 
 
-def test_lists_are_split_and_other_variables_are_not_ours() -> None:
-    """Roots are separated by colons, origins by commas."""
-    found = Settings.load(
+def test_lists_are_split_and_other_variables_are_ignored() -> None:
+    """Data roots are separated by colons and origins by commas, and variables without our prefix are ignored."""
+    settings = Settings.load(
         {
             "TOUCHSTONE_DATA_ROOTS": "/a:/b",
             "TOUCHSTONE_CORS_ORIGINS": "https://a.example, http://localhost:3000",
             "PATH": "/bin",
         }
     )
-    assert found.data_roots == (Path("/a"), Path("/b"))
-    assert found.cors_origins == ("https://a.example", "http://localhost:3000")
+    assert settings.data_roots == (Path("/a"), Path("/b"))
+    assert settings.cors_origins == ("https://a.example", "http://localhost:3000")
 
 
 def test_the_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without a mapping, the process's own variables count."""
+    """Without a mapping, the variables of the process are read."""
     monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
     assert Settings.load().effective_database_url == f"sqlite:///{tmp_path}/touchstone.db"
 
 
 @pytest.mark.parametrize(
-    ("host", "local"),
+    ("host", "is_local"),
     [
         ("127.0.0.1", True),
         ("127.8.8.8", True),
@@ -60,6 +60,6 @@ def test_the_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch, tmp
         ("0.0.0.0", False),
     ],
 )
-def test_what_only_this_machine_reaches(host: str, local: bool) -> None:
-    """Loopback addresses and sockets are local, everything else is not."""
-    assert Settings.load({"TOUCHSTONE_HOST": host}).listens_locally is local
+def test_a_listener_that_only_this_machine_reaches_is_local(host: str, is_local: bool) -> None:
+    """Loopback addresses and unix sockets are local, all other addresses are not."""
+    assert Settings.load({"TOUCHSTONE_HOST": host}).listens_locally is is_local

@@ -1,4 +1,4 @@
-"""Handlers that are called without searching the routes answer as the application around them would."""
+"""Handlers that are called without searching the routes respond exactly as through the whole application."""
 
 from collections.abc import AsyncIterator
 
@@ -38,6 +38,7 @@ async def solved(number: int) -> Response:
 
 
 def client(app: ASGIApp) -> httpx2.AsyncClient:
+    """Return a client that calls the application without a network."""
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test")
 
 
@@ -46,13 +47,13 @@ def app() -> FastAPI:
     return create_app("things", things)
 
 
-def test_only_bare_handlers_at_fixed_addresses_are_called_at_once(app: FastAPI) -> None:
-    """What has values in its path, or parameters to solve, needs the application."""
+def test_only_bare_handlers_at_fixed_addresses_are_called_directly(app: FastAPI) -> None:
+    """A handler with values in its path, or with parameters to convert, needs the whole application."""
     assert FastPathMiddleware(app, app, things).handlers == {("POST", "/things/bare"): bare}
 
 
 async def test_a_body_may_come_in_pieces(app: FastAPI) -> None:
-    """They are put together."""
+    """The handler gets the pieces joined together."""
 
     async def pieces() -> AsyncIterator[bytes]:
         for piece in (b"one ", b"", b"two"):
@@ -62,8 +63,8 @@ async def test_a_body_may_come_in_pieces(app: FastAPI) -> None:
         assert (await http.post("/things/bare", content=pieces())).json()["body"] == "one two"
 
 
-async def test_a_client_that_goes_away_before_its_body_is_whole_is_not_answered(app: FastAPI) -> None:
-    """As in Starlette, the handler is left."""
+async def test_a_client_that_disconnects_before_its_body_is_complete_gets_no_response(app: FastAPI) -> None:
+    """Reading the body raises the exception of Starlette in the handler."""
 
     async def receive() -> Message:
         return {"type": "http.disconnect"}
@@ -89,12 +90,12 @@ async def test_a_client_that_goes_away_before_its_body_is_whole_is_not_answered(
         ("GET", "/nothing"),
     ],
 )
-async def test_the_answer_is_the_applications(app: FastAPI, method: str, target: str) -> None:
-    """Status, headers and body are the same with and without the shortcut, refusals included."""
-    async with client(app) as long, client(FastPathMiddleware(app, app, things)) as short:
-        expected = await long.request(method, target, content=b"body")
-        found = await short.request(method, target, content=b"body")
-    assert (found.status_code, found.headers, found.content) == (
+async def test_the_response_is_that_of_the_application(app: FastAPI, method: str, target: str) -> None:
+    """Status, headers and body are the same with and without the shortcut, also those of error responses."""
+    async with client(app) as application, client(FastPathMiddleware(app, app, things)) as shortcut:
+        expected = await application.request(method, target, content=b"body")
+        response = await shortcut.request(method, target, content=b"body")
+    assert (response.status_code, response.headers, response.content) == (
         expected.status_code,
         expected.headers,
         expected.content,

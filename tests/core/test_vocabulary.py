@@ -1,4 +1,4 @@
-"""Texts, refusals, folding and identities: the words that every room shares."""
+"""The vocabulary that all packages share: error texts, languages, folding of texts, and identities."""
 
 import re
 import string
@@ -24,34 +24,38 @@ ROOT = Path(touchstone.__file__).parent
 ID = "11111111-2222-4333-8444-555555555555"
 
 
-def test_every_refusal_has_its_sentence() -> None:
-    """No code without a text, and French and English fill the same places."""
-    fields = string.Formatter().parse
+def test_every_error_has_a_sentence() -> None:
+    """Each code has a text whose French and English versions have the same placeholders."""
     for error in ERRORS:
         french, english = MESSAGES[error.code]
-        assert {f for _, f, _, _ in fields(french) if f} == {f for _, f, _, _ in fields(english) if f}, error.code
+        assert placeholders(french) == placeholders(english), error.code
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names of the placeholders in a text."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
 def test_codes_are_unique() -> None:
-    """A client that acts on a code acts on one refusal."""
+    """A client can tell errors apart by their codes."""
     codes = [error.code for error in ERRORS]
     assert len(codes) == len(set(codes))
 
 
 def test_fixed_sentences_ignore_the_language() -> None:
-    """Three sentences are the interface's own; the others follow the caller."""
+    """The interface fixes three sentences in French; all others are in the language of the caller."""
     assert [render_detail(ProjectNotFound(), locale) for locale in LOCALES] == ["Projet non trouvé"] * 2
     assert "10" in render_detail(TooLarge(limit=10), "en")
 
 
 def test_possible_values_are_listed_in_neither_language() -> None:
-    """The validating library's English "or" does not get into a French sentence."""
-    told = [validation_text("literal_error", "", {"expected": "'a', 'b' or 'c'"}, locale) for locale in LOCALES]
-    assert told == ["valeurs possibles\u00a0: 'a', 'b', 'c'", "possible values: 'a', 'b', 'c'"]
+    """A French sentence does not contain the English "or" of the validation library."""
+    texts = [validation_text("literal_error", "", {"expected": "'a', 'b' or 'c'"}, locale) for locale in LOCALES]
+    assert texts == ["valeurs possibles\u00a0: 'a', 'b', 'c'", "possible values: 'a', 'b', 'c'"]
 
 
-# What pydantic can say of a value where its schema has a node of this type; wrappers say nothing of their own.
-SAID = {
+# The kinds of errors that pydantic can report where its schema has a node of this type; wrappers report none.
+KINDS_BY_NODE_TYPE = {
     "str": {"string_type", "string_too_short", "string_too_long", "string_pattern_mismatch"},
     "int": {"int_type", "int_parsing", "int_parsing_size", "int_from_float", "finite_number"},
     "float": {"float_type", "float_parsing", "finite_number"},
@@ -64,40 +68,41 @@ SAID = {
     "model": {"model_type", "model_attributes_type"},
     "model-field": {"missing"},
 }
-BOUNDS = {"gt": "greater_than", "ge": "greater_than_equal", "lt": "less_than", "le": "less_than_equal"}
+KINDS_BY_BOUND = {"gt": "greater_than", "ge": "greater_than_equal", "lt": "less_than", "le": "less_than_equal"}
 WRAPPERS = {"any", "default", "definitions", "function-after", "function-before", "function-wrap", "model-fields"}
 WRAPPERS |= {"no-info", "nullable", "union"}
 
 
-def nodes(schema: object) -> Iterator[Mapping[str, Any]]:
-    """Every node of a pydantic-core schema that has a type."""
+def schema_nodes(schema: object) -> Iterator[Mapping[str, Any]]:
+    """Yield every node of a pydantic-core schema that has a type."""
     if isinstance(schema, dict):
         if isinstance(schema.get("type"), str):
             yield schema
         schema = [value for key, value in schema.items() if key not in ("metadata", "serialization")]
     if isinstance(schema, (list, tuple)):
         for item in schema:
-            yield from nodes(item)
+            yield from schema_nodes(item)
 
 
-def wires(kind: type[RequestModel] = RequestModel) -> Iterator[type[RequestModel]]:
-    """Every model of what callers send."""
-    for model in kind.__subclasses__():
+def request_models(base: type[RequestModel] = RequestModel) -> Iterator[type[RequestModel]]:
+    """Yield every model of a request or of a part of one."""
+    for model in base.__subclasses__():
         yield model
-        yield from wires(model)
+        yield from request_models(model)
 
 
-def test_whatever_a_value_is_refused_for_has_its_sentence() -> None:
-    """No French answer carries the validating library's own English."""
+def test_every_kind_of_validation_error_has_a_text() -> None:
+    """No French response contains the English of the validation library."""
     assert compose.BACKENDS, "the models are known once the whole product is loaded"
-    ours = re.compile(r'(?:PydanticCustomError|_single_error)\(\s*"(\w+)"')
-    said = set(ours.findall("".join(map(Path.read_text, ROOT.rglob("*.py")))))
-    for model in wires():
-        for node in nodes(model.__pydantic_core_schema__):
-            assert node["type"] in SAID.keys() | WRAPPERS, (model, node["type"])
-            said |= SAID.get(node["type"], set()) | {kind for bound, kind in BOUNDS.items() if bound in node}
-    assert said >= {"tuple_type", "greater_than_equal", "unknown_name", "cell"}
-    assert said - VALIDATION.keys() == set()
+    own_kind = re.compile(r'(?:PydanticCustomError|_single_error)\(\s*"(\w+)"')
+    kinds = set(own_kind.findall("".join(map(Path.read_text, ROOT.rglob("*.py")))))
+    for model in request_models():
+        for node in schema_nodes(model.__pydantic_core_schema__):
+            assert node["type"] in KINDS_BY_NODE_TYPE.keys() | WRAPPERS, (model, node["type"])
+            kinds |= KINDS_BY_NODE_TYPE.get(node["type"], set())
+            kinds |= {kind for bound, kind in KINDS_BY_BOUND.items() if bound in node}
+    assert kinds >= {"tuple_type", "greater_than_equal", "unknown_name", "cell"}
+    assert kinds - VALIDATION.keys() == set()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +121,7 @@ def test_whatever_a_value_is_refused_for_has_its_sentence() -> None:
     ],
 )
 def test_the_language_is_what_the_header_prefers(header: str | None, locale: str) -> None:
-    """French unless English is preferred."""
+    """French is the language unless the header prefers English."""
     assert preferred_locale(header) == locale
 
 
@@ -132,8 +137,8 @@ def test_the_language_is_what_the_header_prefers(header: str | None, locale: str
         ("%_", "%_"),
     ],
 )
-def test_folding_forgets_case_and_marks(text: str, folded: str) -> None:
-    """Texts compare by their folded form."""
+def test_folding_ignores_case_and_accents(text: str, folded: str) -> None:
+    """Texts that differ only in case, accents or ligatures have the same folded form."""
     assert fold(text) == folded
 
 
@@ -152,14 +157,14 @@ def test_folding_forgets_case_and_marks(text: str, folded: str) -> None:
     ],
 )
 def test_only_one_spelling_is_a_user_id(spelling: str) -> None:
-    """Whatever else a UUID parser takes is refused."""
+    """Other spellings that parsers of UUIDs accept are refused."""
     assert parse_uuid(spelling) is None
     with pytest.raises(InvalidUserId):
         read_user_id([(b"x-user-id", spelling.encode())])
 
 
 def test_a_repeated_user_id_is_refused() -> None:
-    """Two headers are two claims, even when they agree."""
+    """Two headers are refused even if they have the same value."""
     assert read_user_id([]) is None
     assert read_user_id([(b"x-user-id", ID.upper().encode())]) == UUID(ID)
     with pytest.raises(InvalidUserId):
@@ -167,7 +172,7 @@ def test_a_repeated_user_id_is_refused() -> None:
 
 
 def test_an_internal_token_proves_the_caller() -> None:
-    """What the gateway signs is what the backend reads, nobody included."""
+    """The backend reads the caller for whom the gateway has signed the token, or that there is no user."""
     tokens = InternalTokens("k" * 32)
     for caller in (Caller(UUID(ID), "a@example.org", is_admin=True), Caller(UUID(ID)), None):
         assert tokens.verify([(INTERNAL_HEADER, tokens.sign(caller))]) == caller
@@ -175,9 +180,11 @@ def test_an_internal_token_proves_the_caller() -> None:
 
 
 def test_every_other_internal_token_is_refused() -> None:
-    """Another key, another text, none, or two."""
-    tokens, others = InternalTokens("k" * 32), InternalTokens("o" * 32)
-    good = (INTERNAL_HEADER, tokens.sign(None))
-    for headers in ([], [good, good], [(INTERNAL_HEADER, others.sign(None))], [(INTERNAL_HEADER, b"\xff.x.y")]):
+    """A missing token, two tokens, a token of another key and a text that is no token are all refused."""
+    tokens = InternalTokens("k" * 32)
+    tokens_of_another_key = InternalTokens("o" * 32)
+    valid = (INTERNAL_HEADER, tokens.sign(None))
+    foreign = (INTERNAL_HEADER, tokens_of_another_key.sign(None))
+    for headers in ([], [valid, valid], [foreign], [(INTERNAL_HEADER, b"\xff.x.y")]):
         with pytest.raises(InvalidInternalToken):
             tokens.verify(headers)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import missing
 from tests.serving_process import ServingProcess, sign_in
-from touchstone.database.migrations import head
+from touchstone.database.migrations import required_revision
 
 
 def refused_start(folder: Path, **variables: str) -> str:
@@ -99,7 +99,9 @@ def test_an_upgrade_that_fails_leaves_no_copy(tmp_path: Path) -> None:
     database = prepared(tmp_path / "data")
     with sqlite3.connect(database) as connection:  # the first revision's tables exist: its upgrade must fail
         connection.execute("DELETE FROM alembic_version")
-        connection.execute("INSERT INTO alembic_version VALUES ('0001')" if head() != "0001" else "SELECT 1")
+        connection.execute(
+            "INSERT INTO alembic_version VALUES ('0001')" if required_revision() != "0001" else "SELECT 1"
+        )
     connection.close()
     command = [sys.executable, "-m", "touchstone", "serve"]
     serving = ServingProcess(database.parent, TOUCHSTONE_DEMO="false")

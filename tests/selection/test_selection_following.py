@@ -15,7 +15,7 @@ from tests.selection.conftest import ADA, client_of, created
 from tests.selection.seeded import draft_of, random_rows, seed
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.database.versions import CATALOG, bump
+from touchstone.database.versions import CATALOG, increment_version
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import Contains
 from touchstone.services.selection.app import Selection
@@ -182,7 +182,7 @@ async def test_only_a_catalog_never_written_gets_the_demo(settings: Settings, da
     async with another(shown) as (selection, _):
         assert selection.services.catalog.view.size == count
     async with database.writing() as rows:
-        version = await bump(rows, CATALOG)
+        version = await increment_version(rows, CATALOG)
         for id_ in range(1, count + 1):
             await store.delete_dataset(rows, id_, version)
     async with another(shown) as (selection, _):

@@ -17,7 +17,7 @@ from touchstone.cli.option_groups import Option, OptionGroup
 from touchstone.cli.tables import Column, build_facts_table, build_table
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.database.migrations import prepare
+from touchstone.database.migrations import prepare_schema
 from touchstone.services.gateway import accounts, password_changes
 from touchstone.services.gateway.schemas import ResetToken, UserView
 
@@ -145,7 +145,7 @@ async def _open_accounts() -> AsyncIterator[Database]:
     settings = Settings.load()
     async with compose.open_database(settings) as database:
         with compose.startup_errors(settings):
-            await prepare(database)
+            await prepare_schema(database)
         yield database
 
 

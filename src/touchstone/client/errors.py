@@ -1,4 +1,7 @@
-"""The exception of the client, for calls that were refused or got no response."""
+"""The exception of the Python client, for calls that were refused or got no response.
+
+The client does not use the error classes of the server, which are in `core/errors.py`: it knows errors by their codes.
+"""
 
 from typing import Any, Final
 

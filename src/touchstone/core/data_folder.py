@@ -10,50 +10,57 @@ import structlog
 
 from touchstone.core.settings import Settings, SettingsError
 
-PRIVATE_UMASK: Final = 0o077
+# The rights of the group and of other users, none of which a file of the service may grant.
+FOREIGN_RIGHTS: Final = 0o077
 # Only what the service itself creates, because the folder might be shared with something else.
-_OUR_NAMES: Final = ("touchstone.db*", "*.key", "*.index", "*.id", "uploads", "artifacts")
+_SERVICE_FILE_PATTERNS: Final = ("touchstone.db*", "*.key", "*.index", "*.id", "uploads", "artifacts")
 log = structlog.get_logger("touchstone.data")
 
 
 def prepare_data_folder(settings: Settings, database_path: str | None) -> None:
-    """Create the data folder and make its contents private, whoever created them.
+    """Create the data folder if it is missing, and make what the service keeps in it private, whoever created it.
 
-    From now on this process and its children create files with mode 0600 and folders with mode 0700.
+    The start calls this before it opens the database. `database_path` is the file of an SQLite database, which may
+    be outside the data folder, and None for any other database. The umask of the process changes as well: from now
+    on this process and its children create files with mode 0600 and folders with mode 0700.
 
     Raises:
         SettingsError: the folder cannot be created or written to.
     """
-    folder = settings.data_dir
-    os.umask(PRIVATE_UMASK)
+    data_folder = settings.data_dir
+    os.umask(FOREIGN_RIGHTS)
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _require_writable(folder)
+        data_folder.mkdir(parents=True, exist_ok=True)
+        _check_writable(data_folder)
     except OSError as error:
-        raise SettingsError(f"TOUCHSTONE_DATA_DIR: {folder} cannot be used: {error.strerror}") from None
+        raise SettingsError(f"TOUCHSTONE_DATA_DIR: {data_folder} cannot be used: {error.strerror}") from None
 
-    for path in _our_paths(folder, database_path):
+    for path in _find_service_files(data_folder, database_path):
         _make_private(path)
 
 
-def _require_writable(folder: Path) -> None:
+def _check_writable(folder: Path) -> None:
     """Raise OSError if no file can be created in the folder."""
-    probe = folder / f".writable-{os.getpid()}"
+    test_file = folder / f".writable-{os.getpid()}"
     try:
-        probe.touch()
+        test_file.touch()
     finally:
-        probe.unlink(missing_ok=True)
+        test_file.unlink(missing_ok=True)
 
 
-def _our_paths(folder: Path, database_path: str | None) -> Iterator[Path]:
-    """Yield the folder, everything in it that the service creates, and the files of the database."""
-    is_shared = folder.stat().st_mode & stat.S_ISVTX  # such as /tmp itself
-    if not is_shared:
-        yield folder
+def _find_service_files(data_folder: Path, database_path: str | None) -> Iterator[Path]:
+    """Yield the data folder, the files and folders in it that the service creates, and the files of the database.
 
-    for pattern in _OUR_NAMES:
-        for path in folder.glob(pattern):
+    A folder with the sticky bit, such as /tmp, is meant to be shared: it is not yielded itself, only its contents.
+    Some of the yielded files may not exist.
+    """
+    is_shared_folder = data_folder.stat().st_mode & stat.S_ISVTX
+    if not is_shared_folder:
+        yield data_folder
+
+    for pattern in _SERVICE_FILE_PATTERNS:
+        for path in data_folder.glob(pattern):
             yield path
             if path.is_dir() and not path.is_symlink():
                 yield from path.rglob("*")
@@ -67,8 +74,8 @@ def _make_private(path: Path) -> None:
     """Remove every right of other users, or log a warning where that is not possible."""
     try:
         mode = path.lstat().st_mode
-        if mode & PRIVATE_UMASK and not stat.S_ISLNK(mode):
-            path.chmod(stat.S_IMODE(mode) & ~PRIVATE_UMASK)
+        if mode & FOREIGN_RIGHTS and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & ~FOREIGN_RIGHTS)
     except FileNotFoundError:
         return
     except OSError as error:

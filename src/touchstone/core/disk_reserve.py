@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-# The reserve is at most a sixteenth of the file system: a larger one would fill a small disk from the start.
-SMALLEST_DISK_RATIO: Final = 16
+# The reserve takes at most a sixteenth of the file system: a larger one would fill a small disk from the start.
+_MIN_DISK_TO_RESERVE_RATIO: Final = 16
 
 
 class DiskReserve:
@@ -15,21 +15,24 @@ class DiskReserve:
     space the file is created again, and all writes are accepted.
     """
 
-    def __init__(self, database_path: str, size: int) -> None:
+    def __init__(self, database_path: str, size_bytes: int) -> None:
         self._path = Path(f"{database_path}.reserve")
         self._folder = self._path.absolute().parent
+
         disk = os.statvfs(self._folder)
-        self._size = min(size, disk.f_blocks * disk.f_frsize // SMALLEST_DISK_RATIO)
+        disk_bytes = disk.f_blocks * disk.f_frsize
+        self._size_bytes = min(size_bytes, disk_bytes // _MIN_DISK_TO_RESERVE_RATIO)
 
     @property
     def is_intact(self) -> bool:
-        """Whether all writes are accepted."""
+        """Whether the reserve is in place, and therefore all writes are accepted."""
         return self._path.exists()
 
     def free_bytes(self) -> int:
-        """Return the number of bytes that this process can still write."""
+        """Return the number of bytes that this process can still write; root may use what others must leave free."""
         disk = os.statvfs(self._folder)
-        free_blocks = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
+        is_root = os.geteuid() == 0
+        free_blocks = disk.f_bfree if is_root else disk.f_bavail
         return disk.f_frsize * free_blocks
 
     def admits(self, byte_count: int) -> bool:
@@ -37,12 +40,14 @@ class DiskReserve:
         return self.is_intact and byte_count <= self.free_bytes()
 
     def admits_reuse(self, unused_bytes: int) -> bool:
-        """Return whether the database may grow into `unused_bytes` of its own file while the reserve is missing.
+        """Return whether the database may write into `unused_bytes` of its own file while the reserve is missing.
 
         Deleting a row frees pages of the database but no disk space, and the write-ahead log still needs some space.
         """
         free_bytes = self.free_bytes()
-        return free_bytes >= self._size // 2 and free_bytes + unused_bytes >= 2 * self._size
+        is_room_for_log = free_bytes >= self._size_bytes // 2
+        is_room_for_rows = free_bytes + unused_bytes >= 2 * self._size_bytes
+        return is_room_for_log and is_room_for_rows
 
     def release(self) -> None:
         """Make the reserved space available to essential writes."""
@@ -50,17 +55,25 @@ class DiskReserve:
 
     def release_if_short(self) -> None:
         """Release the reserve if the essential write that is about to begin could fail without it."""
-        if self.free_bytes() < self._size // 4:
+        if self.free_bytes() < self._size_bytes // 4:
             self.release()
 
     def restore(self) -> None:
-        """Reserve the space again if there is enough, with a margin that prevents alternating with `release`."""
-        if self.is_intact or self.free_bytes() < self._size + self._size // 4:
+        """Put the reserve back in place if it is missing and the disk has enough free space again.
+
+        A margin must remain free as well; without one, the next write could fill the disk and release the reserve
+        immediately.
+        """
+        if self.is_intact:
+            return
+
+        margin_bytes = self._size_bytes // 4
+        if self.free_bytes() < self._size_bytes + margin_bytes:
             return
 
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
-            os.posix_fallocate(descriptor, 0, self._size)
+            os.posix_fallocate(descriptor, 0, self._size_bytes)
         except OSError:  # another process has used the space in the meantime
             self.release()
         finally:

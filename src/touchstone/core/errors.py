@@ -1,6 +1,12 @@
-"""The errors that the service reports to its callers: one class each, with its HTTP status and a stable code.
+"""Every error that the HTTP API can answer with: one exception class each, with its status and a stable code.
 
-Errors carry facts, not sentences. `http/error_rendering.py` turns a code and its facts into French or English.
+A new kind of error response is defined here, and only here is its HTTP status chosen. An error carries facts, not
+sentences: the French and English sentence for its code is in `messages/errors.py`, and `http/error_rendering.py`
+combines the two into the body of the response.
+
+Errors that are not responses belong to the packages that raise them: those of running jobs to `learning/errors.py`,
+the exception of the Python client to `client/errors.py`. `database/failures.py` converts the exceptions of database
+drivers into errors of this module.
 """
 
 from collections.abc import Collection, Mapping

@@ -16,11 +16,11 @@ UUID_TEXT: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-
 INTERNAL_HEADER: Final = b"x-touchstone-internal"
 USER_ID_HEADER: Final = b"x-user-id"
 USER_EMAIL_HEADER: Final = b"x-user-email"
-INTERNAL_LIFE_SECONDS: Final = 60
+TOKEN_LIFE_SECONDS: Final = 60
 MAX_CACHED_TOKENS: Final = 10_000
 _ALGORITHM: Final = "HS256"
 _AUDIENCE: Final = "touchstone-backend"
-_CLAIMS: Final = jwt.JWTClaimsRegistry(
+_CLAIMS_CHECK: Final = jwt.JWTClaimsRegistry(
     leeway=5,
     aud={"essential": True, "value": _AUDIENCE},
     exp={"essential": True},
@@ -39,22 +39,26 @@ class Caller:
     is_admin: bool = False
 
 
-def parse_uuid(value: str) -> UUID | None:
+def parse_uuid(text: str) -> UUID | None:
     """Return the UUID written as 8-4-4-4-12 hexadecimal digits in either case, or None for any other spelling."""
-    return UUID(value) if UUID_TEXT.fullmatch(value) else None
+    return UUID(text) if UUID_TEXT.fullmatch(text) else None
 
 
 def read_user_id(headers: Headers) -> UUID | None:
-    """Return the user id in `X-User-ID`, or None if there is no such header.
+    """Return the user id in the `X-User-ID` header of a request, or None if there is no such header.
+
+    Backends without an internal key learn from this header on whose behalf they are called.
 
     Raises:
         InvalidUserId: the header is repeated or is not a UUID.
     """
-    values = [value for name, value in headers if name == USER_ID_HEADER]
-    if not values:
+    header_values = [value for name, value in headers if name == USER_ID_HEADER]
+    if not header_values:
         return None
+    if len(header_values) > 1:
+        raise InvalidUserId
 
-    user_id = parse_uuid(values[0].decode("latin-1")) if len(values) == 1 else None
+    user_id = parse_uuid(header_values[0].decode("latin-1"))
     if user_id is None:
         raise InvalidUserId
     return user_id
@@ -76,20 +80,24 @@ class InternalTokens:
         self._cache: dict[Caller | None, _CachedToken] = {}
 
     def sign(self, caller: Caller | None) -> bytes:
-        """Return a token for `caller`, or for a request without a user; it is cached for half of its life."""
+        """Return a token by which a backend knows that the gateway has authenticated `caller`.
+
+        None stands for a request without a user. A token is reused for half of its life, because signing one for
+        every request would be slow.
+        """
         now = time.time()
         cached = self._cache.get(caller)
         if cached is not None and cached.renew_at > now:
             return cached.token
 
-        claims: dict[str, object] = {"aud": _AUDIENCE, "iat": int(now), "exp": int(now) + INTERNAL_LIFE_SECONDS}
-        if caller:
+        claims: dict[str, object] = {"aud": _AUDIENCE, "iat": int(now), "exp": int(now) + TOKEN_LIFE_SECONDS}
+        if caller is not None:
             claims |= {"sub": str(caller.id), "email": caller.email, "adm": caller.is_admin}
         token = jwt.encode({"alg": _ALGORITHM}, claims, self._key).encode()
 
         if len(self._cache) > MAX_CACHED_TOKENS:
             self._cache.clear()
-        self._cache[caller] = _CachedToken(token, now + INTERNAL_LIFE_SECONDS / 2)
+        self._cache[caller] = _CachedToken(token, renew_at=now + TOKEN_LIFE_SECONDS / 2)
         return token
 
     def verify(self, headers: Headers) -> Caller | None:
@@ -98,21 +106,20 @@ class InternalTokens:
         Raises:
             InvalidInternalToken: the token is missing, repeated, expired or not signed with our key.
         """
-        values = [value for name, value in headers if name == INTERNAL_HEADER]
-        if len(values) != 1:
+        header_values = [value for name, value in headers if name == INTERNAL_HEADER]
+        if len(header_values) != 1:
             raise InvalidInternalToken
 
         try:
-            token = jwt.decode(values[0].decode("ascii"), self._key, algorithms=[_ALGORITHM])
-            _CLAIMS.validate(token.claims)
+            token = jwt.decode(header_values[0].decode("ascii"), self._key, algorithms=[_ALGORITHM])
+            _CLAIMS_CHECK.validate(token.claims)
         except (JoseError, ValueError) as error:
             raise InvalidInternalToken from error
 
         user_id = parse_uuid(str(token.claims.get("sub", "")))
         if user_id is None:
             return None
-        return Caller(
-            id=user_id,
-            email=str(token.claims.get("email", "")),
-            is_admin=token.claims.get("adm") is True,
-        )
+
+        email = str(token.claims.get("email", ""))
+        is_admin = token.claims.get("adm") is True
+        return Caller(user_id, email, is_admin)

@@ -12,17 +12,23 @@ from touchstone.core.settings import Settings
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 # Every request logs a line, and the encoder of the standard library would cost a fifth of a hot response.
-_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
+_JSON_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
 
 
-def configure(settings: Settings) -> None:
-    """Configure structlog; the format `auto` is for people on a terminal and JSON elsewhere."""
+def configure_logging(settings: Settings) -> None:
+    """Configure the log of the process: its least level, and whether its lines are JSON or coloured text.
+
+    With the format `auto`, lines are coloured text on a terminal and JSON elsewhere. Libraries that use the
+    `logging` module are shown from the level `warning` upwards.
+    """
     level = LEVELS[settings.log_level]
-    is_for_people = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
+    wants_text = settings.log_format == "console"
+    if settings.log_format == "auto":
+        wants_text = sys.stderr.isatty()
 
     renderer: structlog.typing.Processor
     logger_factory: Any
-    if is_for_people:
+    if wants_text:
         renderer = structlog.dev.ConsoleRenderer(pad_event_to=0)
         logger_factory = structlog.PrintLoggerFactory(_LossyStream(sys.stderr))  # type: ignore[arg-type]
     else:
@@ -62,15 +68,17 @@ class _LossyStream:
 
 
 def _encode_event(event: structlog.typing.EventDict, **_options: Any) -> bytes:
-    return _ENCODER.encode(event)
+    """Return the JSON line of an event; structlog passes options of the standard library's encoder, which is unused."""
+    return _JSON_ENCODER.encode(event)
 
 
 def _escape_control_characters(
     _logger: Any, _method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    """Escape values that contain control characters, which could forge lines or colours of the log."""
+    """Return the event with its texts escaped, because control characters could forge lines or colours of the log."""
     return {name: _escape(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
-def _escape(value: str) -> str:
-    return value if value.isprintable() else value.encode("unicode_escape").decode("ascii")
+def _escape(text: str) -> str:
+    r"""Return the text itself if all of it is printable, otherwise with backslash escapes such as `\x1b`."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")

@@ -5,43 +5,51 @@ from typing import Final
 
 import structlog
 
-REMIND_SECONDS: Final = 30.0
+REMINDER_SECONDS: Final = 30.0
 log = structlog.get_logger("touchstone.database")
 
 
 class OutageLog:
-    """Logs an outage once instead of once for each failed attempt.
+    """A log of one kind of outage, with few lines however many attempts fail.
 
-    `begins` and `ends` are the logged events. An outage that returns soon after its end counts as the same one.
+    An outage that returns soon after its end counts as the same one.
+
+    Attributes:
+        begin_event: what the log says when an outage begins.
+        end_event: what the log says when it is over.
     """
 
-    def __init__(self, begins: str, ends: str) -> None:
-        self._begins = begins
-        self._ends = ends
+    def __init__(self, begin_event: str, end_event: str) -> None:
+        self.begin_event = begin_event
+        self.end_event = end_event
         self._is_ongoing = False
         self._is_logged = False
         self._began_at = float("-inf")
-        self._logged_at = float("-inf")
-        self._failures = 0
+        self._last_line_at = float("-inf")
+        self._failure_count = 0
 
     def record_failure(self, error: BaseException | None) -> None:
-        """Count a failed attempt, and log it if it begins an outage or a reminder is due."""
+        """Count a failed attempt, and write a line unless this log has written one in the last 30 seconds.
+
+        The first line of an outage says what is wrong. Each later one is a reminder that says for how many seconds
+        the outage has lasted and how many attempts have failed.
+        """
         now = monotonic()
         if not self._is_ongoing:
             self._is_ongoing = True
             self._began_at = now
-            self._failures = 0
+            self._failure_count = 0
 
-        self._failures += 1
-        if now - self._logged_at < REMIND_SECONDS:
+        self._failure_count += 1
+        if now - self._last_line_at < REMINDER_SECONDS:
             return
 
-        self._logged_at = now
+        self._last_line_at = now
         if self._is_logged:
-            log.error(f"still {self._begins}", seconds=round(now - self._began_at), times=self._failures)
+            log.error(f"still {self.begin_event}", seconds=round(now - self._began_at), times=self._failure_count)
         else:
             self._is_logged = True
-            log.error(self._begins, problem=first_line(error))
+            log.error(self.begin_event, problem=first_line_of_driver_error(error))
 
     def record_success(self) -> None:
         """End the outage, if there is one, and log its length if its beginning was logged."""
@@ -51,9 +59,11 @@ class OutageLog:
         self._is_ongoing = False
         if self._is_logged:
             self._is_logged = False
-            log.warning(self._ends, seconds=round(monotonic() - self._began_at, 1), times=self._failures)
+            seconds = round(monotonic() - self._began_at, 1)
+            log.warning(self.end_event, seconds=seconds, times=self._failure_count)
 
 
-def first_line(error: BaseException | None) -> str:
-    """Return the first line of what the database driver reports."""
-    return str(getattr(error, "orig", error)).partition("\n")[0]
+def first_line_of_driver_error(error: BaseException | None) -> str:
+    """Return the first line of the message of the database driver, without what SQLAlchemy adds to it."""
+    driver_error = getattr(error, "orig", error)
+    return str(driver_error).partition("\n")[0]

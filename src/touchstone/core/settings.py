@@ -118,50 +118,64 @@ class Settings(BaseSettings):
 
     @field_validator("data_roots", mode="before")
     @classmethod
-    def _split_colons(cls, value: Any) -> Any:
-        return tuple(Path(part) for part in value.split(":") if part) if isinstance(value, str) else value
+    def _split_at_colons(cls, value: Any) -> Any:
+        """Return the folders of a variable such as `/data:/more`; anything but text is left to pydantic."""
+        if not isinstance(value, str):
+            return value
+        return tuple(Path(folder) for folder in value.split(":") if folder)
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
-    def _split_commas(cls, value: Any) -> Any:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+    def _split_at_commas(cls, value: Any) -> Any:
+        """Return the entries of a variable such as `10.0.0.1, unix`; anything but text is left to pydantic."""
+        if not isinstance(value, str):
+            return value
+        entries = (entry.strip() for entry in value.split(","))
+        return tuple(entry for entry in entries if entry)
 
     @field_validator("cors_origins")
     @classmethod
-    def _require_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in value:
+    def _check_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse origins without a scheme, and wildcards, which would let any site act for a signed-in user."""
+        for origin in origins:
             if urlsplit(origin).scheme not in ("http", "https") or "*" in origin:
                 raise ValueError(f"{origin!r} is not an origin such as https://app.example.org")
-        return value
+        return origins
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _require_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        TrustedProxies.parse(value)
-        return value
+    def _check_proxies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse what is neither an address nor a network; `proxies` returns the parsed value."""
+        TrustedProxies.parse(names)
+        return names
 
     @field_validator("signing_key", "internal_key")
     @classmethod
-    def _require_strong_key(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and len(value.get_secret_value().encode()) < MINIMUM_KEY_BYTES:
+    def _check_key_length(cls, key: SecretStr | None) -> SecretStr | None:
+        """Refuse keys that are short enough to be guessed."""
+        if key is not None and len(key.get_secret_value().encode()) < MINIMUM_KEY_BYTES:
             raise ValueError(f"a key has at least {MINIMUM_KEY_BYTES} bytes")
-        return value
+        return key
 
     @field_validator("database_url")
     @classmethod
-    def _require_known_database(cls, value: str | None) -> str | None:
-        if value is not None and urlsplit(value).scheme not in ("sqlite", "postgresql"):
+    def _check_database_scheme(cls, url: str | None) -> str | None:
+        """Refuse databases of a kind that the service does not know."""
+        if url is not None and urlsplit(url).scheme not in ("sqlite", "postgresql"):
             raise ValueError("a database URL begins with sqlite:/// or postgresql://")
-        return value
+        return url
 
     @field_validator("selection_url", "training_url", "explanation_url")
     @classmethod
-    def _require_url(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith("unix:/"):
-            parsed = urlsplit(value)
-            if parsed.scheme not in ("http", "https") or not parsed.hostname:
-                raise ValueError("an address is http://host:port, https://host:port or unix:/path")
-        return value
+    def _check_backend_url(cls, url: str | None) -> str | None:
+        """Refuse addresses of a backend that are neither HTTP URLs nor unix sockets."""
+        if url is None or url.startswith("unix:/"):
+            return url
+
+        parsed = urlsplit(url)
+        if parsed.scheme not in ("http", "https") or not parsed.hostname:
+            raise ValueError("an address is http://host:port, https://host:port or unix:/path")
+        return url
 
     @property
     def listens_locally(self) -> bool:
@@ -186,8 +200,8 @@ class Settings(BaseSettings):
     @property
     def index_file(self) -> Path:
         """File with the index of a large catalog, one for each database."""
-        name = hashlib.sha256(self.effective_database_url.encode()).hexdigest()[:16]
-        return self.data_dir / f"catalog-{name}.index"
+        digest = hashlib.sha256(self.effective_database_url.encode()).hexdigest()
+        return self.data_dir / f"catalog-{digest[:16]}.index"
 
     @property
     def artifacts_dir(self) -> Path:
@@ -196,31 +210,40 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None) -> Self:
-        """Read the settings from the environment.
+        """Read the settings from the environment variables of the process, or from those given.
 
         Raises:
             SettingsError: a variable with our prefix is unknown, or its value is invalid.
         """
         variables = os.environ if environment is None else environment
         names = [name for name in variables if name.startswith(PREFIX) and name not in CLIENT_VARIABLES]
-        _refuse_unknown_names(names, known=[field.upper() for field in cls.model_fields])
+        _check_names(names, known_suffixes=[field.upper() for field in cls.model_fields])
 
+        values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): variables[name] for name in names}
         try:
-            if environment is None:
-                return cls()
-            values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): environment[name] for name in names}
             return cls(**values)
         except ValidationError as error:
-            first = error.errors()[0]
-            name = PREFIX + str(first["loc"][0]).upper() if first["loc"] else PREFIX
-            raise SettingsError(f"{name}: {first['msg'].removeprefix('Value error, ')}") from None
+            raise SettingsError(_describe_first_fault(error)) from None
 
 
-def _refuse_unknown_names(names: Iterable[str], *, known: Collection[str]) -> None:
-    """Raise SettingsError for the first unknown variable; `known` are the names of the settings without prefix."""
+def _check_names(names: Iterable[str], *, known_suffixes: Collection[str]) -> None:
+    """Raise SettingsError for the first variable that is not a setting, and suggest the setting with a similar name.
+
+    `known_suffixes` are the names of all settings without the prefix `TOUCHSTONE_`.
+    """
     for name in names:
         suffix = name.removeprefix(PREFIX)
-        if suffix not in known:
-            nearest = difflib.get_close_matches(suffix, known, 1)
-            hint = f"; did you mean {PREFIX}{nearest[0]}?" if nearest else "."
-            raise SettingsError(f"{name} is not a setting{hint}")
+        if suffix in known_suffixes:
+            continue
+
+        similar_suffixes = difflib.get_close_matches(suffix, known_suffixes, n=1)
+        hint = f"; did you mean {PREFIX}{similar_suffixes[0]}?" if similar_suffixes else "."
+        raise SettingsError(f"{name} is not a setting{hint}")
+
+
+def _describe_first_fault(error: ValidationError) -> str:
+    """Return the name of the first variable with an invalid value, and the reason why it is invalid."""
+    fault = error.errors()[0]
+    field = str(fault["loc"][0]) if fault["loc"] else ""
+    reason = fault["msg"].removeprefix("Value error, ")
+    return f"{PREFIX}{field.upper()}: {reason}"

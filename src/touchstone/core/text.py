@@ -16,9 +16,10 @@ def replace_control_characters(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return the form in which texts are compared and sorted: NFKD, without combining marks, casefolded.
+    """Return the form of a text in which it is compared and sorted, so that case and accents make no difference.
 
-    Casefolding can produce decomposable characters again, so it is applied between two normalisations
+    The result is casefolded, decomposed (NFKD) and without combining marks: `Élève` and `ELEVE` both become
+    `eleve`. Casefolding can produce decomposable characters again, so it is applied between two normalisations
     (Unicode 15, section 3.13, compatibility caseless matching).
     """
     if text.isascii():

@@ -4,7 +4,7 @@ SQLite (the default) and PostgreSQL behave alike here; what differs between them
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -20,7 +20,8 @@ from touchstone.database.failures import is_busy, service_error_for, translate_f
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
 
-R = TypeVar("R")
+Record = TypeVar("Record")
+Result = TypeVar("Result")
 POOL_SIZE: Final = 10
 POOL_TIMEOUT_SECONDS: Final = 15
 
@@ -38,26 +39,26 @@ class Reader:
         return rows
 
     async def first(self, query: sa.Select[Any]) -> sa.RowMapping | None:
-        """Return the first row of the query, or None."""
+        """Return the first row of the query, or None if it has no rows."""
         result = await self._connection.execute(query)
         row: sa.RowMapping | None = result.mappings().first()
         return row
 
-    async def all_as(self, record_class: type[R], query: sa.Select[Any]) -> list[R]:
+    async def all_as(self, record_class: type[Record], query: sa.Select[Any]) -> list[Record]:
         """Return all rows of the query as records whose fields have the names of the columns."""
         return [record_class(**row) for row in await self.all(query)]
 
-    async def first_as(self, record_class: type[R], query: sa.Select[Any]) -> R | None:
+    async def first_as(self, record_class: type[Record], query: sa.Select[Any]) -> Record | None:
         """Return the first row of the query as a record whose fields have the names of the columns, or None."""
         row = await self.first(query)
         return None if row is None else record_class(**row)
 
     async def scalar(self, query: sa.Select[Any]) -> Any:
-        """Return the first column of the first row, or None."""
+        """Return the first column of the first row of the query, or None if it has no rows."""
         return await self._connection.scalar(query)
 
     async def stream(self, query: sa.Select[Any], size: int = 1000) -> AsyncIterator[Sequence[sa.RowMapping]]:
-        """Yield the rows in chunks of `size`, without loading all of them into memory."""
+        """Yield the rows of the query in chunks of `size`, without loading all of them into memory."""
         async with self._connection.stream(query) as result:
             async for chunk in result.mappings().partitions(size):
                 yield chunk
@@ -69,17 +70,20 @@ class Writer(Reader):
     async def execute(
         self, statement: sa.Executable, rows: Sequence[Mapping[str, Any]] | None = None
     ) -> sa.CursorResult[Any]:
-        """Execute a statement, once or once for each of `rows`."""
+        """Execute a statement once, or once for each of `rows` with the values of that row as parameters."""
         return await self._connection.execute(statement, rows)
 
     async def returning(self, statement: sa.Executable) -> sa.RowMapping | None:
-        """Execute a statement with a RETURNING clause, and return its first row, or None."""
+        """Execute a statement with a RETURNING clause, and return its first row, or None if it changed nothing."""
         result = await self._connection.execute(statement)
         return result.mappings().first()
 
 
 class Database:
     """The database of a process, with its connection pools.
+
+    Attributes:
+        path: the file of an SQLite database, None for PostgreSQL.
 
     Raises:
         Unavailable: an SQLite file cannot be opened.
@@ -90,17 +94,7 @@ class Database:
         if self.path is not None:
             with translate_failures():
                 check_can_open(self.path)
-
-        self._disk_reserve: DiskReserve | None = None
-        if self.path is not None and reserve_bytes:
-            self._disk_reserve = DiskReserve(self.path, reserve_bytes)
-            self._disk_reserve.restore()
-            self._disk_reserve.release_if_short()  # opening the database takes some space as well
-
-        self._has_answered = False
-        self._outage_log = OutageLog("database away", "database back")
-        self._busy_log = OutageLog("database busy", "database no longer busy")
-        self._disk_full_log = OutageLog("disk full", "disk no longer full")
+        self._disk_reserve = _prepare_disk_reserve(self.path, reserve_bytes)
 
         if self.path is None:
             self._reading_engine = _create_engine(url, POOL_SIZE)
@@ -108,11 +102,16 @@ class Database:
         else:
             self._reading_engine = _create_engine(url, POOL_SIZE, is_writer=False)
             # SQLite allows one writer at a time: with a pool of one, writers queue instead of failing with SQLITE_BUSY.
-            self._writing_engine = _create_engine(url, 1, is_writer=True)
+            self._writing_engine = _create_engine(url, pool_size=1, is_writer=True)
+
+        self._has_answered = False
+        self._outage_log = OutageLog("database away", "database back")
+        self._busy_log = OutageLog("database busy", "database no longer busy")
+        self._disk_full_log = OutageLog("disk full", "disk no longer full")
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Reader]:
-        """Open a connection for queries.
+        """Open a connection for queries, which is closed at the end of the block.
 
         Raises:
             Unavailable: the database cannot be reached.
@@ -123,21 +122,20 @@ class Database:
 
     @asynccontextmanager
     async def writing(self, *, essential: bool = False) -> AsyncIterator[Writer]:
-        """Begin a transaction, which is committed at the end of the block.
+        """Begin a transaction, which is committed at the end of the block or rolled back if the block raises.
 
-        Essential transactions are to succeed on a full disk as well: they sign users in or out, delete something, or
-        record the outcome of work that is done.
+        Essential transactions may use the disk space held in reserve, so that they succeed even when the disk is
+        full: they sign users in or out, delete something, or record the outcome of work that is done.
 
         Raises:
             Unavailable: the database cannot be reached.
             StorageFull: the disk is full, and nothing was written.
         """
         with self._handle_failures():
-            if self._disk_reserve is not None:
-                if essential:
-                    self._disk_reserve.release_if_short()
-                else:
-                    self._disk_reserve.restore()
+            if essential:
+                self._release_reserve_if_short()
+            else:
+                self._restore_reserve()
 
             async with self._writing_engine.begin() as connection:
                 if not essential:
@@ -148,7 +146,9 @@ class Database:
             self._disk_full_log.record_success()
 
     def check_room(self, byte_count: int) -> None:
-        """Check that a file of this size fits beside the database and leaves room for deleting.
+        """Check, before a file of this size is written beside the database, that users could still delete afterwards.
+
+        If there is too little room, the disk space held in reserve is released, so that deleting works at once.
 
         Raises:
             StorageFull: there is not enough room.
@@ -157,22 +157,14 @@ class Database:
             return
 
         self._disk_reserve.restore()
-        if not self._disk_reserve.admits(byte_count):
-            self._disk_full_log.record_failure(None)
-            self._disk_reserve.release()
-            raise StorageFull
-
-    async def _check_room_in_database(self, connection: AsyncConnection) -> None:
-        """Raise `StorageFull` if the disk is full and the database has too few unused pages."""
-        if self._disk_reserve is None or self._disk_reserve.is_intact:
+        if self._disk_reserve.admits(byte_count):
             return
 
-        unused_pages = await connection.scalar(sa.text("PRAGMA freelist_count"))
-        page_bytes = await connection.scalar(sa.text("PRAGMA page_size"))
-        if not self._disk_reserve.admits_reuse(unused_pages * page_bytes):
-            raise StorageFull
+        self._disk_full_log.record_failure(None)
+        self._disk_reserve.release()
+        raise StorageFull
 
-    async def run_sync(self, work: Any) -> Any:
+    async def run_sync(self, work: Callable[[sa.Connection], Result]) -> Result:
         """Call `work(connection)` with a synchronous connection, in a transaction; migrations need this.
 
         Raises:
@@ -183,19 +175,21 @@ class Database:
             async with self._writing_engine.begin() as connection:
                 return await connection.run_sync(work)
 
-    async def run_exclusively(self, work: Any) -> Any:
+    async def run_exclusively(self, work: Callable[[sa.Connection], Result]) -> Result:
         """Call `work(connection)` like `run_sync`, while no other process does so on this database."""
 
-        def work_under_lock(connection: sa.Connection) -> Any:
-            # Every transaction of the SQLite writer is exclusive.
+        def work_under_lock(connection: sa.Connection) -> Result:
+            # A transaction of the SQLite writer is exclusive anyway, but PostgreSQL needs a lock.
             if self.path is None:
                 take_advisory_lock(connection)
             return work(connection)
 
         return await self.run_sync(work_under_lock)
 
-    async def backup(self, path: Path) -> None:
+    async def backup(self, target: Path) -> None:
         """Copy a consistent snapshot of an SQLite database to a new file, completely or not at all.
+
+        The copy is made in a thread, so that requests are answered meanwhile.
 
         Raises:
             FileExistsError: the file exists already.
@@ -205,7 +199,7 @@ class Database:
         assert self.path is not None
 
         with translate_failures():
-            await asyncio.to_thread(back_up, self.path, path)
+            await asyncio.to_thread(back_up, self.path, target)
 
     async def ping(self) -> None:
         """Execute a trivial query; raise what `reading` raises."""
@@ -217,15 +211,42 @@ class Database:
         await self._reading_engine.dispose()
         await self._writing_engine.dispose()
 
+    def _release_reserve_if_short(self) -> None:
+        """Release the disk space held in reserve if there is hardly any other space left."""
+        if self._disk_reserve is not None:
+            self._disk_reserve.release_if_short()
+
+    def _restore_reserve(self) -> None:
+        """Hold disk space in reserve again if it was released and there is enough space now."""
+        if self._disk_reserve is not None:
+            self._disk_reserve.restore()
+
+    async def _check_room_in_database(self, connection: AsyncConnection) -> None:
+        """Raise `StorageFull` if the disk space held in reserve was released and the database has too few unused pages.
+
+        On a full disk the database can still store rows in the pages that deleted rows have left behind.
+        """
+        if self._disk_reserve is None or self._disk_reserve.is_intact:
+            return
+
+        unused_pages = await connection.scalar(sa.text("PRAGMA freelist_count"))
+        page_bytes = await connection.scalar(sa.text("PRAGMA page_size"))
+        if not self._disk_reserve.admits_reuse(unused_pages * page_bytes):
+            raise StorageFull
+
     @contextmanager
     def _handle_failures(self) -> Iterator[None]:
-        """Raise a `ServiceError` for a failure of the database, and log when an outage begins or ends."""
+        """Log when an outage of the database begins or ends in this block, and raise failures as a `ServiceError`.
+
+        Exceptions that are no failures of the database, such as a violated constraint, are raised unchanged.
+        """
         try:
             yield
         except Exception as problem:
             error = service_error_for(problem)
             if error is None:
                 raise
+
             self._log_failure(error, problem)
             if error is problem:
                 raise
@@ -236,7 +257,10 @@ class Database:
         self._busy_log.record_success()
 
     def _log_failure(self, error: ServiceError, problem: Exception) -> None:
-        # The log says how long an outage lasts, not which requests met it.
+        """Log a failure of the database, and release the disk space held in reserve if the disk is full.
+
+        The log says how long an outage lasts, not which requests it made fail.
+        """
         if isinstance(error, StorageFull):
             self._disk_full_log.record_failure(problem)
             if self._disk_reserve is not None:
@@ -253,11 +277,30 @@ def encode_json(value: Any) -> str:
 
 
 def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
-    """Lock the selected rows and skip those that another worker has locked; SQLite has one writer and ignores it."""
+    """Return the query so that it locks the rows it selects and leaves out those that another worker has locked.
+
+    SQLite ignores this: it has a single writer.
+    """
     return query.with_for_update(skip_locked=True)
 
 
+def _prepare_disk_reserve(database_path: str | None, reserve_bytes: int) -> DiskReserve | None:
+    """Hold disk space in reserve for an SQLite database; return None for other databases or a reserve of 0 bytes."""
+    if database_path is None or reserve_bytes == 0:
+        return None
+
+    disk_reserve = DiskReserve(database_path, reserve_bytes)
+    disk_reserve.restore()
+    # Opening the database takes some space as well, and must succeed on a full disk.
+    disk_reserve.release_if_short()
+    return disk_reserve
+
+
 def _create_engine(url: str, pool_size: int, *, is_writer: bool = False) -> AsyncEngine:
+    """Return an engine for the database at `url` with at most `pool_size` connections.
+
+    `is_writer` matters for SQLite only, where it makes transactions take the write lock when they begin.
+    """
     options: dict[str, Any] = {
         "pool_size": pool_size,
         "max_overflow": 0,

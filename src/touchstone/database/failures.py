@@ -1,4 +1,7 @@
-"""Translation of failures of the database and the disk into errors that clients understand."""
+"""Conversion of exceptions of the database drivers and the disk into errors of `core/errors.py`.
+
+Callers of the database therefore see `Unavailable` or `StorageFull`, whichever database and driver is in use.
+"""
 
 import sqlite3
 from collections.abc import Iterator
@@ -28,7 +31,7 @@ _CONNECTION_FAILURES: Final = (
 
 @contextmanager
 def translate_failures() -> Iterator[None]:
-    """Raise the `ServiceError` that a failure of the database or the disk amounts to."""
+    """Raise a failure of the database or the disk in the block as the `ServiceError` that callers understand."""
     try:
         yield
     except Exception as problem:
@@ -39,11 +42,15 @@ def translate_failures() -> Iterator[None]:
 
 
 def service_error_for(problem: BaseException) -> ServiceError | None:
-    """Return the error that a failure of the database or the disk amounts to; None for any other exception."""
+    """Return the error as which clients see a failure of the database or the disk; None for any other exception.
+
+    A violated constraint is no failure of the database: the caller that caused it handles it.
+    """
     if isinstance(problem, StorageFull):
         return problem
     if isinstance(problem, IntegrityError):
         return None
+
     if _is_disk_full(problem):
         return StorageFull()
     if isinstance(problem, _CONNECTION_FAILURES) or _is_connection_lost(problem) or is_damaged(problem):
@@ -57,11 +64,14 @@ def is_busy(problem: BaseException) -> bool:
 
 
 def _is_disk_full(problem: BaseException) -> bool:
+    """Return whether the database or the system reports a full disk, for which drivers have no class of their own."""
     if not isinstance(problem, DBAPIError | sqlite3.Error | OSError):
         return False
+
     description = str(problem)
     return any(message in description for message in _DISK_FULL_MESSAGES)
 
 
 def _is_connection_lost(problem: BaseException) -> bool:
+    """Return whether the connection broke during a statement, for example because the server was stopped."""
     return isinstance(problem, DBAPIError) and problem.connection_invalidated

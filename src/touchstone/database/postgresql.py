@@ -1,4 +1,4 @@
-"""What is specific to PostgreSQL: options of a connection, and the lock that serialises migrations."""
+"""Code for PostgreSQL only: options of a connection, and the lock that serialises migrations."""
 
 from typing import Any, Final
 
@@ -18,12 +18,13 @@ _ADVISORY_LOCK: Final = 7_368_273
 
 
 def create_postgresql_engine(url: str, **options: Any) -> AsyncEngine:
-    """Return an engine that notices a lost server within seconds.
+    """Create an engine for PostgreSQL that notices a lost server within seconds.
 
-    Connection options in the URL take precedence over `CONNECTION_OPTIONS`.
+    Connection options in the URL take precedence over `CONNECTION_OPTIONS`; `options` are those of SQLAlchemy.
     """
     parsed_url = sa.make_url(url)
-    connection_options = {name: value for name, value in CONNECTION_OPTIONS.items() if name not in parsed_url.query}
+    options_in_url = parsed_url.query
+    connection_options = {name: value for name, value in CONNECTION_OPTIONS.items() if name not in options_in_url}
 
     return create_async_engine(
         parsed_url.set(drivername="postgresql+psycopg"),

@@ -1,4 +1,4 @@
-"""What is specific to SQLite: settings of a connection, backups, and files that are damaged."""
+"""Code for SQLite only: settings of a connection, backups, and files that are damaged."""
 
 import contextlib
 import sqlite3
@@ -38,9 +38,10 @@ def check_can_open(path: str) -> None:
 
 
 def create_sqlite_engine(url: str, *, is_writer: bool, **options: Any) -> AsyncEngine:
-    """Return an engine whose connections use the write-ahead log.
+    """Create an engine for SQLite whose connections use the write-ahead log.
 
-    With `is_writer`, a transaction takes the write lock as soon as it begins, not at its first write.
+    With `is_writer`, a transaction takes the write lock as soon as it begins, not at its first write. `options` are
+    those of SQLAlchemy.
     """
     engine = create_async_engine(sa.make_url(url).set(drivername="sqlite+aiosqlite"), **options)
     begin_statement = "BEGIN IMMEDIATE" if is_writer else "BEGIN"
@@ -50,16 +51,20 @@ def create_sqlite_engine(url: str, *, is_writer: bool, **options: Any) -> AsyncE
     return engine
 
 
-def _configure_connection(connection: Any, _record: Any) -> None:
+def _configure_connection(connection: Any, _pool_record: Any) -> None:
+    """Apply our settings to a new connection of the driver, before SQLAlchemy uses it."""
     # The driver's implicit BEGIN is deferred and would fail at the first write; the "begin" event replaces it.
     connection.isolation_level = None
+
     with contextlib.closing(connection.cursor()) as cursor:
         for pragma in _PRAGMAS:
             cursor.execute(f"PRAGMA {pragma}")
 
 
 def back_up(source: str, target: Path) -> None:
-    """Copy a consistent snapshot of the database to a new file, completely or not at all.
+    """Copy a consistent snapshot of the database at `source` to a new file, completely or not at all.
+
+    Other connections may write meanwhile. An incomplete copy has the suffix `.part` and is deleted after a failure.
 
     Raises:
         FileExistsError: the target exists already.
@@ -67,19 +72,22 @@ def back_up(source: str, target: Path) -> None:
     if target.exists():
         raise FileExistsError(target)
 
-    incomplete = target.with_name(f"{target.name}.part")
-    incomplete.unlink(missing_ok=True)
+    incomplete_copy = target.with_name(f"{target.name}.part")
+    incomplete_copy.unlink(missing_ok=True)
     try:
         with contextlib.closing(sqlite3.connect(source)) as connection:
-            connection.execute("VACUUM INTO ?", (str(incomplete),))
-        incomplete.replace(target)
+            connection.execute("VACUUM INTO ?", (str(incomplete_copy),))
+        incomplete_copy.replace(target)
     finally:
-        incomplete.unlink(missing_ok=True)
+        incomplete_copy.unlink(missing_ok=True)
 
 
 def is_damaged(problem: BaseException | None) -> bool:
     """Return whether SQLite reports that the file is not a database, or no longer a valid one."""
     driver_error = getattr(problem, "orig", problem)
-    code = getattr(driver_error, "sqlite_errorcode", 0)
-    # The low byte is the primary result code, the rest specifies it further.
-    return isinstance(driver_error, sqlite3.DatabaseError) and code & 0xFF in _DAMAGE_CODES
+    if not isinstance(driver_error, sqlite3.DatabaseError):
+        return False
+
+    extended_code = getattr(driver_error, "sqlite_errorcode", 0)
+    primary_code = extended_code & 0xFF
+    return primary_code in _DAMAGE_CODES

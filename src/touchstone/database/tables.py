@@ -25,6 +25,7 @@ _COLUMN_TYPES: Final[dict[Kind, Any]] = {
 
 
 def _json_column(name: str, *, nullable: bool = True) -> sa.Column[Any]:
+    """Return a column of JSON values in which None is stored as NULL, not as the JSON value `null`."""
     return sa.Column(name, sa.JSON(none_as_null=True), nullable=nullable)
 
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 
 class UtcDateTime(sa.TypeDecorator[datetime]):
-    """A point in time, which is always in UTC on both databases."""
+    """A column type for points in time, which are in UTC on both databases."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True

@@ -16,17 +16,17 @@ ACCOUNTS: Final = "accounts"
 _CREATE_COUNTER: Final = sa.text("INSERT INTO versions (name, version) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 
 
-async def current(rows: Reader, name: str) -> int:
-    """Return the value of the counter, which is 0 before it is first incremented."""
+async def read_version(rows: Reader, name: str) -> int:
+    """Return the value of the counter called `name`, which is 0 before it is first incremented."""
     version = await rows.scalar(sa.select(versions.c.version).where(versions.c.name == name))
     return int(version or 0)
 
 
-async def bump(rows: Writer, name: str) -> int:
-    """Increment the counter and return its new value.
+async def increment_version(rows: Writer, name: str) -> int:
+    """Increment the counter called `name` in the transaction of a change, and return its new value.
 
-    The row stays locked until the end of the transaction, so values become visible in the order in which they were
-    assigned.
+    The row of the counter stays locked until the end of the transaction, so values become visible in the order in
+    which they were assigned. A counter that does not exist yet is created with the value 1.
     """
     increment = (
         sa.update(versions)
@@ -39,5 +39,6 @@ async def bump(rows: Writer, name: str) -> int:
     if row is None:
         await rows.execute(_CREATE_COUNTER.bindparams(name=name))
         row = await rows.returning(increment)
+
     assert row is not None
     return int(row["version"])

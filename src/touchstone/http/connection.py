@@ -12,7 +12,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from touchstone.core.errors import BadRequest, Overloaded, ServiceError
-from touchstone.core.metrics import CLOSED
+from touchstone.core.metrics import CLOSED_CONNECTIONS
 from touchstone.http.connection_deadlines import AwaitedInput
 from touchstone.http.connection_limits import SLOW_BYTES, ConnectionLimits, Pace
 from touchstone.http.error_rendering import render_error
@@ -87,7 +87,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._client_key = self._limits.key(self.client)
         self._is_counted = self._limits.open(self._client_key)
         if not self._is_counted:
-            CLOSED.labels("too_many").inc()
+            CLOSED_CONNECTIONS.labels("too_many").inc()
             transport.write(_TOO_MANY_CONNECTIONS)
             transport.close()
             return
@@ -230,7 +230,7 @@ class ConnectionProtocol(HttpToolsProtocol):
             return
 
         if reason and not self.transport.is_closing():
-            CLOSED.labels(reason).inc()
+            CLOSED_CONNECTIONS.labels(reason).inc()
             self.transport.close()  # the rest of the response is still sent, and its pace checked
         self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
 
@@ -303,7 +303,7 @@ class ConnectionProtocol(HttpToolsProtocol):
 
     def _abort(self, reason: str) -> None:
         """Reset the connection, so that a response which its client does not read does not stay in memory."""
-        CLOSED.labels(reason).inc()
+        CLOSED_CONNECTIONS.labels(reason).inc()
         connection = self.transport.get_extra_info("socket")
 
         # With a linger time of zero, closing drops what has not been sent.

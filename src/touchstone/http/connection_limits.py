@@ -118,7 +118,7 @@ class ConnectionLimits:
 
         client_host, _port = client
         address = parse_address(client_host)
-        if address is not None and self.proxies.trust(address):
+        if address is not None and self.proxies.contains(address):
             return None
         return address_block(client_host)
 

@@ -1,4 +1,7 @@
-"""The texts of error responses: the only place where an error's code and facts become French or English sentences."""
+"""The bodies of error responses: the only place where an error of `core/errors.py` becomes French or English text.
+
+`error_responses.py` sends them.
+"""
 
 from typing import Any, Final
 

@@ -1,4 +1,7 @@
-"""Error responses: the exception handlers of every application, and the language of the answer."""
+"""Error responses: the exception handlers of every application, and the language in which they answer.
+
+The errors themselves are defined in `core/errors.py`, and their bodies are made in `error_rendering.py`.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final

@@ -21,7 +21,7 @@ from touchstone.core.errors import (
     Overloaded,
     ServiceError,
 )
-from touchstone.core.metrics import REQUESTS, SECONDS
+from touchstone.core.metrics import REQUEST_COUNTER, REQUEST_SECONDS
 from touchstone.core.settings import Settings
 from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
@@ -48,7 +48,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 log = structlog.get_logger("touchstone.access")
 CallerOf = Callable[[Scope], Hashable]
 
-_request_counter: Final = functools.cache(REQUESTS.labels)
+_request_counter: Final = functools.cache(REQUEST_COUNTER.labels)
 
 
 def client_address(scope: Scope) -> Hashable:
@@ -117,7 +117,7 @@ class EdgeMiddleware:
             await send({"type": "websocket.close", "code": 1000})
             return
 
-        scope = self.proxies.resolve(scope)
+        scope = self.proxies.apply_forwarded_headers(scope)
         kind = kind_of(scope["method"], scope["path"], scope.get("query_string", b""))
         if self._must_refuse(scope, kind):
             await self._send_refusal(scope, receive, send)
@@ -144,7 +144,7 @@ class EdgeMiddleware:
         refusing requests. A refusal returned here is already counted and logged.
         """
         started_at = time.perf_counter()
-        scope = self.proxies.resolve(scope)
+        scope = self.proxies.apply_forwarded_headers(scope)
         kind = kind_of(scope["method"], scope["path"], scope["query_string"])
         if not self._must_refuse(scope, kind):
             return None
@@ -229,7 +229,7 @@ class EdgeMiddleware:
     def _record_refusal(self, scope: Scope, started_at: float) -> None:
         """Count a request that was refused at once; such requests are logged together, once a second."""
         _request_counter(_method_label(scope["method"]), _OVERLOADED.status).inc()
-        SECONDS.observe(time.perf_counter() - started_at)
+        REQUEST_SECONDS.observe(time.perf_counter() - started_at)
         self._refused_since_log += 1
 
         is_log_due = started_at - self._overload_logged_at >= OVERLOAD_LOG_SECONDS
@@ -265,7 +265,7 @@ class EdgeMiddleware:
         status = CLIENT_DISCONNECTED if request.is_abandoned else request.status
 
         _request_counter(_method_label(request.method), status).inc()
-        SECONDS.observe(elapsed_seconds)
+        REQUEST_SECONDS.observe(elapsed_seconds)
         if not self._logs_requests:
             return
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from touchstone.core.errors import IdempotencyConflict, TooManyJobs
 from touchstone.database.engine import Database, Reader, Writer, skip_locked
 from touchstone.database.tables import jobs
-from touchstone.database.versions import bump
+from touchstone.database.versions import increment_version
 from touchstone.jobs.records import QUEUED_PROGRESS, STARTING_PROGRESS, Claim, JobRecord, NewJob
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
 from touchstone.jobs.states import HELD, JobState
@@ -147,7 +147,7 @@ async def claim_next(
     )
     async with database.writing() as rows:
         # Claims wait for each other here, so that two workers never count a user's running jobs at the same time.
-        await bump(rows, CLAIM_COUNTER)
+        await increment_version(rows, CLAIM_COUNTER)
 
         row = await rows.returning(statement)
         if row is None:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from touchstone.core.metrics import JOBS
+from touchstone.core.metrics import JOB_MOVES
 from touchstone.database.engine import Writer
 from touchstone.database.tables import job_events, jobs
 from touchstone.jobs.records import QUEUED_PROGRESS, Claim, JobFailure, JobProgress, Json
@@ -76,7 +76,7 @@ async def fail_jobs(
 
 async def record_new_state(rows: Writer, claims: Sequence[Claim], state: JobState) -> None:
     """Append an event to each of the jobs that have entered a state, and count them in the metrics."""
-    JOBS.labels(state).inc(len(claims))
+    JOB_MOVES.labels(state).inc(len(claims))
     await append_events(rows, claims, state)
 
 

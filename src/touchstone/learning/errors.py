@@ -1,6 +1,7 @@
-"""The error that trainings and explanations raise for invalid requests and files: a stable code, a phase, and facts.
+"""The error with which a training or an explanation fails: a stable code from `REASONS`, a phase, and facts.
 
-The sentences for readers belong to the messages of the service; `REASONS` is the extensible list of codes.
+This package knows nothing of HTTP, so the errors of API responses are in `core/errors.py` instead. The French and
+English texts of the codes are in `messages/job_errors.py`.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
-"""The sentences of refused requests, by error code, in French and English.
+"""The sentence of each error response, by the code of its class in `core/errors.py`, in French and English.
 
-Placeholders such as `{limit}` are filled in with the facts of the error.
+Placeholders such as `{limit}` are filled in with the facts of the error. Why a single value is invalid is in
+`validation.py`, and why a job cannot start or has failed in `job_errors.py`.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Pages about errors: of the API, of requests that are refused before they reach a page, and of our own."""
+"""The HTML pages that report an error in place of the page that was asked for.
+
+An error that a page shows beside its form has its wording in `error_texts.py` instead.
+"""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request

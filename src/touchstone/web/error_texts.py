@@ -1,4 +1,7 @@
-"""Errors of the API in the words of the pages: fields by their labels, sizes in MB."""
+"""Errors of the API in the words of the pages, to show beside a form: fields by their labels, sizes in MB.
+
+An error that takes the place of the whole page is rendered in `error_pages.py` instead.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -21,26 +21,25 @@ class SchemaError(Exception):
     """The schema of the database is not the one that this code needs; the message says what to run."""
 
 
-def head() -> str:
+def required_revision() -> str:
     """Return the revision that this code needs."""
     revision = ScriptDirectory.from_config(_alembic_config()).get_current_head()
     assert revision is not None
     return revision
 
 
-async def current(database: Database) -> str | None:
+async def current_revision(database: Database) -> str | None:
     """Return the revision of the database; None if the database is empty."""
-    revision: str | None = await database.run_sync(_current_revision)
-    return revision
+    return await database.run_sync(_read_revision)
 
 
-def is_older(revision: str | None) -> bool:
+def is_older_revision(revision: str | None) -> bool:
     """Return whether this code can upgrade a database from this revision."""
-    return revision is not None and revision != head() and _is_known(revision)
+    return revision is not None and revision != required_revision() and _is_known(revision)
 
 
-async def upgrade(database: Database) -> None:
-    """Upgrade the schema to `head` in a single transaction, which processes run one after another.
+async def upgrade_schema(database: Database) -> None:
+    """Upgrade the schema to the revision that this code needs, in one transaction and in one process at a time.
 
     Raises:
         SchemaError: the database is newer than this code.
@@ -48,30 +47,33 @@ async def upgrade(database: Database) -> None:
     await database.run_exclusively(_run_migrations)
 
 
-async def prepare(database: Database) -> None:
+async def prepare_schema(database: Database) -> None:
     """Create the schema of an empty database, or check that the schema is the one that this code needs.
 
     Raises:
         SchemaError: the schema is older or newer than this code.
     """
-    revision = await current(database)
+    revision = await current_revision(database)
     if revision is None:
-        await upgrade(database)
-    elif revision != head():
+        await upgrade_schema(database)
+    elif revision != required_revision():
         raise SchemaError(_mismatch_message(revision))
 
 
 def _alembic_config() -> Config:
+    """Return a configuration of Alembic without a file: it only says where the migrations are."""
     config = Config()
     config.set_main_option("script_location", str(FOLDER))
     return config
 
 
-def _current_revision(connection: sa.Connection) -> str | None:
+def _read_revision(connection: sa.Connection) -> str | None:
+    """Return the revision that the database was last upgraded to; None if the database is empty."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
 def _run_migrations(connection: sa.Connection) -> None:
+    """Run the migrations that the database still lacks; raise `SchemaError` if it is newer than this code."""
     config = _alembic_config()
     scripts = ScriptDirectory.from_config(config)
 
@@ -87,16 +89,19 @@ def _run_migrations(connection: sa.Connection) -> None:
 
 
 def _mismatch_message(revision: str) -> str:
-    needed = head()
+    """Return the sentence that tells the operator how to make the schema and the code fit each other."""
+    needed_revision = required_revision()
     if _is_known(revision):
-        return f"Database is at {revision}, code needs {needed}. Run: {UPGRADE_COMMAND}"
+        return f"Database is at {revision}, code needs {needed_revision}. Run: {UPGRADE_COMMAND}"
+
     return (
-        f"Database is at {revision}, newer than this code ({needed}). "
+        f"Database is at {revision}, newer than this code ({needed_revision}). "
         f"Install that newer version, then run: {UPGRADE_COMMAND}"
     )
 
 
 def _is_known(revision: str) -> bool:
+    """Return whether this code has the migration to a revision; a newer version of the code may have further ones."""
     try:
         return ScriptDirectory.from_config(_alembic_config()).get_revision(revision) is not None
     except CommandError:

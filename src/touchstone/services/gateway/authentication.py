@@ -85,7 +85,7 @@ class Authenticator:
             started_at = time.monotonic()
             try:
                 async with self._database.reading() as rows:
-                    version = await versions.current(rows, versions.ACCOUNTS)
+                    version = await versions.read_version(rows, versions.ACCOUNTS)
             except ServiceError:
                 pass  # the database has logged the outage, and the cache is trusted for a second only
             except Exception:

@@ -75,4 +75,4 @@ async def list_active_sessions(database: Database, user_id: UUID, *, lifetime: t
 
 async def _announce_revocation(rows: Writer) -> None:
     # This comes last: all transactions lock users, sessions and versions in this order, so that there is no deadlock.
-    await versions.bump(rows, versions.ACCOUNTS)
+    await versions.increment_version(rows, versions.ACCOUNTS)

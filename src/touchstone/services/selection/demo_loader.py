@@ -18,12 +18,12 @@ _MEASURED_EVIDENCE: Final = "measured in the file"
 async def load_demo(database: Database) -> int:
     """Insert all demo records and return their number, or 0 if the catalog has ever contained a record."""
     async with database.reading() as reader:
-        if await versions.current(reader, versions.CATALOG):
+        if await versions.read_version(reader, versions.CATALOG):
             return 0
 
     async with database.writing() as rows:
         # Incrementing the version locks it: of several processes that start at once, only one loads the records.
-        version = await versions.bump(rows, versions.CATALOG)
+        version = await versions.increment_version(rows, versions.CATALOG)
         if version != 1:
             return 0
 

@@ -14,7 +14,7 @@ from uuid import UUID
 import structlog
 
 from touchstone.core.errors import ServiceError
-from touchstone.core.metrics import RANKINGS, RECORDS
+from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
 from touchstone.database import versions
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.ranking.catalog.catalog import Catalog, Layout
@@ -143,17 +143,17 @@ class LiveCatalog:
                 await self._load_all_rows(rows)
                 await self._save_snapshot(self._applied_version)
 
-        RECORDS.set(self.view.size)
+        CATALOG_RECORDS.set(self.view.size)
 
     async def refresh(self) -> None:
         """Apply the writes of other processes since the last refresh."""
         async with self._database.reading() as rows:
-            version = await versions.current(rows, versions.CATALOG)
+            version = await versions.read_version(rows, versions.CATALOG)
         if version <= self._applied_version:
             return
 
         async with self._apply_lock, self._database.reading() as rows:
-            version = await versions.current(rows, versions.CATALOG)
+            version = await versions.read_version(rows, versions.CATALOG)
             changed = await store.datasets_changed_since(rows, self._applied_version)
             deleted_ids = await store.datasets_deleted_since(rows, self._applied_version)
             self._apply(changed, deleted_ids)
@@ -187,7 +187,7 @@ class LiveCatalog:
         """
         async with self._apply_lock:
             async with self._database.writing(essential=essential) as rows:
-                writer = CatalogWriter(rows, await versions.bump(rows, versions.CATALOG))
+                writer = CatalogWriter(rows, await versions.increment_version(rows, versions.CATALOG))
                 yield writer
 
             self._apply(writer.upserts, writer.deleted_ids)
@@ -207,7 +207,7 @@ class LiveCatalog:
         ranked = await self._evaluate(
             view, lambda: view.rank(query, weights, skip=min(skip, view.size), limit=limit), is_short=is_short
         )
-        RANKINGS.labels(ranked.plan).inc()
+        RANKING_COUNTER.labels(ranked.plan).inc()
 
         return view, ranked
 
@@ -313,7 +313,7 @@ class LiveCatalog:
         self._generation += 1
         self.cache.drop([*(record.id for record in upserts), *deleted_ids])
         self._columns.apply(upserts=[to_catalog_row(record) for record in upserts], deleted=deleted_ids)
-        RECORDS.set(self.view.size)
+        CATALOG_RECORDS.set(self.view.size)
 
     def _advance_to(self, version: int) -> None:
         """Mark a version as applied, together with those of our own that follow it without a gap."""
@@ -327,7 +327,7 @@ class LiveCatalog:
 
     async def _load_all_rows(self, rows: Reader) -> None:
         # The version is read first: a row that changes during loading is then applied again instead of missed.
-        self._applied_version = await versions.current(rows, versions.CATALOG)
+        self._applied_version = await versions.read_version(rows, versions.CATALOG)
 
         catalog_rows: list[CatalogRow] = []
         async for chunk in store.stream_datasets(rows, LOAD_CHUNK):
@@ -338,7 +338,7 @@ class LiveCatalog:
     async def _load_snapshot(self, rows: Reader) -> bool:
         """Load the snapshot and return True; return False if there is none, or it does not fit this database."""
         snapshot = await asyncio.to_thread(self._read_snapshot)
-        current_version = await versions.current(rows, versions.CATALOG)
+        current_version = await versions.read_version(rows, versions.CATALOG)
         if snapshot is None:
             return False
 

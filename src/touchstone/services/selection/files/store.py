@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import files
-from touchstone.database.versions import bump
+from touchstone.database.versions import increment_version
 
 # The first component of the path of every upload; also the name of the counter that serialises them.
 UPLOADS: Final = "uploads"
@@ -39,7 +39,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 async def lock_uploads(rows: Writer) -> None:
     """Make every other upload wait, in any process, until this transaction ends."""
-    await bump(rows, UPLOADS)
+    await increment_version(rows, UPLOADS)
 
 
 async def insert_file(rows: Writer, file: FileRecord) -> None:
