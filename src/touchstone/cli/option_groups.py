@@ -71,10 +71,14 @@ class OptionGroup:
     build: Callable[[dict[str, Any]], Any] = dict
     help_panel: str | None = None
 
-    def build_value(self, arguments: Mapping[str, Any]) -> Any:
-        """Return the value of the group for the arguments of a command.
+    def to_parameters(self) -> list[inspect.Parameter]:
+        """Return the options as parameters of a function, for Typer."""
+        return [option.to_parameter(self.help_panel) for option in self.options]
 
-        Options that were not given have the value None, or an empty list; `build` does not receive them.
+    def build_value(self, arguments: Mapping[str, Any]) -> Any:
+        """Return the value of the group for the arguments with which Typer has called a command.
+
+        Typer passes None, or an empty list, for options that were not given; `build` does not receive these.
         """
         given_options = {}
         for option in self.options:
@@ -85,28 +89,33 @@ class OptionGroup:
 
 
 def with_option_groups(function: Callable[..., Any], groups: Mapping[str, OptionGroup]) -> Callable[..., Any]:
-    """Return a function that Typer can run as a command, in place of one whose parameters are whole option groups.
+    """Return a command for Typer that calls `function` with whole groups of options as single arguments.
 
-    Typer reads the options of a command from the signature of its function. The signature of the returned function
-    has the single options of each group instead of the parameter that `groups` names. When the command runs, the
-    options become the values of the groups again, and `function` is called with these.
+    Typer reads the options of a command from its signature. In the signature of the returned command, the options of
+    each group stand in place of the parameter that has the name of the group: a parameter `page` could become
+    `--page` and `--page-size`. When the command runs, it builds the value of each group from its options, and passes
+    it to `function` under the name of the group.
     """
-    ungrouped_parameters = [
+    function_parameters = inspect.signature(function).parameters.values()
+    ordinary_parameters = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in inspect.signature(function).parameters.values()
+        for parameter in function_parameters
         if parameter.name not in groups
     ]
-    option_parameters = [option.to_parameter(group.help_panel) for group in groups.values() for option in group.options]
+    group_parameters: list[inspect.Parameter] = []
+    for group in groups.values():
+        group_parameters += group.to_parameters()
 
     @functools.wraps(function)
     def command(**arguments: Any) -> Any:
-        values = {parameter.name: arguments[parameter.name] for parameter in ungrouped_parameters}
+        function_arguments = {parameter.name: arguments[parameter.name] for parameter in ordinary_parameters}
         for name, group in groups.items():
-            values[name] = group.build_value(arguments)
-        return function(**values)
+            function_arguments[name] = group.build_value(arguments)
+        return function(**function_arguments)
 
-    command.__signature__ = inspect.Signature([*ungrouped_parameters, *option_parameters])  # type: ignore[attr-defined]
-    command.__annotations__ = {}  # Otherwise Typer would prefer the annotations of `function` to the signature.
+    command.__signature__ = inspect.Signature([*ordinary_parameters, *group_parameters])  # type: ignore[attr-defined]
+    # Typer would prefer the annotations of `function` to the signature.
+    command.__annotations__ = {}
     return command
 
 
