@@ -12,7 +12,7 @@ from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
 from touchstone.jobs.states import FINAL, MOVES
-from touchstone.learning.requests import ALGORITHMS, METHODS, METRICS
+from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.sort_order import SORT_KEYS

@@ -15,7 +15,7 @@ from tests.serving import running
 from tools.check_clients import ENVIRONMENT, generate_python, is_installed
 from touchstone import compose
 from touchstone.core.settings import Settings
-from touchstone.learning.requests import ALGORITHMS, METRICS
+from touchstone.learning.choices import ALGORITHMS, METRICS
 from touchstone.services.selection.filters import FILTERS
 
 # Section 2.5 of the interface names these members of `filters`, section 4.2 the other names of the list's parameters.

@@ -14,13 +14,9 @@ import msgspec
 
 from touchstone.jobs.execution.fork_server import run_fork_server
 from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
-from touchstone.learning.errors import LearningError
-from touchstone.learning.requests import (
-    ExplanationRequest,
-    TrainingRequest,
-    check_explanation_request,
-    check_training_request,
-)
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.request_checks import check_explanation_request, check_training_request
+from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
 
 class Table(NamedTuple):

@@ -14,8 +14,8 @@ import pytest
 from tests.learning.small_tables import csv, messy, raw
 from touchstone.learning import table_reader
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
-from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import DataFile
+from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_search import suppress_numeric_warnings
 from touchstone.learning.table_reader import read_table
 

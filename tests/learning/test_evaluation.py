@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 import sklearn.metrics as oracle
 
+from touchstone.learning.choices import METRIC_BY_NAME, Task
 from touchstone.learning.column_types import from_numbers, from_texts
 from touchstone.learning.evaluation import Predictions, bootstrap_interval, compute_metric, summarize_folds
 from touchstone.learning.group_metrics import group_metrics
-from touchstone.learning.requests import METRIC_BY_NAME, Task
 from touchstone.learning.target import Target
 
 RNG = np.random.default_rng(3)

@@ -15,11 +15,11 @@ import pytest
 from tests.learning.small_tables import csv, explain, messy, model_of, train
 from touchstone.learning import model_artifact
 from touchstone.learning.column_types import from_dates, from_numbers, from_texts
-from touchstone.learning.errors import LearningError
 from touchstone.learning.explaining.associations import association, comparable_values
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import ModelFile
+from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.preparation import encoded_sources
 from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.table_reader import read_table

@@ -9,18 +9,11 @@ import msgspec
 import pytest
 
 from touchstone.learning.algorithms import MODEL_FAMILIES
-from touchstone.learning.errors import BY_CODE, LearningError
+from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
 from touchstone.learning.evaluation import METRIC_FUNCTIONS
-from touchstone.learning.requests import (
-    ALGORITHMS,
-    METHODS,
-    METRICS,
-    ExplanationRequest,
-    TrainingRequest,
-    check_explanation_request,
-    check_training_request,
-    chosen_features,
-)
+from touchstone.learning.learning_errors import REASON_BY_CODE, LearningError
+from touchstone.learning.request_checks import check_explanation_request, check_training_request
+from touchstone.learning.requests import ExplanationRequest, TrainingRequest, chosen_features
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 
 COLUMNS = ["a", "b", "y"]
@@ -180,7 +173,7 @@ def test_refusals_survive_the_border_of_a_process() -> None:
     error = LearningError("target_not_found", field="target", name="x", nearest=None)
     again = pickle.loads(pickle.dumps(error))
     assert (again.code, again.field, again.facts, again.phase) == (error.code, "target", error.facts, error.phase)
-    assert BY_CODE[again.code].facts == ("name", "nearest")
+    assert REASON_BY_CODE[again.code].facts == ("name", "nearest")
 
 
 def test_orders_do_not_load_the_heavy_libraries() -> None:

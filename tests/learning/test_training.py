@@ -18,9 +18,9 @@ import pytest
 from tests.learning.small_tables import Progress, csv, explain, messy, model_of, train
 from touchstone.learning import model_artifact
 from touchstone.learning.algorithms import plan_trials, search_space
-from touchstone.learning.errors import LearningError
 from touchstone.learning.experiment import prepare_experiment
 from touchstone.learning.interfaces import ModelFile
+from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.table_reader import read_table

@@ -27,7 +27,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from touchstone.core.errors import InvalidJobRequest
 from touchstone.http.request_models import Name, RequestModel, require_clean_text
 from touchstone.learning import requests
-from touchstone.learning.errors import LearningError
+from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 
 RequestT = TypeVar("RequestT", bound=Struct)

@@ -9,18 +9,13 @@ import numpy.typing as npt
 from sklearn.pipeline import Pipeline
 
 from touchstone.learning.algorithms import ModelOptions, Trial, plan_trials
-from touchstone.learning.errors import LearningError
+from touchstone.learning.choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
 from touchstone.learning.evaluation import Predictions
+from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_search import TrainingData, best_position, has_single_class, select_features
 from touchstone.learning.preparation import exclusion_reason
-from touchstone.learning.requests import (
-    DEFAULT_METRIC,
-    METRIC_BY_NAME,
-    Strategy,
-    TrainingRequest,
-    check_training_request,
-    chosen_features,
-)
+from touchstone.learning.request_checks import check_training_request
+from touchstone.learning.requests import TrainingRequest, chosen_features
 from touchstone.learning.splits import MIN_TRAINING_ROWS, Fold, outer_folds, read_times
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Target, read_target

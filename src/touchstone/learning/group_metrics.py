@@ -1,11 +1,12 @@
-"""Metrics for each group of a sensitive column, because an average hides whom a model fails.
+"""Metrics for each group of a sensitive column, because an average hides the groups that a model fails.
 
-Proportions carry Wilson's score interval (Wilson 1927), which holds for small groups; means of errors carry a
-bootstrap interval.
+Proportions carry Wilson's score interval (Wilson 1927), which is reliable for small groups too; means of errors carry
+a bootstrap interval.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +19,13 @@ from touchstone.learning.evaluation import BOOTSTRAPS, TAILS, Predictions
 from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
 
-SMALL_GROUP: Final = 30
+SMALL_GROUP_ROWS: Final = 30
 MAX_GROUPS: Final = 12  # A category's largest groups are reported; the others are counted together.
-NUMBER_BINS: Final = 4
-OTHERS: Final = "…"
+NUMBER_RANGES: Final = 4
+MAX_SINGLE_NUMBERS: Final = 6  # Up to this many different numbers are groups of their own; more are cut into ranges.
+OTHER_GROUPS: Final = "…"
+RANGE_SEPARATOR: Final = " – "
+
 Mask = npt.NDArray[np.bool_]
 
 
@@ -36,137 +40,187 @@ class Interval:
 def group_metrics(columns: Sequence[ColumnSchema], frame: pd.DataFrame, predictions: Predictions) -> list[Json]:
     """Return one entry per sensitive column: `{column, groups: [{group, rows, too_small, metrics}], gaps}`.
 
-    `frame` holds the sensitive columns of the predicted rows, in the same order. The group None holds the rows whose
-    value is missing.
+    `frame` holds the sensitive columns of the predicted rows, in the same order as the predictions. The group None
+    contains the rows whose value is missing.
     """
     return [_column_metrics(column, frame[column.name], predictions) for column in columns]
 
 
 def group_labels(column: ColumnSchema, cells: "pd.Series[Any]") -> npt.NDArray[Any]:
-    """Return the group of every row: a value, a range of numbers (quartiles), a year, or None for a missing value."""
+    """Return the group of each row of a sensitive column.
+
+    Dates are grouped by year and numbers by quartile. Each of the most frequent categories is a group, and all others
+    share one. The group of a row without a value is None.
+    """
     if column.kind is ColumnKind.DATE:
-        return np.array([None if pd.isna(cell) else str(cell.year) for cell in cells], dtype=object)
+        years = [None if pd.isna(cell) else str(cell.year) for cell in cells]
+        return np.array(years, dtype=object)
+
     if column.kind is ColumnKind.NUMBER:
-        return _range_labels(cells.to_numpy(dtype=np.float64), integral=column.integral)
-    counts = cells[cells != MISSING].value_counts().sort_index()
-    labels = {cell: cell for cell in counts.nlargest(MAX_GROUPS).index} | {MISSING: None}
-    return np.array([labels.get(cell, OTHERS) for cell in cells], dtype=object)
+        return _number_labels(cells.to_numpy(dtype=np.float64), integral=column.integral)
+
+    rows_per_category = cells[cells != MISSING].value_counts().sort_index()
+    largest_categories = rows_per_category.nlargest(MAX_GROUPS).index
+
+    label_by_cell: dict[Any, str | None] = {category: category for category in largest_categories}
+    label_by_cell[MISSING] = None
+    return np.array([label_by_cell.get(cell, OTHER_GROUPS) for cell in cells], dtype=object)
+
+
+def _number_labels(numbers: Floats, *, integral: bool) -> npt.NDArray[Any]:
+    """Label each number with the range that it lies in, such as "20 – 34"; a missing number (NaN) gets None.
+
+    The ranges are the quartiles of the column. A column with only a few different numbers is not divided into ranges;
+    each number is then its own label.
+    """
+    is_missing = np.isnan(numbers)
+    known_numbers = numbers[~is_missing]
+    distinct_numbers = np.unique(known_numbers)
+    if len(distinct_numbers) <= MAX_SINGLE_NUMBERS:
+        labels = np.array([f"{number:g}" for number in numbers], dtype=object)
+        labels[is_missing] = None
+        return labels
+
+    # With the method "nearest" every border is a number that occurs. Equal quartiles merge into one range.
+    quartiles = np.quantile(known_numbers, np.linspace(0, 1, NUMBER_RANGES + 1), method="nearest")
+    inner_borders = np.unique(quartiles)[1:-1]
+
+    range_of_distinct_number = np.searchsorted(inner_borders, distinct_numbers, side="right")
+    range_labels = [
+        _range_label(distinct_numbers[range_of_distinct_number == range_index], integral=integral)
+        for range_index in range(len(inner_borders) + 1)
+    ]
+
+    range_of_row = np.searchsorted(inner_borders, numbers, side="right")
+    labels = np.array(range_labels, dtype=object)[range_of_row]
+    labels[is_missing] = None
+    return labels
+
+
+def _range_label(sorted_numbers: Floats, *, integral: bool) -> str:
+    """Name a range by the lowest and the highest number that occur in it, or by its only number."""
+    number_format = ".0f" if integral else ".4g"
+    lowest = format(sorted_numbers[0], number_format)
+    highest = format(sorted_numbers[-1], number_format)
+    return lowest if lowest == highest else f"{lowest}{RANGE_SEPARATOR}{highest}"
 
 
 def _column_metrics(column: ColumnSchema, cells: "pd.Series[Any]", predictions: Predictions) -> Json:
+    """Return the metrics of every group of one sensitive column, and the gaps between the groups."""
     labels = group_labels(column, cells)
     groups = [_group_entry(name, predictions.take(labels == name)) for name in _sorted_groups(column, labels)]
-    if None in set(labels):
-        has_no_value = np.array([label is None for label in labels])
-        groups.append(_group_entry(None, predictions.take(has_no_value)))
+
+    is_missing = np.array([label is None for label in labels])
+    if is_missing.any():
+        groups.append(_group_entry(None, predictions.take(is_missing)))
+
     return {"column": column.name, "groups": groups, "gaps": _gaps(groups)}
 
 
 def _sorted_groups(column: ColumnSchema, labels: npt.NDArray[Any]) -> list[str]:
-    """Return the groups as readers expect them: ranges by their lower end, words in alphabetical order."""
-    present = {label for label in labels if label is not None}
+    """Return the groups in the order in which readers expect them: ranges by their lower end, words alphabetically."""
+    groups = {label for label in labels if label is not None}
     if column.kind is ColumnKind.NUMBER:
-        return sorted(present, key=lambda label: float(label.split(" – ")[0]))
-    return sorted(present)
-
-
-def _range_labels(numbers: Floats, *, integral: bool) -> npt.NDArray[Any]:
-    """Label every number with its quartile, or with itself where the column has only a few different values."""
-    known = numbers[~np.isnan(numbers)]
-    values = np.unique(known)
-    if len(values) <= NUMBER_BINS + 2:
-        return np.array([None if np.isnan(number) else f"{number:g}" for number in numbers], dtype=object)
-
-    edges = np.unique(np.quantile(known, np.linspace(0, 1, NUMBER_BINS + 1), method="nearest"))
-    last_bin = max(0, len(edges) - 2)
-    bins = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, last_bin)
-    names = [_range_name(values, edges, position, integral=integral) for position in range(last_bin + 1)]
-    labels = [None if np.isnan(number) else names[position] for number, position in zip(numbers, bins, strict=True)]
-    return np.array(labels, dtype=object)
-
-
-def _range_name(values: Floats, edges: Floats, position: int, *, integral: bool) -> str:
-    """Name a bin by the lowest and the highest value that really occur in it."""
-    is_last = position == len(edges) - 2
-    below_end = values <= edges[-1] if is_last else values < edges[position + 1]
-    inside = values[(values >= edges[position]) & below_end]
-
-    number_format = ".0f" if integral else ".4g"
-    ends = [format(inside[end], number_format) for end in (0, -1)]
-    return " – ".join(dict.fromkeys(ends))
+        return sorted(groups, key=lambda group: float(group.split(RANGE_SEPARATOR)[0]))
+    return sorted(groups)
 
 
 def _group_entry(name: str | None, predictions: Predictions) -> Json:
+    """Return the metrics of one group; `predictions` are those of its rows."""
+    is_classification = predictions.class_count > 0
+    metrics = _classification_metrics(predictions) if is_classification else _regression_metrics(predictions)
+
     rows = len(predictions.truth)
-    metrics = _class_metrics(predictions) if predictions.class_count else _error_metrics(predictions)
-    return {"group": name, "rows": rows, "too_small": rows < SMALL_GROUP, "metrics": metrics}
+    return {"group": name, "rows": rows, "too_small": rows < SMALL_GROUP_ROWS, "metrics": metrics}
 
 
-def _class_metrics(predictions: Predictions) -> Json:
-    correct = predictions.truth == predictions.predicted
-    everyone = np.ones(len(correct), dtype=np.bool_)
-    accuracy = {"accuracy": _proportion(correct, everyone)}
+def _classification_metrics(predictions: Predictions) -> Json:
+    """Return the accuracy of a classifier for one group of rows and, for two classes, the usual fairness rates.
+
+    Each metric is an estimate `{value, low, high, rows}`. Of two classes, the second is the positive one.
+    """
+    is_correct = predictions.truth == predictions.predicted
+    all_rows = np.ones(len(is_correct), dtype=np.bool_)
+    accuracy = _proportion(is_correct, among=all_rows)
     if predictions.class_count != 2:
-        return accuracy
+        return {"accuracy": accuracy}
 
-    selected = predictions.predicted == 1
-    positive = predictions.truth == 1
-    return accuracy | {
-        "selection_rate": _proportion(selected, everyone),
-        "true_positive_rate": _proportion(selected, positive),
-        "false_positive_rate": _proportion(selected, ~positive),
+    is_selected = predictions.predicted == 1
+    is_positive = predictions.truth == 1
+    return {
+        "accuracy": accuracy,
+        "selection_rate": _proportion(is_selected, among=all_rows),
+        "true_positive_rate": _proportion(is_selected, among=is_positive),
+        "false_positive_rate": _proportion(is_selected, among=~is_positive),
     }
 
 
-def _proportion(hits: Mask, population: Mask) -> Json:
-    """Return the share of hits in a population with Wilson's interval; null for an empty population."""
-    count = int(population.sum())
-    if not count:
+def _proportion(is_hit: Mask, *, among: Mask) -> Json:
+    """Return the share of hits among some rows with Wilson's interval; its value is None if there are no rows."""
+    rows = int(among.sum())
+    if rows == 0:
         return {"value": None, "low": None, "high": None, "rows": 0}
-    share = float(hits[population].mean())
-    interval = wilson_interval(share, count)
-    return {"value": share, "low": interval.low, "high": interval.high, "rows": count}
+
+    share = float(is_hit[among].mean())
+    interval = wilson_interval(share, rows)
+    return {"value": share, "low": interval.low, "high": interval.high, "rows": rows}
 
 
-def wilson_interval(share: float, count: int) -> Interval:
-    """Return Wilson's score interval of a share that was observed on `count` rows."""
-    z = float(norm.ppf(TAILS[1]))
-    centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    margin = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
-    return Interval(low=max(0.0, float(centre - margin)), high=min(1.0, float(centre + margin)))
+def wilson_interval(share: float, rows: int) -> Interval:
+    """Return Wilson's 95 % score interval of a share that was observed on a number of rows."""
+    z_score = float(norm.ppf(TAILS[1]))
+    z_squared = z_score**2
+    denominator = 1 + z_squared / rows
+
+    centre = (share + z_squared / (2 * rows)) / denominator
+    half_width = z_score * np.sqrt(share * (1 - share) / rows + z_squared / (4 * rows**2)) / denominator
+    return Interval(low=max(0.0, float(centre - half_width)), high=min(1.0, float(centre + half_width)))
 
 
-def _error_metrics(predictions: Predictions) -> Json:
-    error = predictions.predicted - predictions.truth
-    return {"mae": _mean(np.abs(error)), "mean_error": _mean(error)}
+def _regression_metrics(predictions: Predictions) -> Json:
+    """Return the mean absolute error and the mean signed error of a regression for one group of rows."""
+    errors = predictions.predicted - predictions.truth
+    return {"mae": _mean(np.abs(errors)), "mean_error": _mean(errors)}
 
 
 def _mean(values: Floats) -> Json:
-    """Return a mean with its bootstrap interval."""
+    """Return a mean with its bootstrap interval as `{value, low, high, rows}`."""
     rng = np.random.default_rng(0)
-    draws = [float(values[rng.integers(0, len(values), len(values))].mean()) for _ in range(BOOTSTRAPS)]
-    low, high = np.quantile(draws, TAILS)
-    return {"value": float(values.mean()), "low": float(low), "high": float(high), "rows": len(values)}
+    rows = len(values)
+    resampled_means = [float(values[rng.integers(0, rows, rows)].mean()) for _ in range(BOOTSTRAPS)]
+
+    low, high = np.quantile(resampled_means, TAILS)
+    return {"value": float(values.mean()), "low": float(low), "high": float(high), "rows": rows}
 
 
 def _gaps(groups: Sequence[Json]) -> Json:
-    """Return for each metric the difference and the ratio between the extreme groups, ignoring too small ones."""
+    """Return for each metric the gap between the two most different groups; groups that are too small are ignored."""
     if not groups:
         return {}
-    large_enough = [group for group in groups if not group["too_small"]]
-    return {name: _gap([group["metrics"][name] for group in large_enough]) for name in groups[0]["metrics"]}
+
+    metric_names = groups[0]["metrics"]
+    large_groups = [group for group in groups if not group["too_small"]]
+    return {name: _gap([group["metrics"][name] for group in large_groups]) for name in metric_names}
 
 
-def _gap(figures: Sequence[Json]) -> Json:
-    """Compare the lowest with the highest figure; the gap is `certain` when their intervals do not overlap."""
-    defined = sorted((figure for figure in figures if figure["value"] is not None), key=lambda figure: figure["value"])
-    if len(defined) < 2:
+def _gap(estimates: Sequence[Json]) -> Json:
+    """Compare the lowest with the highest of the groups' estimates of one metric.
+
+    Returns `{difference, ratio, certain}`. The gap is certain if the confidence intervals of the two groups do not
+    overlap. The ratio is None if it would be meaningless, as for metrics that can be negative; with fewer than two
+    defined estimates there is no gap at all.
+    """
+    defined_estimates = [estimate for estimate in estimates if estimate["value"] is not None]
+    if len(defined_estimates) < 2:
         return {"difference": None, "ratio": None, "certain": False}
-    lowest = defined[0]
-    highest = defined[-1]
-    has_ratio = highest["value"] > 0 and lowest["value"] >= 0
+
+    ascending = sorted(defined_estimates, key=itemgetter("value"))
+    lowest = ascending[0]
+    highest = ascending[-1]
+
+    has_meaningful_ratio = lowest["value"] >= 0 and highest["value"] > 0
     return {
         "difference": highest["value"] - lowest["value"],
-        "ratio": lowest["value"] / highest["value"] if has_ratio else None,
+        "ratio": lowest["value"] / highest["value"] if has_meaningful_ratio else None,
         "certain": bool(lowest["high"] < highest["low"]),
     }

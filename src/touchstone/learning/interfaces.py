@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
@@ -11,6 +12,18 @@ Json = dict[str, Any]
 
 # The media types of the files that a task may write, by their suffix.
 MEDIA_TYPES: Final = {".skops": "application/vnd.skops", ".md": "text/markdown; charset=utf-8"}
+
+
+class Phase(StrEnum):
+    """The phases of a job, in the order in which they are reported."""
+
+    CHECKING = "checking"  # The request alone, before any work.
+    READING = "reading"
+    PREPARING = "preparing"
+    SEARCHING = "searching"
+    EVALUATING = "evaluating"
+    EXPLAINING = "explaining"
+    WRITING = "writing"
 
 
 class Report(Protocol):

@@ -20,10 +20,11 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
 
+from touchstone.learning.choices import Task
 from touchstone.learning.column_types import ColumnSchema, schema_from_dict
-from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import MEDIA_TYPES, ArtifactFile, Json, ModelFile
-from touchstone.learning.requests import Cell, Split, Task
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.requests import Cell, Split
 
 FORMAT: Final = 1
 RECORD: Final = "record.json"

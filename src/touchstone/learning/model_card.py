@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from touchstone.learning.choices import METRIC_BY_NAME
 from touchstone.learning.column_types import MANY_VALUES
 from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LOCALES, format_fact, localize
-from touchstone.learning.requests import METRIC_BY_NAME
 from touchstone.messages.labels import GROUP_METRIC_LABELS
 from touchstone.messages.model_card import MODEL_CARD
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from threadpoolctl import threadpool_limits
 
 from touchstone.learning import model_artifact
-from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import Json, ModelFile
+from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.model_search import predict_matrix, suppress_numeric_warnings
 from touchstone.learning.preparation import encode_frame
 from touchstone.learning.requests import MAX_INSTANCES, Cell

@@ -1,156 +1,36 @@
-"""Requests for trainings and explanations, and the tables of algorithms, metrics and methods they may name.
+"""Requests for trainings and explanations: their fields, bounds and defaults, and the rules that they must follow.
 
 `TrainingRequest` and `ExplanationRequest` are the only definitions of these requests. The HTTP schema is derived from
 them (`jobs/request_schemas.py`), and tests compare the client, the command line and the pages with them.
 
 A request is converted with `msgspec.convert`, which raises `msgspec.ValidationError` for a wrong type or a value out of
 bounds, and `LearningError` for unknown names and contradictory options. Nothing here needs the data or the heavy
-libraries, so a request can be rejected before a job exists. The `check_...` functions compare it with the table or the
-model, once those are known.
+libraries, so a request can be rejected before a job exists. The functions of `request_checks.py` compare it with the
+table or the model, once those are known.
 """
 
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from enum import StrEnum
-from math import inf
 from typing import Annotated, Any, Final, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from touchstone.learning.errors import LearningError
-from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
-from touchstone.messages.locales import Text
+from touchstone.learning.choices import (
+    ALGORITHM_BY_NAME,
+    ALGORITHMS,
+    METHOD_BY_NAME,
+    METRIC_BY_NAME,
+    Algorithm,
+    Output,
+    Scope,
+    Strategy,
+    Task,
+)
+from touchstone.learning.learning_errors import LearningError
 
-MIN_ROWS: Final = 20  # With fewer rows, no split leaves enough both to train and to evaluate.
 MAX_INSTANCES: Final = 1_000
 MAX_NAMES: Final = 5_000
-
-
-class Task(StrEnum):
-    """What a model predicts: a class, a number, or whichever the target column looks like."""
-
-    AUTO = "auto"
-    CLASSIFICATION = "classification"
-    REGRESSION = "regression"
-
-
-class Strategy(StrEnum):
-    """How rows are held out for evaluation."""
-
-    HOLDOUT = "holdout"  # one random part, stratified by class
-    KFOLD = "kfold"  # every row is evaluated once, by a model that was not trained on it
-    TIME = "time"  # the latest rows, so that the past predicts the future
-
-
-class Scope(StrEnum):
-    """Whether an explanation covers the model as a whole, single predictions, or both."""
-
-    GLOBAL = "global"
-    LOCAL = "local"
-    BOTH = "both"
-
-
-class Output(StrEnum):
-    """The scale on which a classifier is explained."""
-
-    PROBABILITY = "probability"
-    LOG_ODDS = "log_odds"
-
-
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """A family of models; `extra` names the optional package that it needs."""
-
-    name: str
-    extra: str | None = None
-    default: bool = True
-
-    @property
-    def label(self) -> Text:
-        """Return the displayed name."""
-        return ALGORITHM_LABELS[self.name]
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A measure of quality for one task.
-
-    Attributes:
-        probabilistic: it is computed from probabilities instead of predicted labels or values.
-        prevalence_free: it gives every class the same weight, so models are trained with balanced classes.
-        least: the lower bound of its values.
-        most: the upper bound of its values.
-    """
-
-    name: str
-    task: Task
-    greater_is_better: bool = True
-    probabilistic: bool = False
-    prevalence_free: bool = False
-    least: float = 0.0
-    most: float = 1.0
-
-    @property
-    def label(self) -> Text:
-        """Return the displayed name."""
-        return METRIC_LABELS[self.name]
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """An explanation method, the scope it can cover, and whether it needs a trained model."""
-
-    name: str
-    scope: Scope
-    needs_model: bool = True
-
-    @property
-    def label(self) -> Text:
-        """Return the displayed name."""
-        return METHOD_LABELS[self.name]
-
-
-ALGORITHMS: Final[tuple[Algorithm, ...]] = (
-    Algorithm("linear"),
-    Algorithm("hist_gradient_boosting"),
-    Algorithm("random_forest"),
-    Algorithm("decision_tree"),
-    Algorithm("baseline", default=False),
-    Algorithm("lightgbm", extra="lightgbm", default=False),
-)
-
-METRICS: Final[tuple[Metric, ...]] = (
-    Metric("balanced_accuracy", Task.CLASSIFICATION, prevalence_free=True),
-    Metric("accuracy", Task.CLASSIFICATION),
-    Metric("f1_macro", Task.CLASSIFICATION, prevalence_free=True),
-    Metric("precision_macro", Task.CLASSIFICATION, prevalence_free=True),
-    Metric("recall_macro", Task.CLASSIFICATION, prevalence_free=True),
-    Metric("roc_auc", Task.CLASSIFICATION, probabilistic=True),
-    Metric("average_precision", Task.CLASSIFICATION, probabilistic=True),
-    Metric("log_loss", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, most=inf),
-    Metric("brier", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, most=2.0),
-    Metric("r2", Task.REGRESSION, least=-inf),
-    Metric("rmse", Task.REGRESSION, greater_is_better=False, most=inf),
-    Metric("mae", Task.REGRESSION, greater_is_better=False, most=inf),
-    Metric("median_ae", Task.REGRESSION, greater_is_better=False, most=inf),
-)
-
-METHODS: Final[tuple[Method, ...]] = (
-    Method("auto", Scope.BOTH, needs_model=False),
-    Method("permutation_importance", Scope.GLOBAL),
-    Method("partial_dependence", Scope.GLOBAL),
-    Method("shap", Scope.BOTH),
-    Method("counterfactual", Scope.LOCAL),
-    Method("data_profile", Scope.GLOBAL, needs_model=False),
-)
-
-ALGORITHM_BY_NAME: Final = {algorithm.name: algorithm for algorithm in ALGORITHMS}
-METRIC_BY_NAME: Final = {metric.name: metric for metric in METRICS}
-METHOD_BY_NAME: Final = {method.name: method for method in METHODS}
-DEFAULT_METRIC: Final = {Task.CLASSIFICATION: "balanced_accuracy", Task.REGRESSION: "r2"}
-
 
 # The types of the requests' fields. Names of algorithms, metrics and methods are checked when a request is built, so
 # that the error can list the known names; the enumeration is for the OpenAPI document.
@@ -180,8 +60,8 @@ class Features(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Reject a column that is named twice or is both included and excluded."""
-        _require_distinct(self.include, "features.include")
-        _require_distinct(self.exclude, "features.exclude")
+        _require_distinct(self.include, field="features.include")
+        _require_distinct(self.exclude, field="features.exclude")
 
         for name in self.include:
             if name in self.exclude:
@@ -228,30 +108,35 @@ class TrainingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: JobName | None = None
 
     def __post_init__(self) -> None:
-        """Reject unknown names and contradictory options."""
-        _require_distinct(self.algorithms, "algorithms")
-        _require_distinct(self.sensitive_features, "sensitive_features")
+        """Reject a request that can be seen to be wrong without its table.
+
+        Raises `LearningError` for names that are unknown or given twice, for an algorithm whose package is not
+        installed, for a metric of another task, and for a target that also has another role.
+        """
+        _require_distinct(self.algorithms, field="algorithms")
+        _require_distinct(self.sensitive_features, field="sensitive_features")
 
         for position, name in enumerate(self.algorithms):
-            place = f"algorithms.{position}"
-            _require_known(name, ALGORITHM_BY_NAME, "unknown_algorithm", place)
-            _require_installed(ALGORITHM_BY_NAME[name], place)
+            field_path = f"algorithms.{position}"
+            _require_known(name, ALGORITHM_BY_NAME, error_code="unknown_algorithm", field=field_path)
+            _require_installed(ALGORITHM_BY_NAME[name], field=field_path)
 
         if self.metric is not None:
-            _require_known(self.metric, METRIC_BY_NAME, "unknown_metric", "metric")
-            if self.task is not Task.AUTO and METRIC_BY_NAME[self.metric].task is not self.task:
+            _require_known(self.metric, METRIC_BY_NAME, error_code="unknown_metric", field="metric")
+            task_of_metric = METRIC_BY_NAME[self.metric].task
+            if self.task not in (Task.AUTO, task_of_metric):
                 raise LearningError("metric_task_mismatch", field="metric", name=self.metric, task=str(self.task))
 
         _require_separate_target(self)
 
     @property
     def explained_job_id(self) -> None:
-        """Return None: a training does not build on another job."""
+        """None, because a training does not build on another job; an explanation may."""
         return None
 
     @property
     def chosen_algorithms(self) -> tuple[str, ...]:
-        """Return the algorithms to try, in the order of the table; the default ones if the request names none."""
+        """The algorithms to try, in the order of `ALGORITHMS`; the default ones if the request names none."""
         if not self.algorithms:
             return tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.default)
         return tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.name in self.algorithms)
@@ -293,33 +178,38 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     name: JobName | None = None
 
     def __post_init__(self) -> None:
-        """Reject a request without exactly one subject, or whose options do not fit its subject or method."""
-        _require_known(self.method, METHOD_BY_NAME, "unknown_method", "method")
-        _require_distinct(self.sensitive_features, "sensitive_features")
+        """Reject a request that can be seen to be wrong without its table and its model.
 
-        if self.job_id is None and self.dataset_id is None:
-            raise LearningError("explain_subject_missing", field="job_id")
-        if self.job_id is not None and self.dataset_id is not None:
-            raise LearningError("explain_subject_twice", field="dataset_id")
+        Raises `LearningError` if the request does not have exactly one subject, or if its method, its scope and its
+        other options do not fit that subject or each other.
+        """
+        _require_known(self.method, METHOD_BY_NAME, error_code="unknown_method", field="method")
+        _require_distinct(self.sensitive_features, field="sensitive_features")
+        _require_one_subject(self)
 
         method = METHOD_BY_NAME[self.method]
-        if self.job_id is None and method.needs_model:
+        explains_model = self.job_id is not None
+        if method.needs_model and not explains_model:
             raise LearningError("explain_needs_model", field="method", method=self.method)
-        if self.job_id is None:
-            _reject_useless_options(self, MODEL_OPTIONS, subject="dataset_id")
+
+        if explains_model:
+            reject_options_without_effect(self, DATASET_OPTIONS, subject="job_id")
         else:
-            _reject_useless_options(self, DATASET_OPTIONS, subject="job_id")
-        if {self.scope, method.scope} == {Scope.GLOBAL, Scope.LOCAL}:
+            reject_options_without_effect(self, MODEL_OPTIONS, subject="dataset_id")
+
+        scopes_exclude_each_other = {self.scope, method.scope} == {Scope.GLOBAL, Scope.LOCAL}
+        if scopes_exclude_each_other:
             raise LearningError("method_scope_mismatch", field="scope", method=self.method, scope=str(self.scope))
 
     @property
     def explained_job_id(self) -> str | None:
-        """Return the id of the training job whose model is explained, or None for a dataset."""
+        """The id of the training job whose model is explained; None if a dataset is explained."""
         return self.job_id
 
     def asks_for(self, part: Scope, *methods: str) -> bool:
-        """Return whether this part of the result is requested, by one of these methods or by `auto`."""
-        return self.scope in (part, Scope.BOTH) and self.method in ("auto", *methods)
+        """Return whether the request covers this part of the result, either by one of these methods or by `auto`."""
+        covers_part = self.scope in (part, Scope.BOTH)
+        return covers_part and self.method in ("auto", *methods)
 
 
 JobRequest: TypeAlias = TrainingRequest | ExplanationRequest
@@ -327,7 +217,7 @@ JobRequest: TypeAlias = TrainingRequest | ExplanationRequest
 
 @dataclass(frozen=True, slots=True)
 class ExplanationOption:
-    """An option of an explanation that only some subjects can serve, and whether a request uses it."""
+    """An option of an explanation that has an effect on some subjects only, and whether a request uses it."""
 
     field: str
     is_used: Callable[[ExplanationRequest], bool]
@@ -350,84 +240,53 @@ MODEL_OPTIONS: Final = (
 )
 
 
-def _reject_useless_options(request: ExplanationRequest, options: Iterable[ExplanationOption], *, subject: str) -> None:
-    """Raise `LearningError` if the request uses an option that has no effect on its subject."""
-    for option in options:
-        if option.is_used(request):
-            value = getattr(request, option.field)
-            spelling = f"{option.field}={value}" if isinstance(value, str) else option.field
-            raise LearningError("option_without_effect", field=option.field, option=spelling, subject=subject)
-
-
-def check_training_request(request: TrainingRequest, columns: Sequence[str], *, rows: int) -> None:
-    """Raise `LearningError` if the columns or the number of rows of the table contradict the request."""
-    _require_column(request.target, columns, "target_not_found", "target")
-    _require_columns(request.features.include, columns, "features.include")
-    _require_columns(request.features.exclude, columns, "features.exclude")
-    _require_columns(request.sensitive_features, columns, "sensitive_features")
-    if request.split.time_column is not None:
-        _require_column(request.split.time_column, columns, "column_not_found", "split.time_column")
-
-    if not chosen_features(request, columns):
-        raise LearningError("no_features", field="features")
-
-    folds = request.split.folds
-    if rows < MIN_ROWS:
-        raise LearningError("too_few_rows", rows=rows, minimum=MIN_ROWS)
-    if request.split.strategy is Strategy.KFOLD and rows < 2 * folds:
-        raise LearningError("too_many_folds", field="split.folds", folds=folds, rows=rows)
-
-
-def check_explanation_request(
-    request: ExplanationRequest, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] | None = None
+def reject_options_without_effect(
+    request: ExplanationRequest, options: Iterable[ExplanationOption], *, subject: str
 ) -> None:
-    """Raise `LearningError` if the table or the trained model contradicts the request.
+    """Raise `LearningError` if a request uses one of the options, which have no effect on its subject.
 
-    `classes` are the classes of the model: empty for a regression, None if there is no model or it is not loaded yet.
+    Ignoring such an option would let its author believe that it had been applied. `subject` is the part of the
+    request that makes the option useless, such as `dataset_id`; the error message quotes it.
     """
-    for position, number in enumerate(request.instances.rows):
-        if number >= rows:
-            raise LearningError("row_out_of_range", field=f"instances.rows.{position}", row=number, rows=rows)
+    for option in options:
+        if not option.is_used(request):
+            continue
 
-    class_names = [str(name) for name in classes or ()]
-    if classes is not None and not class_names:
-        _reject_useless_options(request, CLASSIFIER_OPTIONS, subject="task=regression")
-    if request.target_class is not UNSET and class_names and str(request.target_class) not in class_names:
-        name = str(request.target_class)
-        raise LearningError("class_not_found", field="target_class", name=name, known=class_names)
-
-    if request.target is not None:
-        _require_column(request.target, columns, "target_not_found", "target")
-    _require_columns(request.sensitive_features, columns, "sensitive_features")
+        value = getattr(request, option.field)
+        quoted_option = f"{option.field}={value}" if isinstance(value, str) else option.field
+        raise LearningError("option_without_effect", field=option.field, option=quoted_option, subject=subject)
 
 
 def chosen_features(request: TrainingRequest, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns to learn from, in the order of the file."""
+    """Return the columns of a table that a training may learn from, in the order of the table.
+
+    These are the included columns (all of them if the request includes none by name) without the excluded ones and
+    the target.
+    """
     included = set(request.features.include) or set(columns)
     excluded = {*request.features.exclude, request.target}
     return tuple(name for name in columns if name in included and name not in excluded)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is spelled most like `name`, or None if none is close."""
-    matches = get_close_matches(name, list(known), n=1)
-    return matches[0] if matches else None
+def _require_known(name: str, known: Mapping[str, Any], *, error_code: str, field: str) -> None:
+    """Raise `LearningError` with this code if nothing has this name; the error lists the known names."""
+    if name not in known:
+        raise LearningError(error_code, field=field, name=name, known=list(known))
 
 
-def _require_known(name: str, table: Mapping[str, Any], code: str, place: str) -> None:
-    if name not in table:
-        raise LearningError(code, field=place, name=name, known=list(table))
-
-
-def _require_installed(algorithm: Algorithm, place: str) -> None:
+def _require_installed(algorithm: Algorithm, *, field: str) -> None:
+    """Raise `LearningError` if an algorithm needs an optional package that is not installed."""
     if algorithm.extra is not None and importlib.util.find_spec(algorithm.extra) is None:
-        raise LearningError("algorithm_not_installed", field=place, name=algorithm.name, extra=algorithm.extra)
+        raise LearningError("algorithm_not_installed", field=field, name=algorithm.name, extra=algorithm.extra)
 
 
-def _require_distinct(names: Sequence[str], place: str) -> None:
+def _require_distinct(names: Sequence[str], *, field: str) -> None:
+    """Raise `LearningError` at the first name that occurs a second time."""
+    seen: set[str] = set()
     for position, name in enumerate(names):
-        if name in names[:position]:
-            raise LearningError("duplicate_value", field=f"{place}.{position}", name=name)
+        if name in seen:
+            raise LearningError("duplicate_value", field=f"{field}.{position}", name=name)
+        seen.add(name)
 
 
 def _require_separate_target(request: TrainingRequest) -> None:
@@ -440,11 +299,9 @@ def _require_separate_target(request: TrainingRequest) -> None:
         raise LearningError("target_sensitive", field="sensitive_features", name=request.target)
 
 
-def _require_column(name: str, columns: Sequence[str], code: str, place: str) -> None:
-    if name not in columns:
-        raise LearningError(code, field=place, name=name, nearest=nearest(name, columns))
-
-
-def _require_columns(names: Sequence[str], columns: Sequence[str], place: str) -> None:
-    for position, name in enumerate(names):
-        _require_column(name, columns, "column_not_found", f"{place}.{position}")
+def _require_one_subject(request: ExplanationRequest) -> None:
+    """Raise `LearningError` unless an explanation names either a training job or a dataset."""
+    if request.job_id is None and request.dataset_id is None:
+        raise LearningError("explain_subject_missing", field="job_id")
+    if request.job_id is not None and request.dataset_id is not None:
+        raise LearningError("explain_subject_twice", field="dataset_id")

@@ -6,8 +6,9 @@ from typing import Any, Final
 import pandas as pd
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell
-from touchstone.learning.errors import LearningError
-from touchstone.learning.requests import Cell, nearest
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.request_checks import nearest
+from touchstone.learning.requests import Cell
 
 _DTYPES: Final = {ColumnKind.NUMBER: "float64", ColumnKind.DATE: "datetime64[us]"}
 

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
+from touchstone.learning.choices import Strategy
 from touchstone.learning.column_types import ColumnKind
-from touchstone.learning.errors import LearningError
-from touchstone.learning.requests import Split, Strategy
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.requests import Split
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target
 

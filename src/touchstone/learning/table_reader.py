@@ -27,8 +27,8 @@ from touchstone.learning.column_types import (
     from_texts,
     from_unsupported,
 )
-from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import DataFile, Json
+from touchstone.learning.learning_errors import LearningError
 
 MAX_BYTES: Final = 2 * 2**30
 MAX_COLUMNS: Final = 5_000

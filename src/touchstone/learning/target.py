@@ -6,9 +6,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from touchstone.learning.choices import METRIC_BY_NAME, Task
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
-from touchstone.learning.errors import LearningError
-from touchstone.learning.requests import METRIC_BY_NAME, MIN_ROWS, Cell, Task
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.request_checks import MIN_ROWS
+from touchstone.learning.requests import Cell
 from touchstone.learning.table_reader import Table
 
 MAX_INTEGER_CLASSES: Final = 20  # A column with more different integers than this is a quantity.

@@ -21,9 +21,8 @@ from threadpoolctl import threadpool_limits
 from touchstone.learning import model_artifact
 from touchstone.learning.algorithms import BASELINE
 from touchstone.learning.column_types import schema_to_dict
-from touchstone.learning.errors import Phase
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult, prepare_experiment
-from touchstone.learning.interfaces import DataFile, Json, Outcome, Report, to_builtins
+from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, to_builtins
 from touchstone.learning.model_card import model_card
 from touchstone.learning.model_search import (
     best_position,

@@ -11,6 +11,7 @@ from touchstone.learning import training_warnings
 from touchstone.learning.algorithms import Trial, search_space
 from touchstone.learning.charts import evaluation_charts
 from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
+from touchstone.learning.choices import ALGORITHM_BY_NAME, METRIC_BY_NAME
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.evaluation import (
     Predictions,
@@ -27,7 +28,7 @@ from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.model_search import EncodedFold, encode_fold, fit_trial, has_single_class, predict_fold
 from touchstone.learning.preparation import exclusion_reason
-from touchstone.learning.requests import ALGORITHM_BY_NAME, METRIC_BY_NAME, chosen_features
+from touchstone.learning.requests import chosen_features
 from touchstone.learning.splits import Fold, held_out_positions
 from touchstone.learning.table_profile import profile_table
 

@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from touchstone.learning.choices import DEFAULT_METRIC, Metric, Strategy
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LOCALES, localize
 from touchstone.learning.model_search import TrainingData
-from touchstone.learning.requests import DEFAULT_METRIC, Metric, Strategy, TrainingRequest
+from touchstone.learning.requests import TrainingRequest
 from touchstone.learning.splits import Fold
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target

@@ -11,9 +11,9 @@ from touchstone.jobs.input_files import DATA, MODEL
 from touchstone.jobs.kinds import DRAW_TASK, EXPLANATION, PREDICT_TASK, TRAINING
 from touchstone.learning import training
 from touchstone.learning.charts.renderer import render_png, render_svg
-from touchstone.learning.errors import LearningError
 from touchstone.learning.explaining import explanation_run
 from touchstone.learning.interfaces import DataFile, ModelFile, Outcome
+from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.prediction import predict
 from touchstone.learning.requests import ExplanationRequest, TrainingRequest
 

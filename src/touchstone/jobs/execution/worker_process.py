@@ -29,8 +29,8 @@ from touchstone.jobs.execution.protocol import (
 )
 from touchstone.jobs.execution.resource_limits import die_with_parent, limit_this_process
 from touchstone.jobs.records import JobProgress
-from touchstone.learning.errors import LearningError
 from touchstone.learning.interfaces import Report
+from touchstone.learning.learning_errors import LearningError
 
 REPORT_INTERVAL_SECONDS: Final = 0.1
 MAX_TRACEBACK_CHARACTERS: Final = 8_000

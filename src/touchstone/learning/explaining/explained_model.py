@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from touchstone.learning.choices import Output
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.model_artifact import LoadedModel
 from touchstone.learning.model_search import predict_matrix
 from touchstone.learning.preparation import encode_frame, encoded_sources
-from touchstone.learning.requests import Cell, Output
+from touchstone.learning.requests import Cell
 from touchstone.learning.target import Floats, Indices
 
 MIN_DISTANCE: Final = 1e-9  # Probabilities are kept this far from 0 and 1 before log-odds are taken.

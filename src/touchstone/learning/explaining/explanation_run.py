@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from touchstone.learning import model_artifact, narrative
 from touchstone.learning.charts import explanation_charts
-from touchstone.learning.errors import Phase
+from touchstone.learning.choices import ALGORITHM_BY_NAME, METRIC_BY_NAME, Scope
 from touchstone.learning.explaining.explanation_context import (
     ExplanationContext,
     prepare_explanation,
@@ -26,17 +26,11 @@ from touchstone.learning.explaining.model_explanation import (
 from touchstone.learning.explaining.partial_dependence import Dependence
 from touchstone.learning.explaining.permutation_importance import Importance, rank_importances
 from touchstone.learning.explaining.table_explanation import build_table_charts, explain_table
-from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome, Report, to_builtins
+from touchstone.learning.interfaces import DataFile, Json, ModelFile, Outcome, Phase, Report, to_builtins
 from touchstone.learning.localized_text import LocalizedText, join_texts, localize
 from touchstone.learning.model_search import suppress_numeric_warnings
-from touchstone.learning.requests import (
-    ALGORITHM_BY_NAME,
-    METRIC_BY_NAME,
-    Cell,
-    ExplanationRequest,
-    Scope,
-    check_explanation_request,
-)
+from touchstone.learning.request_checks import check_explanation_request
+from touchstone.learning.requests import Cell, ExplanationRequest
 from touchstone.learning.table_reader import Table, read_table
 
 DEPENDENCE_CHARTS: Final = 4

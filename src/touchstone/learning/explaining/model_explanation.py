@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from touchstone.learning.choices import Scope
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
-from touchstone.learning.errors import Phase
 from touchstone.learning.explaining.counterfactuals import find_counterfactual
 from touchstone.learning.explaining.explanation_context import ExplanationContext, rows_to_explain, sample_rows
 from touchstone.learning.explaining.partial_dependence import Dependence, partial_dependence
@@ -19,8 +19,7 @@ from touchstone.learning.explaining.permutation_importance import (
     rank_importances,
 )
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
-from touchstone.learning.interfaces import Json, Report
-from touchstone.learning.requests import Scope
+from touchstone.learning.interfaces import Json, Phase, Report
 from touchstone.learning.target import Floats
 
 SAMPLE_ROWS: Final = 60  # Contributions are averaged over so many rows.

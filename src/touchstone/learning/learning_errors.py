@@ -5,20 +5,9 @@ English texts of the codes are in `messages/job_errors.py`.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
-
-class Phase(StrEnum):
-    """The phases of a job, in the order in which they are reported."""
-
-    CHECKING = "checking"  # The request alone, before any work.
-    READING = "reading"
-    PREPARING = "preparing"
-    SEARCHING = "searching"
-    EVALUATING = "evaluating"
-    EXPLAINING = "explaining"
-    WRITING = "writing"
+from touchstone.learning.interfaces import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +71,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("data_changed", Phase.READING),
 )
 
-BY_CODE: Final = {reason.code: reason for reason in REASONS}
+REASON_BY_CODE: Final = {reason.code: reason for reason in REASONS}
 
 
 class LearningError(Exception):
@@ -101,12 +90,13 @@ class LearningError(Exception):
     @property
     def phase(self) -> Phase:
         """The phase that the error belongs to."""
-        return BY_CODE[self.code].phase
+        return REASON_BY_CODE[self.code].phase
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the error with its facts, since it is sent from the worker process to its parent."""
+        """Return how to unpickle the error with its facts, since a worker process sends it to its parent."""
         return _rebuild, (self.code, self.field, self.facts)
 
 
 def _rebuild(code: str, field: str, facts: dict[str, Any]) -> LearningError:
+    """Recreate an error from its pickled parts."""
     return LearningError(code, field=field, **facts)

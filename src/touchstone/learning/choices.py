@@ -1,0 +1,136 @@
+"""What a request for a training or an explanation may choose from: tasks, splits, algorithms, metrics and methods.
+
+Importing this loads none of the libraries that train or explain, so a request can be rejected before a job exists.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+from typing import Final
+
+from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
+from touchstone.messages.locales import Text
+
+
+class Task(StrEnum):
+    """What a model predicts: a class, a number, or whichever the target column looks like."""
+
+    AUTO = "auto"
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+
+
+class Strategy(StrEnum):
+    """How rows are held out for evaluation."""
+
+    HOLDOUT = "holdout"  # one random part, stratified by class
+    KFOLD = "kfold"  # every row is evaluated once, by a model that was not trained on it
+    TIME = "time"  # the latest rows, so that the past predicts the future
+
+
+class Scope(StrEnum):
+    """Whether an explanation covers the model as a whole, single predictions, or both."""
+
+    GLOBAL = "global"
+    LOCAL = "local"
+    BOTH = "both"
+
+
+class Output(StrEnum):
+    """The scale on which a classifier is explained."""
+
+    PROBABILITY = "probability"
+    LOG_ODDS = "log_odds"
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A family of models; `extra` names the optional package that it needs."""
+
+    name: str
+    extra: str | None = None
+    default: bool = True
+
+    @property
+    def label(self) -> Text:
+        """Return the displayed name."""
+        return ALGORITHM_LABELS[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measure of quality for one task.
+
+    Attributes:
+        probabilistic: it is computed from probabilities instead of predicted labels or values.
+        prevalence_free: it gives every class the same weight, so models are trained with balanced classes.
+        least: the lower bound of its values.
+        most: the upper bound of its values.
+    """
+
+    name: str
+    task: Task
+    greater_is_better: bool = True
+    probabilistic: bool = False
+    prevalence_free: bool = False
+    least: float = 0.0
+    most: float = 1.0
+
+    @property
+    def label(self) -> Text:
+        """Return the displayed name."""
+        return METRIC_LABELS[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An explanation method, the scope it can cover, and whether it needs a trained model."""
+
+    name: str
+    scope: Scope
+    needs_model: bool = True
+
+    @property
+    def label(self) -> Text:
+        """Return the displayed name."""
+        return METHOD_LABELS[self.name]
+
+
+ALGORITHMS: Final[tuple[Algorithm, ...]] = (
+    Algorithm("linear"),
+    Algorithm("hist_gradient_boosting"),
+    Algorithm("random_forest"),
+    Algorithm("decision_tree"),
+    Algorithm("baseline", default=False),
+    Algorithm("lightgbm", extra="lightgbm", default=False),
+)
+
+METRICS: Final[tuple[Metric, ...]] = (
+    Metric("balanced_accuracy", Task.CLASSIFICATION, prevalence_free=True),
+    Metric("accuracy", Task.CLASSIFICATION),
+    Metric("f1_macro", Task.CLASSIFICATION, prevalence_free=True),
+    Metric("precision_macro", Task.CLASSIFICATION, prevalence_free=True),
+    Metric("recall_macro", Task.CLASSIFICATION, prevalence_free=True),
+    Metric("roc_auc", Task.CLASSIFICATION, probabilistic=True),
+    Metric("average_precision", Task.CLASSIFICATION, probabilistic=True),
+    Metric("log_loss", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, most=inf),
+    Metric("brier", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, most=2.0),
+    Metric("r2", Task.REGRESSION, least=-inf),
+    Metric("rmse", Task.REGRESSION, greater_is_better=False, most=inf),
+    Metric("mae", Task.REGRESSION, greater_is_better=False, most=inf),
+    Metric("median_ae", Task.REGRESSION, greater_is_better=False, most=inf),
+)
+
+METHODS: Final[tuple[Method, ...]] = (
+    Method("auto", Scope.BOTH, needs_model=False),
+    Method("permutation_importance", Scope.GLOBAL),
+    Method("partial_dependence", Scope.GLOBAL),
+    Method("shap", Scope.BOTH),
+    Method("counterfactual", Scope.LOCAL),
+    Method("data_profile", Scope.GLOBAL, needs_model=False),
+)
+
+ALGORITHM_BY_NAME: Final = {algorithm.name: algorithm for algorithm in ALGORITHMS}
+METRIC_BY_NAME: Final = {metric.name: metric for metric in METRICS}
+METHOD_BY_NAME: Final = {method.name: method for method in METHODS}
+DEFAULT_METRIC: Final = {Task.CLASSIFICATION: "balanced_accuracy", Task.REGRESSION: "r2"}

@@ -1,0 +1,99 @@
+"""Checks of a request against the table and the model that it is about."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+from msgspec import UNSET
+
+from touchstone.learning.choices import Strategy
+from touchstone.learning.learning_errors import LearningError
+from touchstone.learning.requests import (
+    CLASSIFIER_OPTIONS,
+    Cell,
+    ExplanationRequest,
+    TrainingRequest,
+    chosen_features,
+    reject_options_without_effect,
+)
+
+MIN_ROWS: Final = 20  # With fewer rows, no split leaves enough both to train and to evaluate.
+
+
+def check_training_request(request: TrainingRequest, columns: Sequence[str], *, rows: int) -> None:
+    """Raise `LearningError` if a training is impossible with the columns or the number of rows of its table.
+
+    This needs neither the values of the table nor any learning, so it can be checked before a job is queued.
+    """
+    _require_column(request.target, columns, error_code="target_not_found", field="target")
+    _require_columns(request.features.include, columns, field="features.include")
+    _require_columns(request.features.exclude, columns, field="features.exclude")
+    _require_columns(request.sensitive_features, columns, field="sensitive_features")
+
+    time_column = request.split.time_column
+    if time_column is not None:
+        _require_column(time_column, columns, error_code="column_not_found", field="split.time_column")
+
+    if not chosen_features(request, columns):
+        raise LearningError("no_features", field="features")
+
+    if rows < MIN_ROWS:
+        raise LearningError("too_few_rows", rows=rows, minimum=MIN_ROWS)
+
+    folds = request.split.folds
+    if request.split.strategy is Strategy.KFOLD and rows < 2 * folds:
+        raise LearningError("too_many_folds", field="split.folds", folds=folds, rows=rows)
+
+
+def check_explanation_request(
+    request: ExplanationRequest, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] | None = None
+) -> None:
+    """Raise `LearningError` if the table or the trained model contradicts the request.
+
+    `classes` are the classes that the model predicts: empty for a regression, None if there is no model or if it has
+    not been loaded yet.
+    """
+    for position, row_number in enumerate(request.instances.rows):
+        if row_number >= rows:
+            raise LearningError("row_out_of_range", field=f"instances.rows.{position}", row=row_number, rows=rows)
+
+    if classes is not None:
+        _check_explained_class(request, [str(name) for name in classes])
+
+    if request.target is not None:
+        _require_column(request.target, columns, error_code="target_not_found", field="target")
+    _require_columns(request.sensitive_features, columns, field="sensitive_features")
+
+
+def _check_explained_class(request: ExplanationRequest, class_names: Sequence[str]) -> None:
+    """Raise `LearningError` if the request wants a class explained that the model does not predict.
+
+    A regression predicts no classes, so it rejects every option that only a classifier can serve.
+    """
+    if not class_names:
+        reject_options_without_effect(request, CLASSIFIER_OPTIONS, subject="task=regression")
+        return
+
+    if request.target_class is UNSET:
+        return
+    target_class = str(request.target_class)
+    if target_class not in class_names:
+        raise LearningError("class_not_found", field="target_class", name=target_class, known=class_names)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is spelled most like `name`, or None if none is close."""
+    matches = get_close_matches(name, list(known), n=1)
+    return matches[0] if matches else None
+
+
+def _require_column(name: str, columns: Sequence[str], *, error_code: str, field: str) -> None:
+    """Raise `LearningError` with this code if the table has no such column; the error suggests a similar name."""
+    if name not in columns:
+        raise LearningError(error_code, field=field, name=name, nearest=nearest(name, columns))
+
+
+def _require_columns(names: Sequence[str], columns: Sequence[str], *, field: str) -> None:
+    """Raise `LearningError` at the first of the names that is not a column of the table."""
+    for position, name in enumerate(names):
+        _require_column(name, columns, error_code="column_not_found", field=f"{field}.{position}")
