@@ -130,8 +130,8 @@ def test_sampled_values_come_near_the_exact_ones_and_still_add_up(tmp_path: Path
     sampled = explain_row(case.explained, row, rng, evaluations=1_000)
     assert (exact.method, sampled.method) == ("exact", "sampled")
     assert sampled.additivity_error <= 1e-9
-    assert sampled.errors is not None
-    assert np.all(np.abs(sampled.contributions - exact.contributions) <= 6 * sampled.errors + 0.05)
+    assert sampled.standard_errors is not None
+    assert np.all(np.abs(sampled.contributions - exact.contributions) <= 6 * sampled.standard_errors + 0.05)
 
 
 def test_the_answer_has_the_contracts_shape_and_repeats(tmp_path: Path) -> None:

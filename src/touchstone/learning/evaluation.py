@@ -22,8 +22,10 @@ BOOTSTRAPS: Final = 200
 CONFIDENCE: Final = 0.95
 TAILS: Final = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 MIN_PROBABILITY: Final = 1e-15
+
 Counts = npt.NDArray[np.int64]
-BinaryMetric = Callable[[npt.NDArray[np.bool_], Floats], float]
+Mask = npt.NDArray[np.bool_]
+BinaryMetric = Callable[[Mask, Floats], float]  # From the mask of the positive rows and their scores to a figure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,126 +50,176 @@ class Predictions:
 def concatenate(folds: Sequence[Predictions]) -> Predictions:
     """Return the predictions of several folds, one fold after the other."""
     return Predictions(
-        np.concatenate([fold.truth for fold in folds]),
-        np.concatenate([fold.predicted for fold in folds]),
-        folds[0].class_count,
-        np.concatenate([fold.probabilities for fold in folds]),
+        truth=np.concatenate([fold.truth for fold in folds]),
+        predicted=np.concatenate([fold.predicted for fold in folds]),
+        class_count=folds[0].class_count,
+        probabilities=np.concatenate([fold.probabilities for fold in folds]),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ThresholdCounts:
+    """What happens if the rows that reach a threshold are selected, for each distinct score from the highest down."""
+
+    selected: Counts = field(repr=False)  # How many rows have at least this score.
+    hits: Counts = field(repr=False)  # How many of these rows are positive.
+
+
 def confusion_matrix(predictions: Predictions) -> Counts:
-    """Count rows by true class (first axis) and predicted class (second axis)."""
-    classes = predictions.class_count
-    cells = predictions.truth * classes + predictions.predicted
-    counts = np.bincount(cells, minlength=classes**2)
-    return counts.reshape(classes, classes).astype(np.int64)
+    """Count the rows by their true class (first axis) and their predicted class (second axis)."""
+    class_count = predictions.class_count
+    cell_of_row = predictions.truth * class_count + predictions.predicted
+    rows_per_cell = np.bincount(cell_of_row, minlength=class_count**2)
+    return rows_per_cell.reshape(class_count, class_count).astype(np.int64)
+
+
+def count_by_threshold(is_positive: Mask, scores: Floats) -> ThresholdCounts:
+    """Count the selected rows and the hits among them for every threshold that separates rows.
+
+    Rows with equal scores cannot be separated, so they share one threshold.
+    """
+    descending = np.argsort(-scores, kind="stable")
+    score_changes = np.diff(scores[descending])
+    last_position_of_tie = np.append(np.flatnonzero(score_changes), len(scores) - 1)
+
+    hits_so_far = np.cumsum(is_positive[descending])
+    return ThresholdCounts(selected=last_position_of_tie + 1, hits=hits_so_far[last_position_of_tie])
 
 
 def _safe_ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Floats:
-    """Divide element by element; 0 where the denominator is 0."""
-    ratio: Floats = np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
+    """Divide element by element; the ratio is 0 where the denominator is 0."""
+    zeros = np.zeros(len(numerator))
+    ratio: Floats = np.divide(numerator, denominator, out=zeros, where=denominator > 0)
     return ratio
 
 
-def _recalls(counts: Counts) -> Floats:
+def _recalls(confusion: Counts) -> Floats:
     """Return the recall of every class that has rows."""
-    rows_per_class = counts.sum(axis=1)
-    recalls: Floats = _safe_ratio(np.diag(counts), rows_per_class)[rows_per_class > 0]
-    return recalls
+    rows_per_class = confusion.sum(axis=1)
+    recalls = _safe_ratio(np.diag(confusion), rows_per_class)
+    defined_recalls: Floats = recalls[rows_per_class > 0]
+    return defined_recalls
 
 
-def _precisions(counts: Counts) -> Floats:
-    """Return the precision of every class that has rows."""
-    rows_per_class = counts.sum(axis=1)
-    precisions: Floats = _safe_ratio(np.diag(counts), counts.sum(axis=0))[rows_per_class > 0]
-    return precisions
+def _precisions(confusion: Counts) -> Floats:
+    """Return the precision of every class that has rows; it is 0 for a class that is never predicted."""
+    rows_per_class = confusion.sum(axis=1)
+    predictions_per_class = confusion.sum(axis=0)
+    precisions = _safe_ratio(np.diag(confusion), predictions_per_class)
+    precisions_of_present_classes: Floats = precisions[rows_per_class > 0]
+    return precisions_of_present_classes
 
 
 def _balanced_accuracy(predictions: Predictions) -> float:
+    """Return the mean recall of the classes."""
     return float(_recalls(confusion_matrix(predictions)).mean())
 
 
 def _precision_macro(predictions: Predictions) -> float:
+    """Return the mean precision of the classes."""
     return float(_precisions(confusion_matrix(predictions)).mean())
 
 
 def _f1_macro(predictions: Predictions) -> float:
-    counts = confusion_matrix(predictions)
-    precision = _precisions(counts)
-    recall = _recalls(counts)
-    return float(_safe_ratio(2 * precision * recall, precision + recall).mean())
+    """Return the mean F1 score of the classes: the harmonic mean of precision and recall."""
+    confusion = confusion_matrix(predictions)
+    precisions = _precisions(confusion)
+    recalls = _recalls(confusion)
+    return float(_safe_ratio(2 * precisions * recalls, precisions + recalls).mean())
 
 
 def _accuracy(predictions: Predictions) -> float:
+    """Return the share of the rows whose class is predicted correctly."""
     return float((predictions.truth == predictions.predicted).mean())
 
 
-def area_under_roc(positive: npt.NDArray[np.bool_], scores: Floats) -> float:
-    """Return the chance that a positive row scores above a negative one, ties counting half (Mann-Whitney)."""
-    positives = int(positive.sum())
-    negatives = len(positive) - positives
-    if not positives or not negatives:
+def area_under_roc(is_positive: Mask, scores: Floats) -> float:
+    """Return the probability that a positive row has a higher score than a negative one, where ties count half.
+
+    This equals the area under the ROC curve (Mann and Whitney 1947). It is NaN if all rows are of one kind.
+    """
+    positives = int(is_positive.sum())
+    negatives = len(is_positive) - positives
+    if positives == 0 or negatives == 0:
         return float("nan")
-    rank_sum = float(rankdata(scores)[positive].sum())
-    return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives)
+
+    rank_sum = float(rankdata(scores)[is_positive].sum())
+    lowest_possible_rank_sum = positives * (positives + 1) / 2
+    return (rank_sum - lowest_possible_rank_sum) / (positives * negatives)
 
 
-def average_precision(positive: npt.NDArray[np.bool_], scores: Floats) -> float:
-    """Return the mean of the precision at each positive row, from the highest score down; ties share one cut."""
-    if not positive.any():
+def average_precision(is_positive: Mask, scores: Floats) -> float:
+    """Return the mean of the precision over the positive rows, each measured at the threshold of its own score.
+
+    It is NaN if there are no positive rows.
+    """
+    if not is_positive.any():
         return float("nan")
-    order = np.argsort(-scores, kind="stable")
-    hits = np.cumsum(positive[order])
-    last_of_tie = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
-    hits_per_cut = np.diff(hits[last_of_tie], prepend=0)
-    precisions = hits_per_cut * hits[last_of_tie] / (last_of_tie + 1)
-    return float(precisions.sum() / hits[-1])
+
+    counts = count_by_threshold(is_positive, scores)
+    new_hits = np.diff(counts.hits, prepend=0)
+    weighted_precisions = new_hits * counts.hits / counts.selected
+    return float(weighted_precisions.sum() / counts.hits[-1])
 
 
 def _averaged_over_classes(binary_metric: BinaryMetric) -> Callable[[Predictions], float]:
-    """Extend a binary metric to several classes.
+    """Extend a metric of two classes, positive and negative, to predictions of any number of classes.
 
-    Of two classes only the second is measured; of more, each is measured against the rest and the defined values are
-    averaged.
+    Of two classes only the second is measured, as the positive one. Of more, each is measured against all others, and
+    the result is the mean over the classes for which the metric is defined, or NaN if it is defined for none.
     """
 
-    def metric(predictions: Predictions) -> float:
-        codes = (1,) if predictions.class_count == 2 else range(predictions.class_count)
-        values = [binary_metric(predictions.truth == code, predictions.probabilities[:, code]) for code in codes]
-        defined = [value for value in values if not np.isnan(value)]
-        return float(np.mean(defined)) if defined else float("nan")
+    def multiclass_metric(predictions: Predictions) -> float:
+        class_codes = [1] if predictions.class_count == 2 else range(predictions.class_count)
 
-    return metric
+        class_values = []
+        for code in class_codes:
+            is_this_class = predictions.truth == code
+            class_values.append(binary_metric(is_this_class, predictions.probabilities[:, code]))
+
+        defined_values = [value for value in class_values if not np.isnan(value)]
+        return float(np.mean(defined_values)) if defined_values else float("nan")
+
+    return multiclass_metric
 
 
 def _log_loss(predictions: Predictions) -> float:
+    """Return the mean negative logarithm of the probability that was predicted for the true class."""
     rows = np.arange(len(predictions.truth))
-    of_true_class = predictions.probabilities[rows, predictions.truth]
-    return float(-np.log(np.clip(of_true_class, MIN_PROBABILITY, 1.0)).mean())
+    true_class_probabilities = predictions.probabilities[rows, predictions.truth]
+
+    # A probability of 0 would make the loss infinite, whatever the other rows are like.
+    clipped_probabilities = np.clip(true_class_probabilities, MIN_PROBABILITY, 1.0)
+    return float(-np.log(clipped_probabilities).mean())
 
 
 def _brier(predictions: Predictions) -> float:
     """Return the mean squared distance to the true class, halved for two classes (Brier 1950)."""
-    one_hot = np.eye(predictions.class_count)[predictions.truth]
-    squared = float(((predictions.probabilities - one_hot) ** 2).sum(axis=1).mean())
-    return squared / 2 if predictions.class_count == 2 else squared
+    one_hot_truth = np.eye(predictions.class_count)[predictions.truth]
+    squared_distances = ((predictions.probabilities - one_hot_truth) ** 2).sum(axis=1)
+    mean_squared_distance = float(squared_distances.mean())
+    return mean_squared_distance / 2 if predictions.class_count == 2 else mean_squared_distance
 
 
 def _r2(predictions: Predictions) -> float:
+    """Return the share of the variance that the predictions explain; NaN if all true values are equal."""
     total = float(((predictions.truth - predictions.truth.mean()) ** 2).sum())
     residual = float(((predictions.truth - predictions.predicted) ** 2).sum())
     return 1 - residual / total if total else float("nan")
 
 
 def _rmse(predictions: Predictions) -> float:
+    """Return the root of the mean squared error."""
     return float(np.sqrt(((predictions.truth - predictions.predicted) ** 2).mean()))
 
 
 def _mae(predictions: Predictions) -> float:
+    """Return the mean absolute error."""
     return float(np.abs(predictions.truth - predictions.predicted).mean())
 
 
 def _median_ae(predictions: Predictions) -> float:
+    """Return the median absolute error."""
     return float(np.median(np.abs(predictions.truth - predictions.predicted)))
 
 
@@ -204,7 +256,7 @@ def reported_metrics(target: Target) -> tuple[str, ...]:
 
 
 def summarize_holdout(target: Target, predictions: Predictions, seed: int) -> Json:
-    """Return every metric on a held-out fold as `{metric: {value, low, high}}`."""
+    """Return every metric on a held-out fold, with its bootstrap interval, as `{metric: {value, low, high}}`."""
     return {
         name: {
             "value": finite_or_none(compute_metric(name, predictions)),
@@ -215,44 +267,63 @@ def summarize_holdout(target: Target, predictions: Predictions, seed: int) -> Js
 
 
 def bootstrap_interval(metric: str, predictions: Predictions, seed: int) -> Json:
-    """Return the percentile interval `{low, high}` of a metric over resampled rows; null where it is not defined."""
+    """Return the percentile interval of a metric over resampled rows as `{low, high}`.
+
+    Both ends are None if the metric is defined for none of the resamples.
+    """
     rng = np.random.default_rng(seed)
     rows = len(predictions.truth)
-    draws = [compute_metric(metric, predictions.take(rng.integers(0, rows, rows))) for _ in range(BOOTSTRAPS)]
 
-    defined = [value for value in draws if not np.isnan(value)]
-    if not defined:
+    defined_values = []
+    for _ in range(BOOTSTRAPS):
+        resample = predictions.take(rng.integers(0, rows, rows))
+        value = compute_metric(metric, resample)
+        if not np.isnan(value):
+            defined_values.append(value)
+
+    if not defined_values:
         return {"low": None, "high": None}
-    low, high = np.quantile(defined, TAILS)
+    low, high = np.quantile(defined_values, TAILS)
     return {"low": float(low), "high": float(high)}
 
 
 def summarize_folds(target: Target, folds: Sequence[Predictions]) -> Json:
     """Return every metric over the folds as `{metric: {mean, std, low, high, values}}`."""
-    return {
-        name: _fold_summary(name, [compute_metric(name, fold) for fold in folds]) for name in reported_metrics(target)
-    }
+    summaries = {}
+    for name in reported_metrics(target):
+        fold_values = [compute_metric(name, fold) for fold in folds]
+        summaries[name] = _summarize_fold_values(name, fold_values)
+    return summaries
 
 
-def _fold_summary(metric: str, values: Sequence[float]) -> Json:
+def _summarize_fold_values(metric: str, values: Sequence[float]) -> Json:
+    """Summarise the values of one metric on the folds as `{mean, std, low, high, values}`.
+
+    `low` and `high` bound the mean's confidence interval. Everything but the values is None if the metric is not
+    defined (NaN) on some fold.
+    """
     if np.isnan(values).any():
-        defined_or_none = [finite_or_none(value) for value in values]
-        return {"mean": None, "std": None, "low": None, "high": None, "values": defined_or_none}
+        values_or_none = [finite_or_none(value) for value in values]
+        return {"mean": None, "std": None, "low": None, "high": None, "values": values_or_none}
 
     folds = len(values)
     mean = float(np.mean(values))
     deviation = float(np.std(values, ddof=1))
-    margin = float(t.ppf(TAILS[1], folds - 1)) * deviation * math.sqrt(1 / folds + 1 / (folds - 1))
+
+    # The training sets of the folds overlap, so the variance of the mean is larger than `deviation**2 / folds`.
+    t_quantile = float(t.ppf(TAILS[1], folds - 1))
+    half_width = t_quantile * deviation * math.sqrt(1 / folds + 1 / (folds - 1))
+
     bounds = METRIC_BY_NAME[metric]
     return {
         "mean": mean,
         "std": deviation,
-        "low": max(bounds.least, mean - margin),
-        "high": min(bounds.most, mean + margin),
+        "low": max(bounds.least, mean - half_width),
+        "high": min(bounds.most, mean + half_width),
         "values": list(values),
     }
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return a figure as JSON can hold it: None for NaN and infinities."""
+    """Return a number as JSON can represent it: None for NaN and infinities."""
     return float(value) if np.isfinite(value) else None

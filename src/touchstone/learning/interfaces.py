@@ -37,6 +37,23 @@ class Report(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class StepwiseProgress:
+    """A part of a task that advances in equal steps, from one percentage of the whole task to another."""
+
+    report: Report = field(repr=False)
+    phase: Phase
+    message: str
+    start_percent: float
+    end_percent: float
+    total_steps: int
+
+    def report_step(self, step: int) -> None:
+        """Report how many of the steps are done."""
+        percent = self.start_percent + (self.end_percent - self.start_percent) * step / self.total_steps
+        self.report(percent, self.phase, step=step, total_steps=self.total_steps, message=self.message)
+
+
+@dataclass(frozen=True, slots=True)
 class DataFile:
     """An opened table; it holds no path, so that no other file can be opened.
 

@@ -34,8 +34,12 @@ class ComparableColumn:
 
 
 def is_comparable(column: ColumnSchema) -> bool:
-    """Return whether associations can be measured: not for texts, identifiers, or columns of a single value."""
-    return column.kind in (*ORDERED_KINDS, *CATEGORY_KINDS) and column.distinct > 1
+    """Return whether associations of a column can be measured.
+
+    Texts, identifiers and columns of a single value have none.
+    """
+    has_comparable_kind = column.kind in (*ORDERED_KINDS, *CATEGORY_KINDS)
+    return has_comparable_kind and column.distinct > 1
 
 
 def comparable_values(column: ColumnSchema, cells: "pd.Series[Any]") -> ComparableColumn:
@@ -43,76 +47,107 @@ def comparable_values(column: ColumnSchema, cells: "pd.Series[Any]") -> Comparab
     if column.kind in ORDERED_KINDS:
         numbers = cells.to_numpy().astype(np.float64)
         return ComparableColumn(numbers, is_present=~cells.isna().to_numpy(), is_ordered=True)
-    codes = pd.factorize(cells, sort=True)[0]
+
+    codes, _categories = pd.factorize(cells, sort=True)
     return ComparableColumn(codes, is_present=(cells != MISSING).to_numpy(), is_ordered=False)
 
 
 def association(first: ComparableColumn, second: ComparableColumn) -> float:
-    """Return the strength of the association over the rows where both have a value; 0 when these are too few."""
-    both = first.is_present & second.is_present
-    if both.sum() < MIN_ROWS:
+    """Return how strongly two columns are associated, from 0 (not at all) to 1 (one determines the other).
+
+    Only the rows in which both columns have a value count; if there are fewer than ten, the result is 0. The measure
+    depends on the two kinds: a rank correlation, a correlation ratio or Cramér's V.
+    """
+    has_both_values = first.is_present & second.is_present
+    if has_both_values.sum() < MIN_ROWS:
         return 0.0
-    a = first.values[both]
-    b = second.values[both]
+
+    first_values = first.values[has_both_values]
+    second_values = second.values[has_both_values]
+
     if first.is_ordered and second.is_ordered:
-        return _rank_correlation(a, b)
+        return _rank_correlation(first_values, second_values)
     if first.is_ordered:
-        return _correlation_ratio(codes=b, numbers=a)
+        return _correlation_ratio(codes=second_values, numbers=first_values)
     if second.is_ordered:
-        return _correlation_ratio(codes=a, numbers=b)
-    return _cramers_v(a, b)
+        return _correlation_ratio(codes=first_values, numbers=second_values)
+    return _cramers_v(first_values, second_values)
 
 
 def association_matrix(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> Floats:
-    """Return the associations between every two of the columns, 1 on the diagonal."""
+    """Return the associations between every two of the columns, with 1 on the diagonal.
+
+    A long table is represented by a sample of 5 000 rows.
+    """
     sample = frame if len(frame) <= MAX_ROWS else frame.sample(MAX_ROWS, random_state=0)
-    comparable = [comparable_values(column, sample[column.name]) for column in columns]
+    comparable_columns = [comparable_values(column, sample[column.name]) for column in columns]
+
     strengths = np.eye(len(columns))
-    for i in range(len(columns)):
-        for j in range(i):
-            strengths[i, j] = strengths[j, i] = association(comparable[i], comparable[j])
+    for i, first in enumerate(comparable_columns):
+        for j, second in enumerate(comparable_columns[:i]):
+            strength = association(first, second)
+            strengths[i, j] = strength
+            strengths[j, i] = strength
     return strengths
 
 
-def _rank_correlation(a: Floats, b: Floats) -> float:
-    ranks_a = rankdata(a)
-    ranks_b = rankdata(b)
-    if ranks_a.std() == 0 or ranks_b.std() == 0:
+def _rank_correlation(first: Floats, second: Floats) -> float:
+    """Return the absolute value of Spearman's rank correlation; 0 if one column is constant."""
+    first_ranks = rankdata(first)
+    second_ranks = rankdata(second)
+    if first_ranks.std() == 0 or second_ranks.std() == 0:
         return 0.0
-    return float(abs(np.corrcoef(ranks_a, ranks_b)[0, 1]))
+
+    correlation = np.corrcoef(first_ranks, second_ranks)[0, 1]
+    return float(abs(correlation))
 
 
 def _correlation_ratio(codes: Codes, numbers: Floats) -> float:
-    """Return the root of the share of the ranks' variance that lies between the groups, corrected for chance."""
+    """Return how strongly the category of a row determines the rank of its number.
+
+    This is the square root of the share of the ranks' variance that lies between the categories, corrected for the
+    share that chance alone would produce. It is 0 if there is only one category, or one for every row.
+    """
     ranks = rankdata(numbers)
-    groups = np.unique(codes, return_inverse=True)[1]
-    group_sizes = np.bincount(groups)
-    total = float(((ranks - ranks.mean()) ** 2).sum())
-
+    categories = np.unique(codes, return_inverse=True)[1]
+    category_sizes = np.bincount(categories)
     rows = len(ranks)
-    group_count = len(group_sizes)
-    if total == 0 or group_count < 2 or rows <= group_count:
+    category_count = len(category_sizes)
+
+    total_variation = float(((ranks - ranks.mean()) ** 2).sum())
+    if total_variation == 0 or category_count < 2 or rows <= category_count:
         return 0.0
-    means = np.bincount(groups, weights=ranks) / group_sizes
-    between = float((group_sizes * (means - ranks.mean()) ** 2).sum()) / total
-    adjusted = 1 - (1 - between) * (rows - 1) / (rows - group_count)
-    return float(np.sqrt(min(1.0, max(0.0, adjusted))))
+
+    category_means = np.bincount(categories, weights=ranks) / category_sizes
+    variation_between = float((category_sizes * (category_means - ranks.mean()) ** 2).sum())
+    share_between = variation_between / total_variation
+
+    corrected_share = 1 - (1 - share_between) * (rows - 1) / (rows - category_count)
+    return float(np.sqrt(min(1.0, max(0.0, corrected_share))))
 
 
-def _cramers_v(a: Codes, b: Codes) -> float:
-    """Return Cramér's V with Bergsma's correction of the statistic and of the numbers of categories."""
-    codes_a = np.unique(a, return_inverse=True)[1]
-    codes_b = np.unique(b, return_inverse=True)[1]
-    rows = len(codes_a)
-    count_a = int(codes_a.max()) + 1
-    count_b = int(codes_b.max()) + 1
+def _cramers_v(first: Codes, second: Codes) -> float:
+    """Return Cramér's V of two category columns: 0 if they are independent, 1 if one determines the other.
 
-    counts = np.bincount(codes_a * count_b + codes_b, minlength=count_a * count_b).reshape(count_a, count_b)
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / rows
-    phi_squared = float(((counts - expected) ** 2 / expected).sum()) / rows
+    Bergsma's correction keeps V from growing with the numbers of categories. It reduces the chi-squared statistic and
+    both numbers of categories by what is expected of independent columns.
+    """
+    first_codes = np.unique(first, return_inverse=True)[1]
+    second_codes = np.unique(second, return_inverse=True)[1]
+    rows = len(first_codes)
+    first_count = int(first_codes.max()) + 1
+    second_count = int(second_codes.max()) + 1
 
-    corrected = max(0.0, phi_squared - (count_a - 1) * (count_b - 1) / (rows - 1))
-    corrected_a = count_a - (count_a - 1) ** 2 / (rows - 1)
-    corrected_b = count_b - (count_b - 1) ** 2 / (rows - 1)
-    largest = min(corrected_a, corrected_b) - 1
-    return float(np.sqrt(min(1.0, corrected / largest))) if largest > 0 else 0.0
+    cell_of_row = first_codes * second_count + second_codes
+    observed = np.bincount(cell_of_row, minlength=first_count * second_count).reshape(first_count, second_count)
+    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / rows
+    phi_squared = float(((observed - expected) ** 2 / expected).sum()) / rows
+
+    corrected_phi_squared = max(0.0, phi_squared - (first_count - 1) * (second_count - 1) / (rows - 1))
+    corrected_first_count = first_count - (first_count - 1) ** 2 / (rows - 1)
+    corrected_second_count = second_count - (second_count - 1) ** 2 / (rows - 1)
+
+    largest_possible = min(corrected_first_count, corrected_second_count) - 1
+    if largest_possible <= 0:
+        return 0.0
+    return float(np.sqrt(min(1.0, corrected_phi_squared / largest_possible)))

@@ -1,10 +1,9 @@
 """A fitted model as a function of blocks of encoded columns, one block per source column.
 
 The preparation works column by column, so replacing a source value is the same as replacing its block in the encoded
-matrix. Explanations therefore exchange whole blocks, and their figures belong to source columns from the start.
+matrix. Explanations therefore replace whole blocks, so their results refer to source columns from the start.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,10 +19,8 @@ from touchstone.learning.preparation import encode_frame, encoded_sources
 from touchstone.learning.requests import Cell
 from touchstone.learning.target import Floats, Indices
 
-MIN_DISTANCE: Final = 1e-9  # Probabilities are kept this far from 0 and 1 before log-odds are taken.
-BATCH: Final = 50_000
-
-ProgressCallback = Callable[[int, int], None]  # Called with the step and the number of steps.
+MIN_PROBABILITY: Final = 1e-9  # Probabilities are kept this far from 0 and 1 before log-odds are taken.
+BATCH_ROWS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,58 +48,77 @@ class ExplainedModel:
         return encode_frame(self.model.preparation, frame)
 
     def block(self, position: int) -> Indices:
-        """Return the positions of the encoded columns of a source column."""
+        """Return the positions of the encoded columns that stem from a source column."""
         return np.flatnonzero(self.sources == position)
 
     def predict(self, matrix: Floats) -> tuple[npt.NDArray[Any], Floats]:
         """Return the model's own predictions (values or class codes) and probabilities for encoded rows."""
         return predict_matrix(self.estimator, matrix, len(self.model.classes))
 
-    def value(self, matrix: Floats) -> Floats:
-        """Return the explained number for encoded rows.
+    def predict_row(self, row: Floats) -> Any:
+        """Return the model's own prediction (a value or a class code) for one encoded row."""
+        predictions, _probabilities = self.predict(row[None, :])
+        return predictions[0]
 
-        It is the predicted value of a regression, or the probability or log-odds of the explained class.
+    def value(self, matrix: Floats) -> Floats:
+        """Return the number that is explained, for each encoded row.
+
+        This is the predicted value of a regression, or the probability or log-odds of the explained class. The rows
+        are evaluated in batches, which bounds the memory.
         """
-        batches = [matrix[start : start + BATCH] for start in range(0, len(matrix), BATCH)]
+        batches = [matrix[start : start + BATCH_ROWS] for start in range(0, len(matrix), BATCH_ROWS)]
         return np.concatenate([self._batch_value(batch) for batch in batches])
 
     def _batch_value(self, matrix: Floats) -> Floats:
+        """Return the number that is explained, for each row of a batch."""
         values, probabilities = self.predict(matrix)
         if self.class_code is None:
             return np.asarray(values, dtype=np.float64)
-        probability = probabilities[:, self.class_code]
-        return log_odds(probability) if self.output is Output.LOG_ODDS else probability
+
+        class_probabilities = probabilities[:, self.class_code]
+        return log_odds(class_probabilities) if self.output is Output.LOG_ODDS else class_probabilities
 
     def used_sources(self) -> Indices:
-        """Return the source columns that a single tree splits by; all columns for any other model."""
+        """Return the source columns that a decision tree splits by; all columns for any other model."""
         tree = getattr(self.estimator, "tree_", None)
         if tree is None:
             return np.arange(len(self.columns))
-        return np.unique(self.sources[tree.feature[tree.feature >= 0]])
+
+        is_split = tree.feature >= 0  # A leaf of the tree has a negative number instead of a feature.
+        return np.unique(self.sources[tree.feature[is_split]])
 
 
 def build_explained_model(
     model: LoadedModel, background: pd.DataFrame, target_class: Cell, output: Output
 ) -> ExplainedModel:
     """Encode the background rows and choose the class to explain."""
-    encoded = encode_frame(model.preparation, background)
-    sources = encoded_sources(model.preparation, [column.name for column in model.columns])
-    class_code = _choose_class(model, encoded, target_class) if model.classes else None
-    return ExplainedModel(model, sources, class_code, output, encoded)
+    encoded_background = encode_frame(model.preparation, background)
+    return ExplainedModel(
+        model=model,
+        sources=encoded_sources(model.preparation, [column.name for column in model.columns]),
+        class_code=_choose_class(model, encoded_background, target_class) if model.classes else None,
+        output=output,
+        background=encoded_background,
+    )
 
 
 def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) -> int:
-    """Return the code of the requested class, else of the second of two, else of the most probable one."""
-    names = [str(name) for name in model.classes]
+    """Return the code of the class to explain.
+
+    This is the requested class, if there is one. Otherwise it is the second of two classes, or the one with the
+    highest mean probability in the background.
+    """
+    class_names = [str(name) for name in model.classes]
     if target_class is not None:
-        return names.index(str(target_class))
-    if len(names) == 2:
+        return class_names.index(str(target_class))
+    if len(class_names) == 2:
         return 1
-    _codes, probabilities = predict_matrix(model.estimator, background, len(names))
+
+    _codes, probabilities = predict_matrix(model.estimator, background, len(class_names))
     return int(probabilities.mean(axis=0).argmax())
 
 
-def log_odds(probability: Floats) -> Floats:
-    """Return the logarithm of p / (1 - p), kept finite at both ends."""
-    clipped = np.clip(probability, MIN_DISTANCE, 1 - MIN_DISTANCE)
+def log_odds(probabilities: Floats) -> Floats:
+    """Return log(p / (1 - p)) of each probability p, kept finite at both ends."""
+    clipped = np.clip(probabilities, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
     return np.log(clipped / (1 - clipped))

@@ -1,7 +1,7 @@
 """The rows by which a trained model is explained: background rows, rows to measure on, and the rows asked for.
 
 Training and test rows are separated exactly as in the training, so importance is measured on rows that the model has
-not seen; except after k folds, where the stored model has seen all of them, which the limits then say.
+not seen. This is impossible after k folds, because the stored model has seen all rows; the result then says so.
 """
 
 from dataclasses import dataclass, field
@@ -21,11 +21,11 @@ from touchstone.learning.model_search import select_features
 from touchstone.learning.request_checks import check_explanation_request
 from touchstone.learning.requests import ExplanationRequest
 from touchstone.learning.row_values import build_frame
-from touchstone.learning.splits import outer_folds, read_times
+from touchstone.learning.splits import Fold, outer_folds, read_times
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Indices, read_target
+from touchstone.learning.target import Indices, Target, read_target
 
-DEFAULT_ROWS: Final = 3  # So many rows are explained when the request names none.
+DEFAULT_ROWS: Final = 3  # How many rows are explained if the request names none.
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,10 @@ class ExplanationContext:
 
 
 def prepare_explanation(request: ExplanationRequest, table: Table, model: LoadedModel) -> ExplanationContext:
-    """Check the request, and select the background and test rows.
+    """Check a request to explain a model, and select the background rows and the rows to measure the model on.
 
-    Raises `LearningError` (data_changed) when the file is no longer the one that the model was trained on.
+    Raises `LearningError`: data_changed if the file is no longer the one that the model was trained on, and the errors
+    of `check_explanation_request`.
     """
     if table.sha256 != model.data_sha256:
         raise LearningError("data_changed", field="job_id")
@@ -67,40 +68,53 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
 
     target = read_target(table, model.target, model.task, model.metric)
     frame = select_features(table.frame, target, [column.name for column in model.columns])
-    if model.split.strategy is Strategy.KFOLD:
-        train = test = np.arange(len(frame))
-    else:
-        times = read_times(table, target, model.split.time_column)
-        (fold,) = outer_folds(model.split, target, times, model.seed)
-        train, test = fold.train, fold.test
 
+    fold = _fold_of_training(model, table, target)
     rng = np.random.default_rng(request.seed)
-    background = frame.iloc[sample_rows(train, request.background.size, rng)].reset_index(drop=True)
-    test = sample_rows(test, MAX_ROWS, rng)
+    background_rows = sample_rows(fold.train, request.background.size, rng)
+    test_rows = sample_rows(fold.test, MAX_ROWS, rng)
+
+    background = frame.iloc[background_rows].reset_index(drop=True)
     target_class = None if request.target_class is UNSET else request.target_class
     return ExplanationContext(
         request=request,
         table=table,
         explained=build_explained_model(model, background, target_class, request.output),
         background=background,
-        test_frame=frame.iloc[test].reset_index(drop=True),
-        test_truth=target.values[test],
-        test_positions=target.rows[test],
+        test_frame=frame.iloc[test_rows].reset_index(drop=True),
+        test_truth=target.values[test_rows],
+        test_positions=target.rows[test_rows],
     )
 
 
-def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
-    """Return some of the rows in random order.
+def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
+    """Separate training and test rows exactly as the training of the model did.
 
-    Files are often sorted by class; the random order keeps even the first few of the sample representative.
+    After k folds, the stored model has learned from all rows, so every row is both a training and a test row.
+    """
+    if model.split.strategy is Strategy.KFOLD:
+        every_row = np.arange(len(target.rows))
+        return Fold(train=every_row, test=every_row)
+
+    times = read_times(table, target, model.split.time_column)
+    (fold,) = outer_folds(model.split, target, times, model.seed)
+    return fold
+
+
+def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
+    """Return up to `count` of the rows in random order.
+
+    Files are often sorted by class; the random order keeps even the first few rows of the sample representative.
     """
     return rng.permutation(rows)[:count]
 
 
 def rows_to_explain(context: ExplanationContext) -> tuple[pd.DataFrame, list[int]]:
-    """Return the rows to explain and their labels: those of the request, else the first test rows.
+    """Return the rows whose predictions are explained, and a label for each.
 
-    Raises `LearningError` when a value of the request can't be read.
+    Rows that the request gives by value are labelled by their position in the request, all others by their position
+    in the file. A request that names no rows is about the first test rows. Raises `LearningError` if a value of the
+    request cannot be read.
     """
     instances = context.request.instances
     if instances.values:
@@ -108,5 +122,7 @@ def rows_to_explain(context: ExplanationContext) -> tuple[pd.DataFrame, list[int
             context.explained.columns, instances.values, context.model.other_columns, location="instances.values"
         )
         return frame, list(range(len(frame)))
+
     rows = list(instances.rows) or context.test_positions[:DEFAULT_ROWS].tolist()
-    return context.table.frame[context.names].iloc[rows].reset_index(drop=True), rows
+    frame = context.table.frame[context.names].iloc[rows].reset_index(drop=True)
+    return frame, rows

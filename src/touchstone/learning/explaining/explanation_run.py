@@ -1,4 +1,4 @@
-"""Explanation runs: from a request, a table and (for a training job) its model to figures, charts and a narrative."""
+"""Explanations of a table, or of the model that a training made of it: results, charts and a narrative."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,43 +40,57 @@ WATERFALL_CHARTS: Final = 5
 def run_explanation(
     request: ExplanationRequest, file: DataFile, model: ModelFile | None, *, scratch: Path, report: Report
 ) -> Outcome:
-    """Explain a trained model, or the table alone when `model` is None.
+    """Explain a trained model, or the table alone if `model` is None.
 
     The result holds `global, local [{row, base_value, prediction, attributions, additivity_error}], method, charts,
-    narrative {fr, en}, limits {fr, en}`. No file is written into `scratch`. Raises `LearningError`.
+    narrative {fr, en}, limits {fr, en}`. No file is written into `scratch`. Raises `LearningError` if the request does
+    not fit the table or the model.
     """
+    # One thread, because the order in which several threads add numbers up would change the result.
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
         table = read_table(file)
+
         if model is None:
-            result = _table_result(request, table, file, report)
+            result = _explain_table(request, table, file, report)
         else:
-            context = prepare_explanation(request, table, model_artifact.load(model))
-            result = _model_result(context, report)
+            loaded_model = model_artifact.load(model)
+            context = prepare_explanation(request, table, loaded_model)
+            result = _explain_model(context, report)
+
         return Outcome(to_builtins(result))
 
 
 def preflight(request: ExplanationRequest, file: DataFile, model: ModelFile | None) -> Json:
-    """Check an explanation as far as possible without computing it, and return `{rows, columns, sha256}` of its table.
+    """Check an explanation as far as possible without computing it, so that it can be refused before it is queued.
 
-    Raises `LearningError`.
+    Returns `{rows, columns, sha256}` of the table. Raises `LearningError` if the explanation would fail.
     """
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         table = read_table(file)
+
         if model is None:
             check_explanation_request(request, list(table.columns), rows=len(table.frame))
         else:
             context = prepare_explanation(request, table, model_artifact.load(model))
             rows_to_explain(context)  # Reading the rows given by value raises if one of them is invalid.
+
         return table.summary
 
 
-def _table_result(request: ExplanationRequest, table: Table, file: DataFile, report: Report) -> Json:
+def _explain_table(request: ExplanationRequest, table: Table, file: DataFile, report: Report) -> Json:
+    """Explain a table without a model, and return the result as the API documents it."""
     check_explanation_request(request, list(table.columns), rows=len(table.frame))
+
     report(20.0, Phase.EXPLAINING, step=0, total_steps=1, message="profiling_data")
     explanation = explain_table(request, table, file.declared)
 
     association_by_column = {entry["column"]: entry["association"] for entry in explanation.with_target}
+    columns = [
+        {**column, "association": association_by_column.get(column["name"])}
+        for column in explanation.profile["by_column"]
+    ]
+
     sentences = [
         *narrative.table_sentences(explanation.profile, explanation.target),
         *narrative.association_sentences(explanation.pairs, explanation.with_target, request.target),
@@ -84,10 +98,7 @@ def _table_result(request: ExplanationRequest, table: Table, file: DataFile, rep
     ]
     return {
         "method": "data_profile",
-        "global": [
-            {**column, "association": association_by_column.get(column["name"])}
-            for column in explanation.profile["by_column"]
-        ],
+        "global": columns,
         "local": [],
         "profile": explanation.profile,
         "associations": explanation.pairs,
@@ -98,33 +109,40 @@ def _table_result(request: ExplanationRequest, table: Table, file: DataFile, rep
     }
 
 
-def _model_result(context: ExplanationContext, report: Report) -> Json:
+def _explain_model(context: ExplanationContext, report: Report) -> Json:
+    """Explain a trained model as a whole and for single rows, and return the result as the API documents it.
+
+    The parts that the request does not ask for are empty.
+    """
     global_explanation = explain_globally(context, report)
     rows = explain_rows(context, report)
 
-    entries: list[Json] = []
+    columns: list[Json] = []
     if context.request.scope is not Scope.LOCAL:
-        entries = [_column_entry(name, global_explanation) for name in global_explanation.names]
+        columns = [_column_entry(name, global_explanation) for name in global_explanation.names]
+
+    is_classifier = bool(context.model.classes)
     return {
         "method": context.request.method,
-        "output": str(context.request.output) if context.model.classes else "value",
+        "output": str(context.request.output) if is_classifier else "value",
         "target_class": _explained_class(context),
         "background": {"rows": len(context.background)},
-        "global": entries,
+        "global": columns,
         "local": [row.entry for row in rows],
         "charts": {**_global_charts(context, global_explanation), **_row_charts(rows)},
-        "narrative": _narrative(context, entries, rows),
+        "narrative": _narrative(context, columns, rows),
         "limits": _limits(context, rows),
     }
 
 
 def _explained_class(context: ExplanationContext) -> Cell:
+    """Return the class whose probability is explained; None for a regression."""
     code = context.explained.class_code
     return None if code is None else context.model.classes[code]
 
 
 def _column_entry(name: str, explanation: GlobalExplanation) -> Json:
-    """Return what is known about one column; None for each method that was not asked for."""
+    """Return what is known about one column, with None for each method that was not asked for."""
     entry: Json = {"column": name, "importance": None, "shap": None, "dependence": None}
     if name in explanation.importances:
         entry["importance"] = _importance_entry(explanation.importances[name])
@@ -136,48 +154,57 @@ def _column_entry(name: str, explanation: GlobalExplanation) -> Json:
 
 
 def _importance_entry(importance: Importance) -> Json:
+    """Return the permutation importance of a column as the API documents it."""
     return {"mean": importance.mean, "std": importance.deviation, "matters": importance.is_significant}
 
 
 def _summary_entry(summary: ContributionSummary) -> Json:
+    """Return the summary of the contributions of a column as the API documents it."""
     return {"mean_absolute": summary.mean_absolute, "mean": summary.mean, "direction": summary.direction}
 
 
 def _dependence_entry(dependence: Dependence) -> Json:
+    """Return the partial dependence on a column as the API documents it."""
     return {"values": dependence.grid, "mean": dependence.mean, "curves": dependence.curves}
 
 
 def _global_charts(context: ExplanationContext, explanation: GlobalExplanation) -> Json:
+    """Return a chart for each global method that was run, and several for partial dependence."""
     charts: Json = {}
+
     if explanation.importances:
-        ranked = rank_importances(explanation.importances.values())
-        charts["importance"] = explanation_charts.importance_chart(ranked, _metric_label(context))
+        ranked_importances = rank_importances(explanation.importances.values())
+        charts["importance"] = explanation_charts.importance_chart(ranked_importances, _metric_label(context))
+
     if explanation.sample is not None:
         charts |= _contribution_charts(context, explanation.sample, explanation.summaries)
-    shown = list(explanation.dependences.values())[:DEPENDENCE_CHARTS]
-    for number, dependence in enumerate(shown, start=1):
+
+    shown_dependences = list(explanation.dependences.values())[:DEPENDENCE_CHARTS]
+    for number, dependence in enumerate(shown_dependences, start=1):
         charts[f"dependence_{number}"] = explanation_charts.dependence_chart(dependence)
+
     return charts
 
 
 def _contribution_charts(
     context: ExplanationContext, sample: ContributionSample, summaries: Mapping[str, ContributionSummary]
 ) -> Json:
-    strongest_first = sorted(context.names, key=lambda name: -summaries[name].mean_absolute)
-    return {
-        "shap_importance": explanation_charts.shap_importance_chart(
-            {name: summaries[name] for name in strongest_first}
-        ),
-        "beeswarm": explanation_charts.beeswarm_chart(
-            sample.contributions,
-            value_ranks(context, sample),
-            context.names,
-            order=[context.names.index(name) for name in strongest_first],
-        ),
-    }
+    """Return the two charts of sampled contributions: their mean size per column, and a dot for each of them.
+
+    Both list the columns by their mean absolute contribution, the largest first.
+    """
+    names = sorted(context.names, key=lambda name: -summaries[name].mean_absolute)
+    positions = [context.names.index(name) for name in names]
+
+    summary_chart = explanation_charts.shap_importance_chart({name: summaries[name] for name in names})
+    dot_chart = explanation_charts.beeswarm_chart(
+        sample.contributions, value_ranks(context, sample), context.names, order=positions
+    )
+    return {"shap_importance": summary_chart, "beeswarm": dot_chart}
 
 
 def _row_charts(rows: Sequence[RowExplanation]) -> Json:
+    """Return a waterfall chart for each of the first explained rows."""
     return {
         f"waterfall_{number}": explanation_charts.waterfall_chart(row.entry, row.values)
         for number, row in enumerate(rows[:WATERFALL_CHARTS], start=1)
@@ -185,35 +212,50 @@ def _row_charts(rows: Sequence[RowExplanation]) -> Json:
 
 
 def _metric_label(context: ExplanationContext) -> LocalizedText:
+    """Return the displayed name of the metric by which the model was chosen."""
     return localize(METRIC_BY_NAME[context.model.metric].label)
 
 
-def _narrative(context: ExplanationContext, entries: Sequence[Json], rows: Sequence[RowExplanation]) -> LocalizedText:
+def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Sequence[RowExplanation]) -> LocalizedText:
+    """Tell the explanation in sentences: what the model predicts, which columns matter, and what moved each row.
+
+    `columns` are the entries of the global explanation, the most important first.
+    """
     model = context.model
     algorithm = localize(ALGORITHM_BY_NAME[model.algorithm].label)
     sentences = [
         narrative.sentence("model", algorithm=algorithm, target=model.target, features=len(context.names)),
     ]
+
     if context.explained.class_code is not None:
         sentences.append(narrative.sentence("target_class", name=str(_explained_class(context))))
-    if entries and entries[0]["importance"] is not None:
-        sentences += narrative.importance_sentences(entries, _metric_label(context))
-    sentences += narrative.direction_sentences(entries)
+
+    has_importances = bool(columns) and columns[0]["importance"] is not None
+    if has_importances:
+        sentences += narrative.importance_sentences(columns, _metric_label(context))
+
+    sentences += narrative.direction_sentences(columns)
     sentences += narrative.row_sentences([row.entry for row in rows])
     return join_texts(sentences)
 
 
 def _limits(context: ExplanationContext, rows: Sequence[RowExplanation]) -> dict[str, list[str]]:
-    """Return the sentences about what these figures do not say."""
+    """Return the sentences that warn readers of what this explanation does not say, in both languages.
+
+    Some limits apply to every explanation, others only to certain models, methods or parts of the result.
+    """
+    is_about_whole_model = context.request.scope is not Scope.LOCAL
+    is_classifier = bool(context.model.classes)
     permutations = max((row.permutations for row in rows), default=0)
-    is_stated = {
+
+    applies = {
         "not_causal": True,
         "correlated": True,
-        "training_rows": context.test_rows_were_learned and context.request.scope is not Scope.LOCAL,
+        "training_rows": is_about_whole_model and context.test_rows_were_learned,
         "sampled": permutations > 0,
         "background": True,
-        "rounded_probability": bool(context.model.classes) and context.model.is_balanced,
+        "rounded_probability": is_classifier and context.model.is_balanced,
         "counterfactual_not_advice": context.request.method == "counterfactual",
     }
-    keys = [key for key, stated in is_stated.items() if stated]
-    return narrative.limit_sentences(keys, permutations=permutations, rows=len(context.background))
+    limits = [limit for limit in applies if applies[limit]]
+    return narrative.limit_sentences(limits, permutations=permutations, rows=len(context.background))

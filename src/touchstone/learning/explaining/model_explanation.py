@@ -19,16 +19,20 @@ from touchstone.learning.explaining.permutation_importance import (
     rank_importances,
 )
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
-from touchstone.learning.interfaces import Json, Phase, Report
+from touchstone.learning.interfaces import Json, Phase, Report, StepwiseProgress
 from touchstone.learning.target import Floats
 
-SAMPLE_ROWS: Final = 60  # Contributions are averaged over so many rows.
+SAMPLE_ROWS: Final = 60  # The number of rows over which contributions are averaged.
 SAMPLE_BACKGROUND: Final = 50
 SAMPLE_EVALUATIONS: Final = 6_000
 TOTAL_EVALUATIONS: Final = 6_000_000  # Shared by all rows that one request asks to explain.
 MIN_EVALUATIONS: Final = 2_000
 DEPENDENCE_COLUMNS: Final = 6
-CLEAR_DIRECTION: Final = 0.6  # The rank correlation from which on a column is said to push one way.
+CLEAR_DIRECTION: Final = 0.6  # The least rank correlation for which a column is said to push one way.
+PERCENT_BEFORE_IMPORTANCE: Final = 10.0  # The percentages of the progress between which each part runs.
+PERCENT_AFTER_IMPORTANCE: Final = 50.0
+PERCENT_AFTER_CONTRIBUTIONS: Final = 70.0
+PERCENT_AFTER_ROWS: Final = 95.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,12 @@ class RowExplanation:
 
 
 def explain_globally(context: ExplanationContext, report: Report) -> GlobalExplanation:
-    """Run the global methods that the request asks for."""
+    """Run the global methods that the request asks for; each leaves its part of the result empty if it is not run.
+
+    Partial dependence is computed for the most important columns only, so it comes last.
+    """
     request = context.request
+
     importances: dict[str, Importance] = {}
     if request.asks_for(Scope.GLOBAL, "permutation_importance"):
         importances = _compute_importances(context, report)
@@ -88,41 +96,58 @@ def explain_globally(context: ExplanationContext, report: Report) -> GlobalExpla
     dependences: dict[str, Dependence] = {}
     if request.asks_for(Scope.GLOBAL, "partial_dependence"):
         dependences = _compute_dependences(context, names)
+
     return GlobalExplanation(names, importances, sample, summaries, dependences)
 
 
 def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplanation]:
-    """Explain single rows, if the request asks for it."""
-    if not context.request.asks_for(Scope.LOCAL, "shap", "counterfactual"):
+    """Explain the predictions of single rows, and report progress after each; empty if the request does not ask for it.
+
+    Counterfactuals are expensive and easily misread as advice, so they are only searched for on explicit request.
+    """
+    request = context.request
+    if not request.asks_for(Scope.LOCAL, "shap", "counterfactual"):
         return []
+
     frame, labels = rows_to_explain(context)
     matrix = context.explained.encode(frame)
-    predicted, _probabilities = context.explained.predict(matrix)
+    predictions, _probabilities = context.explained.predict(matrix)
 
-    rng = np.random.default_rng(context.request.seed)
-    evaluations = max(MIN_EVALUATIONS, min(EVALUATIONS, TOTAL_EVALUATIONS // max(1, len(frame))))
+    rng = np.random.default_rng(request.seed)
+    evaluations = _evaluations_per_row(rows=len(frame))
+    progress = StepwiseProgress(
+        report,
+        Phase.EXPLAINING,
+        message="explaining_rows",
+        start_percent=PERCENT_AFTER_CONTRIBUTIONS,
+        end_percent=PERCENT_AFTER_ROWS,
+        total_steps=len(frame),
+    )
+
     explanations = []
     for position, row in enumerate(matrix):
         attribution = explain_row(context.explained, row, rng, evaluations)
         values = _values_as_text(context, frame.iloc[position])
-        entry = _row_entry(context, labels[position], attribution, predicted[position]) | {"values": values}
-        if context.request.method == "counterfactual":
+
+        entry = _row_entry(context, labels[position], attribution, predictions[position]) | {"values": values}
+        if request.method == "counterfactual":
             entry |= {"counterfactuals": _counterfactuals(context, row, values)}
+
         explanations.append(RowExplanation(entry, values, attribution.permutations))
-        report(
-            70 + 25 * (position + 1) / len(frame),
-            Phase.EXPLAINING,
-            step=position + 1,
-            total_steps=len(frame),
-            message="explaining_rows",
-        )
+        progress.report_step(position + 1)
     return explanations
 
 
-def value_ranks(context: ExplanationContext, sample: ContributionSample) -> Floats:
-    """Return for every sampled cell the rank of its value, from 0 to 1, among its column.
+def _evaluations_per_row(rows: int) -> int:
+    """Return how many evaluations of the model each row may cost, so that many rows do not take too long."""
+    equal_share = TOTAL_EVALUATIONS // max(1, rows)
+    return max(MIN_EVALUATIONS, min(EVALUATIONS, equal_share))
 
-    It is NaN where the values of a column have no order.
+
+def value_ranks(context: ExplanationContext, sample: ContributionSample) -> Floats:
+    """Return the rank of each sampled value within its column, from 0 (lowest) to 1 (highest).
+
+    The result has shape (rows, columns). It is NaN for the columns whose values have no order.
     """
     ranks = np.full(sample.contributions.shape, np.nan)
     for position, column in enumerate(context.explained.columns):
@@ -132,40 +157,55 @@ def value_ranks(context: ExplanationContext, sample: ContributionSample) -> Floa
 
 
 def _compute_importances(context: ExplanationContext, report: Report) -> dict[str, Importance]:
-    def report_step(step: int, total: int) -> None:
-        report(10 + 40 * step / total, Phase.EXPLAINING, step=step, total_steps=total, message="explaining_globally")
-
+    """Measure the permutation importance of every column on the test rows, and report progress after each column."""
+    progress = StepwiseProgress(
+        report,
+        Phase.EXPLAINING,
+        message="explaining_globally",
+        start_percent=PERCENT_BEFORE_IMPORTANCE,
+        end_percent=PERCENT_AFTER_IMPORTANCE,
+        total_steps=len(context.explained.columns),
+    )
     importances = permutation_importance(
         context.explained,
-        context.explained.encode(context.test_frame),
-        context.test_truth,
+        matrix=context.explained.encode(context.test_frame),
+        truth=context.test_truth,
         seed=context.request.seed,
-        on_progress=report_step,
+        on_column_measured=progress.report_step,
     )
     return {importance.column: importance for importance in importances}
 
 
 def _sample_contributions(context: ExplanationContext, report: Report) -> ContributionSample:
-    """Compute contributions over some of the test rows, against a smaller background."""
+    """Compute the contributions to the predictions of some test rows, and report progress after each row.
+
+    A part of the background serves as reference, because the cost grows with the rows of both.
+    """
     rng = np.random.default_rng(context.request.seed)
-    rows = sample_rows(np.arange(len(context.test_frame)), SAMPLE_ROWS, rng)
-    frame = context.test_frame.iloc[rows].reset_index(drop=True)
-    explained = replace(context.explained, background=context.explained.background[:SAMPLE_BACKGROUND])
+    test_rows = np.arange(len(context.test_frame))
+    frame = context.test_frame.iloc[sample_rows(test_rows, SAMPLE_ROWS, rng)].reset_index(drop=True)
+
+    small_background = context.explained.background[:SAMPLE_BACKGROUND]
+    explained = replace(context.explained, background=small_background)
+    progress = StepwiseProgress(
+        report,
+        Phase.EXPLAINING,
+        message="explaining_globally",
+        start_percent=PERCENT_AFTER_IMPORTANCE,
+        end_percent=PERCENT_AFTER_CONTRIBUTIONS,
+        total_steps=len(frame),
+    )
 
     contributions = []
     for step, row in enumerate(explained.encode(frame), start=1):
-        contributions.append(explain_row(explained, row, rng, SAMPLE_EVALUATIONS).contributions)
-        report(
-            50 + 20 * step / len(frame),
-            Phase.EXPLAINING,
-            step=step,
-            total_steps=len(frame),
-            message="explaining_globally",
-        )
+        attribution = explain_row(explained, row, rng, SAMPLE_EVALUATIONS)
+        contributions.append(attribution.contributions)
+        progress.report_step(step)
     return ContributionSample(np.array(contributions), frame)
 
 
 def _summarize_contributions(context: ExplanationContext, sample: ContributionSample) -> dict[str, ContributionSummary]:
+    """Summarise the contributions of each column over the sampled rows."""
     summaries = {}
     for position, column in enumerate(context.explained.columns):
         contributions = sample.contributions[:, position]
@@ -178,18 +218,24 @@ def _summarize_contributions(context: ExplanationContext, sample: ContributionSa
 
 
 def _direction(column: ColumnSchema, cells: "pd.Series[Any]", contributions: Floats) -> str:
-    """Return whether high values of a column push the prediction up or down, where the rank correlation is clear."""
-    known = ~cells.isna().to_numpy()
-    if not _has_order(column) or cells.nunique() < 2 or not contributions[known].any():
+    """Return whether high values of a column push predictions "up" or "down".
+
+    The direction is "unclear" if the values have no order, or if their rank correlation with the contributions is weak
+    or undefined.
+    """
+    is_present = ~cells.isna().to_numpy()
+    if not _has_order(column) or cells.nunique() < 2 or not contributions[is_present].any():
         return "unclear"
+
     numbers = cells.to_numpy().astype(np.float64)
-    correlation = float(spearmanr(numbers[known], contributions[known]).statistic)
+    correlation = float(spearmanr(numbers[is_present], contributions[is_present]).statistic)
     if np.isnan(correlation) or abs(correlation) < CLEAR_DIRECTION:
         return "unclear"
     return "up" if correlation > 0 else "down"
 
 
 def _has_order(column: ColumnSchema) -> bool:
+    """Return whether the values of a column can be compared."""
     return column.kind in (ColumnKind.NUMBER, ColumnKind.DATE)
 
 
@@ -198,7 +244,11 @@ def _rank_columns(
     importances: Mapping[str, Importance],
     summaries: Mapping[str, ContributionSummary],
 ) -> list[str]:
-    """Rank the columns by importance, else by their contributions, else leave them in the order of the file."""
+    """Return the names of all columns, the most important first.
+
+    They are ranked by permutation importance or else by their mean contribution, whichever was computed. If neither
+    was, they stay in the order of the file.
+    """
     if importances:
         return [importance.column for importance in rank_importances(importances.values())]
     if summaries:
@@ -219,41 +269,56 @@ def _compute_dependences(context: ExplanationContext, names: Sequence[str]) -> d
 
 
 def _row_entry(context: ExplanationContext, label: int, attribution: Attribution, predicted: Any) -> Json:
-    """Return an explained row in the words of the contract; `predicted` is the model's own prediction."""
+    """Return the explanation of one row as the API documents it.
+
+    `predicted` is what the model itself predicts, a class code or a number; the attribution explains a number that
+    may be on another scale, such as a probability. Standard errors are included if the contributions were sampled.
+    """
     classes = context.model.classes
     entry: Json = {
         "row": label,
         "base_value": attribution.base,
         "prediction": attribution.prediction,
         "predicted": classes[int(predicted)] if classes else float(predicted),
-        "attributions": dict(zip(context.names, attribution.contributions.tolist(), strict=True)),
+        "attributions": _by_column(context, attribution.contributions),
         "additivity_error": attribution.additivity_error,
         "method": attribution.method,
     }
-    if attribution.errors is None:
+    if attribution.standard_errors is None:
         return entry
+
     return entry | {
-        "standard_errors": dict(zip(context.names, attribution.errors.tolist(), strict=True)),
+        "standard_errors": _by_column(context, attribution.standard_errors),
         "permutations": attribution.permutations,
     }
 
 
+def _by_column(context: ExplanationContext, numbers: Floats) -> dict[str, float]:
+    """Return one number per source column as `{column: number}`."""
+    return dict(zip(context.names, numbers.tolist(), strict=True))
+
+
 def _counterfactuals(context: ExplanationContext, row: Floats, values: Mapping[str, str]) -> list[Json]:
-    """Return the counterfactual of a row in the words of the contract; an empty list when there is none."""
+    """Return the counterfactual of an encoded row as the API documents it, in a list that is empty if there is none.
+
+    `values` are the values of the row as text, by column.
+    """
     counterfactual = find_counterfactual(context.explained, row)
     if counterfactual is None:
         return []
-    new_values = _values_as_text(context, context.background.iloc[counterfactual.neighbour])
-    changed_names = [context.names[position] for position in counterfactual.changed]
-    return [
-        {
-            "prediction": context.model.classes[counterfactual.class_code],
-            "changes": [{"column": name, "from": values[name], "to": new_values[name]} for name in changed_names],
-        }
-    ]
+
+    neighbour_values = _values_as_text(context, context.background.iloc[counterfactual.neighbour])
+    changes = []
+    for position in counterfactual.changed:
+        name = context.names[position]
+        changes.append({"column": name, "from": values[name], "to": neighbour_values[name]})
+
+    predicted_class = context.model.classes[counterfactual.class_code]
+    return [{"prediction": predicted_class, "changes": changes}]
 
 
 def _values_as_text(context: ExplanationContext, row: "pd.Series[Any]") -> dict[str, str]:
+    """Return the values of a row's source columns as people write them."""
     return {name: _cell_as_text(row[name]) for name in context.names}
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.explaining.explained_model import ExplainedModel
+from touchstone.learning.target import Floats
 
 GRID_SIZE: Final = 15
 CURVES: Final = 25
@@ -29,25 +30,24 @@ class Dependence:
 
 
 def partial_dependence(explained: ExplainedModel, background: pd.DataFrame, position: int) -> Dependence | None:
-    """Return the dependence of the prediction on one source column; None where it has no two values to compare.
+    """Compute how the prediction changes as one source column takes other values and all others stay as they are.
 
-    `background` holds the source rows of `explained.background`.
+    `background` holds the source rows of `explained.background`, and `position` is that of the column. Returns None
+    if the column does not have two values to compare.
     """
     column = explained.columns[position]
     grid = _build_grid(column, background[column.name])
     if len(grid) < 2:
         return None
 
-    rows_of_grid = pd.concat([background.iloc[[0]]] * len(grid), ignore_index=True)
-    rows_of_grid[column.name] = pd.Series(grid, dtype=background[column.name].dtype)
-    encoded_grid = explained.encode(rows_of_grid)
+    encoded_grid = _encode_grid(explained, background, column.name, grid)
+    encoded_columns = explained.block(position)
 
-    block = explained.block(position)
     curves = np.empty((len(explained.background), len(grid)))
-    for place in range(len(grid)):
-        changed = explained.background.copy()
-        changed[:, block] = encoded_grid[place, block]
-        curves[:, place] = explained.value(changed)
+    for grid_index in range(len(grid)):
+        changed_rows = explained.background.copy()
+        changed_rows[:, encoded_columns] = encoded_grid[grid_index, encoded_columns]
+        curves[:, grid_index] = explained.value(changed_rows)
 
     return Dependence(
         column=column.name,
@@ -58,12 +58,26 @@ def partial_dependence(explained: ExplainedModel, background: pd.DataFrame, posi
     )
 
 
+def _encode_grid(explained: ExplainedModel, background: pd.DataFrame, name: str, grid: list[Any]) -> Floats:
+    """Return one encoded row per value of the grid; only the encoded columns of the named column are meaningful."""
+    first_row = background.iloc[[0]]
+    frame = pd.concat([first_row] * len(grid), ignore_index=True)
+    frame[name] = pd.Series(grid, dtype=background[name].dtype)
+    return explained.encode(frame)
+
+
 def _build_grid(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Any]:
-    """Return the values to try: quantiles of numbers and dates, the most frequent categories, none for texts."""
+    """Return the values of a column to try, in ascending order.
+
+    These are quantiles of numbers and dates, and the most frequent categories. Texts have no values to try.
+    """
     if column.kind is ColumnKind.TEXT:
         return []
+
     if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
-        quantiles = cells.dropna().quantile(np.linspace(0.02, 0.98, GRID_SIZE), interpolation="nearest")
+        shares = np.linspace(0.02, 0.98, GRID_SIZE)
+        quantiles = cells.dropna().quantile(shares, interpolation="nearest")
         return sorted(set(quantiles))
-    counts = cells[cells != MISSING].value_counts()
-    return sorted(counts.sort_index().nlargest(GRID_SIZE).index)
+
+    rows_per_category = cells[cells != MISSING].value_counts().sort_index()
+    return sorted(rows_per_category.nlargest(GRID_SIZE).index)

@@ -4,7 +4,7 @@ See Breiman (2001) and Fisher et al. (2019).
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
-from touchstone.learning.explaining.explained_model import ExplainedModel, ProgressCallback
+from touchstone.learning.explaining.explained_model import ExplainedModel
 from touchstone.learning.target import Floats, Indices
 
 REPEATS: Final = 5
@@ -48,37 +48,50 @@ def permutation_importance(
     truth: npt.NDArray[Any],
     *,
     seed: int,
-    on_progress: ProgressCallback,
+    on_column_measured: Callable[[int], None],
 ) -> list[Importance]:
-    """Return the importance of every source column on these encoded rows, by the model's own metric."""
+    """Measure how much the model's own metric suffers when the values of one source column are shuffled.
+
+    `matrix` holds encoded rows, and `truth` the values to predict for them. Returns the importance of every source
+    column, in the order of the columns. After each column, `on_column_measured` is called with the number of columns
+    that have been measured so far.
+    """
     rng = np.random.default_rng(seed)
     sign = metric_sign(explained.model.metric)
     intact_score = _score(explained, matrix, truth)
 
     importances = []
     for position, column in enumerate(explained.columns):
+        encoded_columns = explained.block(position)
+
         losses = []
         for _ in range(REPEATS):
-            shuffled = _shuffle_block(matrix, explained.block(position), rng)
-            losses.append(sign * (intact_score - _score(explained, shuffled, truth)))
+            shuffled_matrix = _shuffle_columns(matrix, encoded_columns, rng)
+            shuffled_score = _score(explained, shuffled_matrix, truth)
+            losses.append(sign * (intact_score - shuffled_score))
+
         importances.append(Importance(column.name, tuple(losses)))
-        on_progress(position + 1, len(explained.columns))
+        on_column_measured(position + 1)
     return importances
 
 
 def rank_importances(importances: Iterable[Importance]) -> list[Importance]:
-    """Return the most important first, equal ones in the order of the columns."""
+    """Sort importances with the largest first; equal ones keep their order."""
     return sorted(importances, key=lambda importance: -importance.mean)
 
 
 def _score(explained: ExplainedModel, matrix: Floats, truth: npt.NDArray[Any]) -> float:
+    """Return the model's own metric on encoded rows."""
     values, probabilities = explained.predict(matrix)
     predictions = Predictions(truth, values, len(explained.model.classes), probabilities)
     return compute_metric(explained.model.metric, predictions)
 
 
-def _shuffle_block(matrix: Floats, block: Indices, rng: np.random.Generator) -> Floats:
-    """Return the rows with one block permuted between them, so that the parts of a source value stay together."""
+def _shuffle_columns(matrix: Floats, columns: Indices, rng: np.random.Generator) -> Floats:
+    """Return a copy of the matrix in which some columns are shuffled between the rows.
+
+    All of these columns follow the same permutation, so the encoded columns of a source value stay together.
+    """
     shuffled = matrix.copy()
-    shuffled[:, block] = matrix[rng.permutation(len(matrix))][:, block]
+    shuffled[:, columns] = matrix[rng.permutation(len(matrix))][:, columns]
     return shuffled

@@ -1,4 +1,4 @@
-"""Shapley values of single predictions: how much each source column moves the prediction from the reference.
+"""Shapley values of single predictions: how much each source column moves the prediction from the base value.
 
 The value of a coalition of columns is the mean prediction when all other columns come from background rows
 (interventional, as in Lundberg and Lee 2017). The first method that applies is used:
@@ -7,7 +7,8 @@ linear   phi_j = sum over the block of coefficient * (x - mean of the background
 exact    every coalition is evaluated (Shapley 1953), when few columns differ and matter;
 sampled  permutations and their reverses (Castro et al. 2009; Mitchell et al. 2022), with a standard error.
 
-In all three, base value and contributions add up to the prediction, up to rounding.
+In all three, base value and contributions add up to the prediction, up to rounding. In the terms of game theory, the
+players are the source columns that can change the prediction at all.
 """
 
 import math
@@ -25,7 +26,8 @@ MAX_EXACT_COLUMNS: Final = 10
 EVALUATIONS: Final = 30_000  # Rows that the model evaluates for one explained row.
 CHEAP_EVALUATIONS: Final = 120_000  # The same for models that are fast to evaluate.
 CHEAP_ALGORITHMS: Final = ("decision_tree", "linear", "baseline")
-MAX_PAIRS: Final = 50
+MIN_PERMUTATION_PAIRS: Final = 2  # A standard error needs two.
+MAX_PERMUTATION_PAIRS: Final = 50
 CHUNK_CELLS: Final = 2_000_000  # Encoded cells that are evaluated at once.
 
 Coalitions = npt.NDArray[np.bool_]  # Shape (coalitions, players): which players each coalition contains.
@@ -38,9 +40,9 @@ class Attribution:
     base: float
     prediction: float
     contributions: Floats = field(repr=False)
-    errors: Floats | None = field(repr=False)  # Standard errors of sampled contributions.
     method: str
-    permutations: int = 0
+    standard_errors: Floats | None = field(default=None, repr=False)  # Only for sampled contributions.
+    permutations: int = 0  # The number of sampled permutations.
 
     @property
     def additivity_error(self) -> float:
@@ -51,25 +53,37 @@ class Attribution:
 def explain_row(
     explained: ExplainedModel, row: Floats, rng: np.random.Generator, evaluations: int = EVALUATIONS
 ) -> Attribution:
-    """Return the contributions for one encoded row, with about as many evaluations of the model."""
+    """Return how much each source column contributes to the prediction for one encoded row.
+
+    The contributions are exact if the model is linear or if all coalitions of columns can be evaluated within the
+    budget of `evaluations`; otherwise they are estimated from random permutations. The budget counts rows that the
+    model evaluates; models that are fast to evaluate get a larger one.
+    """
     if is_linear(explained):
-        return _linear_attribution(explained, row)
+        return _explain_linear_model(explained, row)
 
     base = float(explained.value(explained.background).mean())
-    players = _find_players(explained, row)
     prediction = float(explained.value(row[None, :])[0])
-    if not len(players):
-        return Attribution(base, prediction, np.zeros(len(explained.columns)), None, "exact")
+    players = _find_players(explained, row)
+    if len(players) == 0:
+        no_contributions = np.zeros(len(explained.columns))
+        return Attribution(base, prediction, no_contributions, method="exact")
 
     if explained.model.algorithm in CHEAP_ALGORITHMS:
         evaluations = max(evaluations, CHEAP_EVALUATIONS)
-    background_rows = len(explained.background)
-    if len(players) <= MAX_EXACT_COLUMNS and 2 ** len(players) * background_rows <= evaluations:
-        return Attribution(base, prediction, _exact_contributions(explained, row, players), None, "exact")
+    evaluations_per_coalition = len(explained.background)
 
-    pairs = max(2, min(MAX_PAIRS, evaluations // (2 * len(players) * background_rows)))
-    contributions, errors = _sample_contributions(explained, row, players, pairs=pairs, rng=rng)
-    return Attribution(base, prediction, contributions, errors, "sampled", 2 * pairs)
+    all_coalitions = 2 ** len(players)
+    if len(players) <= MAX_EXACT_COLUMNS and all_coalitions * evaluations_per_coalition <= evaluations:
+        contributions = _exact_contributions(explained, row, players)
+        return Attribution(base, prediction, contributions, method="exact")
+
+    evaluations_per_pair = 2 * len(players) * evaluations_per_coalition
+    pairs = max(MIN_PERMUTATION_PAIRS, min(MAX_PERMUTATION_PAIRS, evaluations // evaluations_per_pair))
+    contributions, standard_errors = _sample_contributions(explained, row, players, pairs=pairs, rng=rng)
+    return Attribution(
+        base, prediction, contributions, method="sampled", standard_errors=standard_errors, permutations=2 * pairs
+    )
 
 
 def is_linear(explained: ExplainedModel) -> bool:
@@ -81,20 +95,27 @@ def is_linear(explained: ExplainedModel) -> bool:
     return len(explained.model.classes) == 2 and explained.output is Output.LOG_ODDS
 
 
-def _linear_attribution(explained: ExplainedModel, row: Floats) -> Attribution:
-    estimator = explained.estimator
-    sign = -1.0 if explained.class_code == 0 else 1.0  # The coefficients speak of the second class.
-    weights = sign * np.ravel(estimator.coef_)
-    intercept = sign * float(np.ravel(estimator.intercept_)[0])
+def _explain_linear_model(explained: ExplainedModel, row: Floats) -> Attribution:
+    """Return the contributions for a linear model, which follow exactly from its coefficients.
 
-    mean = explained.background.mean(axis=0)
-    parts = weights * (row - mean)
-    contributions = np.bincount(explained.sources, weights=parts, minlength=len(explained.columns))
+    A column contributes its coefficient times its distance from the background mean, summed over the encoded columns
+    that stem from it.
+    """
+    # The coefficients of a classifier describe the log-odds of its second class.
+    sign = -1.0 if explained.class_code == 0 else 1.0
+    coefficients = sign * np.ravel(explained.estimator.coef_)
+    intercept = sign * float(np.ravel(explained.estimator.intercept_)[0])
+
+    background_mean = explained.background.mean(axis=0)
+    encoded_contributions = coefficients * (row - background_mean)
+    contributions = np.bincount(
+        explained.sources, weights=encoded_contributions, minlength=len(explained.columns)
+    ).astype(np.float64)
+
     return Attribution(
-        base=intercept + float(weights @ mean),
-        prediction=intercept + float(weights @ row),
-        contributions=contributions.astype(np.float64),
-        errors=None,
+        base=intercept + float(coefficients @ background_mean),
+        prediction=intercept + float(coefficients @ row),
+        contributions=contributions,
         method="linear",
     )
 
@@ -109,61 +130,86 @@ def _find_players(explained: ExplainedModel, row: Floats) -> Indices:
 
 
 def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indices) -> Floats:
-    """Evaluate every coalition; bit i of a coalition's number says whether it contains player i."""
-    count = len(players)
-    numbers = np.arange(2**count)
-    coalitions = (numbers[:, None] >> np.arange(count)) & 1 == 1
+    """Return the Shapley values of the source columns, computed from every coalition of the players.
+
+    The contribution of a player is a weighted mean of its gains, which are what it adds to the values of the
+    coalitions without it. Coalitions are numbered such that bit i of a number says whether player i belongs to it.
+    """
+    player_count = len(players)
+    coalition_numbers = np.arange(2**player_count)
+    coalitions = (coalition_numbers[:, None] >> np.arange(player_count)) & 1 == 1
     values = _coalition_values(explained, row, players, coalitions)
 
-    sizes = coalitions.sum(axis=1)
-    weight_by_size = np.array(
-        [math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count) for size in range(count)]
-    )
+    coalition_sizes = coalitions.sum(axis=1)
+    weight_by_size = np.array([_shapley_weight(size, player_count) for size in range(player_count)])
+
     contributions = np.zeros(len(explained.columns))
-    for place, player in enumerate(players):
-        without_player = numbers[~coalitions[:, place]]
-        gains = values[without_player | (1 << place)] - values[without_player]
-        contributions[player] = float(weight_by_size[sizes[without_player]] @ gains)
+    for bit, player in enumerate(players):
+        without_player = coalition_numbers[~coalitions[:, bit]]
+        with_player = without_player | (1 << bit)
+        gains = values[with_player] - values[without_player]
+        contributions[player] = float(weight_by_size[coalition_sizes[without_player]] @ gains)
     return contributions
+
+
+def _shapley_weight(size: int, player_count: int) -> float:
+    """Return the weight of what a player adds to a coalition of this size.
+
+    It is the share of all orders of the players in which exactly the players of the coalition come before this one.
+    """
+    return math.factorial(size) * math.factorial(player_count - size - 1) / math.factorial(player_count)
 
 
 def _sample_contributions(
     explained: ExplainedModel, row: Floats, players: Indices, *, pairs: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return mean gains over pairs of a permutation and its reverse, and their standard errors.
+    """Estimate the Shapley values of the source columns from random permutations; return them and their errors.
 
-    Along one permutation the gains telescope to prediction minus base value, so every estimate adds up.
+    Along a permutation the players join the coalition one after another, and the gain of a player is what its joining
+    adds to the value. The gains of one permutation add up to the prediction minus the base value, and so does every
+    estimate. Each permutation is paired with its reverse, which makes the standard errors smaller.
     """
-    count = len(players)
     permutations = []
     for _ in range(pairs):
-        permutation = rng.permutation(count)
+        permutation = rng.permutation(len(players))
         permutations += [permutation, permutation[::-1]]
 
-    steps = np.arange(count + 1)[:, None]
-    coalitions = np.concatenate([np.argsort(permutation)[None, :] < steps for permutation in permutations])
-    values = _coalition_values(explained, row, players, coalitions).reshape(len(permutations), count + 1)
+    # For each permutation: the coalition of its first 0, 1, 2, ... players.
+    sizes = np.arange(len(players) + 1)[:, None]
+    coalitions = np.concatenate([np.argsort(permutation)[None, :] < sizes for permutation in permutations])
+    values = _coalition_values(explained, row, players, coalitions)
+    values_by_permutation = values.reshape(len(permutations), len(sizes))
 
     gains = np.zeros((len(permutations), len(explained.columns)))
     for number, permutation in enumerate(permutations):
-        gains[number, players[permutation]] = np.diff(values[number])
+        gains[number, players[permutation]] = np.diff(values_by_permutation[number])
+
     pair_means = gains.reshape(pairs, 2, -1).mean(axis=1)
-    return pair_means.mean(axis=0), pair_means.std(axis=0, ddof=1) / math.sqrt(pairs)
+    standard_errors = pair_means.std(axis=0, ddof=1) / math.sqrt(pairs)
+    return pair_means.mean(axis=0), standard_errors
 
 
 def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the mean prediction of each coalition, in chunks that bound the memory."""
+    """Return the mean prediction of each coalition, computed in chunks that bound the memory."""
     cells = len(coalitions) * explained.background.size
-    chunks: list[Any] = np.array_split(coalitions, max(1, math.ceil(cells / CHUNK_CELLS)))
+    chunk_count = max(1, math.ceil(cells / CHUNK_CELLS))
+    chunks: list[Any] = np.array_split(coalitions, chunk_count)
     return np.concatenate([_chunk_values(explained, row, players, chunk) for chunk in chunks])
 
 
 def _chunk_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Take each coalition's columns from the row and all others from the background, and average the predictions."""
+    """Return the mean prediction of each coalition of a chunk.
+
+    The columns of a coalition come from the row, and all others from each background row in turn.
+    """
+    is_source_from_row = np.zeros((len(coalitions), len(explained.columns)), dtype=np.bool_)
+    is_source_from_row[:, players] = coalitions
+    is_from_row = is_source_from_row[:, explained.sources]
+
+    # Shape (coalitions, background rows, encoded columns).
     background = explained.background
-    comes_from_row = np.zeros((len(coalitions), len(explained.columns)), dtype=np.bool_)
-    comes_from_row[:, players] = coalitions
-    mixed = np.where(comes_from_row[:, explained.sources][:, None, :], row, background[None, :, :])
-    values = explained.value(mixed.reshape(-1, background.shape[1]))
-    means: Floats = values.reshape(len(coalitions), len(background)).mean(axis=1)
+    mixed_rows = np.where(is_from_row[:, None, :], row, background[None, :, :])
+
+    predictions = explained.value(mixed_rows.reshape(-1, background.shape[1]))
+    means: Floats = predictions.reshape(len(coalitions), len(background)).mean(axis=1)
     return means

@@ -5,6 +5,7 @@ A proxy is a column that makes it possible to guess a sensitive one, so that lea
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +26,7 @@ MAX_PAIRS: Final = 15
 CHART_COLUMNS: Final = 20
 BALANCE_BINS: Final = 10
 BALANCE_VALUES: Final = 20
-MANY_NUMBERS: Final = 12  # Numbers with more different values than this are counted by range.
+MANY_NUMBERS: Final = 12  # A column with more different numbers than this is counted by range.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,27 @@ class TableExplanation:
 
 
 def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[str, Any]) -> TableExplanation:
-    """Profile a table and compare its columns: at most 40, among them the target and the sensitive ones."""
+    """Profile a table and measure how strongly its columns are associated.
+
+    Comparing all columns of a wide table would take long, so at most 40 are compared, among them the target and the
+    sensitive columns. `declared` holds the attributes that the dataset's record declares.
+    """
+    roles = {name: {"role": _column_role(request, name)} for name in table.columns}
+    profile = profile_table(table, roles, declared, request.target)
+    target_entries = [column for column in profile["by_column"] if column["name"] == request.target]
+
     names = _select_columns(request, table)
     strengths = association_matrix([table.columns[name] for name in names], table.frame)
 
-    roles = {name: {"role": _column_role(request, name)} for name in table.columns}
-    profile = profile_table(table, roles, declared, request.target)
-    proxies = [
-        {"sensitive": name, "columns": _strongest_partners(names, strengths, name)}
-        for name in request.sensitive_features
-        if name in names
-    ]
     with_target: list[Json] = []
     if request.target is not None and request.target in names:
         with_target = _strongest_partners(names, strengths, request.target)
+
+    proxies = []
+    for sensitive in request.sensitive_features:
+        if sensitive in names:
+            proxies.append({"sensitive": sensitive, "columns": _strongest_partners(names, strengths, sensitive)})
+
     return TableExplanation(
         profile=profile,
         names=names,
@@ -63,72 +71,97 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
         pairs=_strongest_pairs(names, strengths),
         with_target=with_target,
         proxies=proxies,
-        target=next((column for column in profile["by_column"] if column["name"] == request.target), None),
+        target=target_entries[0] if target_entries else None,
     )
 
 
 def build_table_charts(explanation: TableExplanation, table: Table) -> Json:
-    """Chart the associations, the balance of the target and the missing values, as far as there are any."""
+    """Return charts of the associations, the balance of the target and the missing values.
+
+    A chart that would show nothing is left out: there may be a single column, no target, or no missing value.
+    """
     charts: Json = {}
+
     names = explanation.names[:CHART_COLUMNS]
     if len(names) > 1:
         charts["correlations"] = table_charts.association_chart(names, explanation.strengths)
-    if explanation.target is not None and explanation.target["summary"]:
-        target = explanation.target["name"]
-        charts["target_balance"] = table_charts.balance_chart(target, count_values(table, target))
+
+    target = explanation.target
+    if target is not None and target["summary"]:
+        target_name = target["name"]
+        charts["target_balance"] = table_charts.balance_chart(target_name, count_values(table, target_name))
+
     columns = explanation.profile["by_column"]
     if any(column["missing_percentage"] > 0 for column in columns):
         charts["missing"] = table_charts.missing_chart(columns)
+
     return charts
 
 
 def count_values(table: Table, name: str) -> list[tuple[str, int]]:
-    """Count the rows by value of a column, or by range when it holds many different numbers."""
-    cells: pd.Series[Any] = table.frame[name].dropna()
+    """Count the rows of a column by value, or by range if it holds many different numbers.
+
+    Returns pairs of a label and a number of rows: ranges in ascending order, values with the most frequent first.
+    """
     column = table.columns[name]
+    cells: pd.Series[Any] = table.frame[name].dropna()
     if column.kind is ColumnKind.NUMBER and column.distinct > MANY_NUMBERS:
-        counts, edges = histogram(cells.to_numpy(dtype=np.float64), BALANCE_BINS)
-        labels = [f"{edge:.4g}" for edge in edges]
-        return [(f"{low} – {high}", int(rows)) for low, high, rows in zip(labels[:-1], labels[1:], counts, strict=True)]
-    most_frequent = sorted(cells.value_counts().items(), key=lambda entry: (-entry[1], str(entry[0])))[:BALANCE_VALUES]
-    return [(f"{value:g}" if isinstance(value, float) else str(value), int(rows)) for value, rows in most_frequent]
+        return _count_by_range(cells.to_numpy(dtype=np.float64))
+
+    rows_per_value = sorted(cells.value_counts().items(), key=lambda entry: (-entry[1], str(entry[0])))
+    counts = []
+    for value, rows in rows_per_value[:BALANCE_VALUES]:
+        label = f"{value:g}" if isinstance(value, float) else str(value)
+        counts.append((label, int(rows)))
+    return counts
+
+
+def _count_by_range(numbers: Floats) -> list[tuple[str, int]]:
+    """Count numbers in ranges of equal width; each range is labelled with its two ends."""
+    counts, edges = histogram(numbers, BALANCE_BINS)
+    edge_labels = [f"{edge:.4g}" for edge in edges]
+    return [(f"{low} – {high}", int(rows)) for (low, high), rows in zip(pairwise(edge_labels), counts, strict=True)]
 
 
 def _select_columns(request: ExplanationRequest, table: Table) -> list[str]:
-    """Select the columns to compare, beginning with the target and the sensitive ones."""
+    """Return the names of the columns to compare, beginning with the target and the sensitive ones."""
     comparable = [name for name, column in table.columns.items() if is_comparable(column)]
-    priority = [name for name in (request.target, *request.sensitive_features) if name in comparable]
-    return list(dict.fromkeys([*priority, *comparable]))[:MAX_COLUMNS]
+    requested = [name for name in (request.target, *request.sensitive_features) if name in comparable]
+
+    without_duplicates = dict.fromkeys([*requested, *comparable])
+    return list(without_duplicates)[:MAX_COLUMNS]
 
 
 def _column_role(request: ExplanationRequest, name: str) -> str:
+    """Return what the request says about a column: it is the `target`, `sensitive`, or just a `column`."""
     if name == request.target:
         return "target"
     return "sensitive" if name in request.sensitive_features else "column"
 
 
 def _strongest_pairs(names: Sequence[str], strengths: Floats) -> list[Json]:
+    """Return the pairs of columns with the strongest associations, the strongest first."""
     pairs = [
         {"first": names[j], "second": names[i], "association": float(strengths[i, j])}
         for i in range(len(names))
         for j in range(i)
     ]
-    return sorted(pairs, key=_weakness)[:MAX_PAIRS]
+    return _strongest_first(pairs)[:MAX_PAIRS]
 
 
 def _strongest_partners(names: Sequence[str], strengths: Floats, name: str) -> list[Json]:
-    """Return the columns that are most strongly associated with one column.
+    """Return the columns that are most strongly associated with one column, the strongest first.
 
-    A `strong` partner makes it possible to guess the column.
+    A partner that is marked as strong makes it possible to guess the values of the column.
     """
-    strengths_of_column = strengths[names.index(name)]
-    partners = [
-        {"column": partner, "association": float(strength), "strong": bool(strength >= STRONG_ASSOCIATION)}
-        for partner, strength in zip(names, strengths_of_column, strict=True)
-        if partner != name
-    ]
-    return sorted(partners, key=_weakness)[:MAX_PAIRS]
+    partners = []
+    for partner, strength in zip(names, strengths[names.index(name)], strict=True):
+        if partner != name:
+            is_strong = bool(strength >= STRONG_ASSOCIATION)
+            partners.append({"column": partner, "association": float(strength), "strong": is_strong})
+    return _strongest_first(partners)[:MAX_PAIRS]
 
 
-def _weakness(entry: Json) -> float:
-    return -float(entry["association"])
+def _strongest_first(entries: Sequence[Json]) -> list[Json]:
+    """Sort entries by their association, the strongest first; equal ones keep their order."""
+    return sorted(entries, key=lambda entry: -float(entry["association"]))
