@@ -15,7 +15,7 @@ import pandas as pd
 
 from touchstone.core.text import fold
 
-MISSING: Final = ""  # How text columns hold a missing value; no other cell can become an empty text.
+MISSING: Final = ""  # How text columns represent a missing value; no other cell can become an empty text.
 MISSING_MARKS: Final = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", "."})
 LONGEST_MISSING_MARK: Final = max(map(len, MISSING_MARKS))
 MISSING_NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # These are missing among numbers only.
@@ -24,6 +24,7 @@ MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes overflow single precision once 
 MAX_EXACT_INTEGER: Final = 2.0**53  # Up to here floats can tell neighbouring integers apart.
 MANY_VALUES: Final = 30
 MIN_WORDS_OF_TEXT: Final = 4
+DATE_SAMPLE: Final = 20
 DATE_FORMATS: Final = (
     "ISO8601",
     "%d/%m/%Y",
@@ -37,6 +38,8 @@ DATE_FORMATS: Final = (
     "%d %b %Y",
     "%b %d, %Y",
 )
+_BOOLEAN_WORDS: Final = frozenset({"true", "false"})
+_BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 _DATE_START: Final = re.compile(r"^\w+[-/. ,T]+\d")
 _LEADING_ZERO: Final = re.compile(r"^0\d+$")
 _GROUPED_DIGITS: Final = {
@@ -115,12 +118,13 @@ class _TextCells:
 def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> TypedColumn:
     """Infer the type of a column of texts: number, boolean or date, otherwise category, text or identifier.
 
-    `delimiter` separates the cells in the file; unless it is a comma, commas may belong to numbers.
+    `delimiter` is what separates the cells in the file. Unless it is a comma, commas may belong to numbers.
     """
     codes, values = pd.factorize(cells, use_na_sentinel=False)
     text_cells = _TextCells(name, [_clean(value) for value in values], codes)
     if not text_cells.present:
         return _infer_words(text_cells)
+
     return (
         _infer_numbers(text_cells, delimiter)
         or _infer_booleans(text_cells)
@@ -132,18 +136,23 @@ def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> T
 def from_numbers(
     name: str, cells: npt.ArrayLike, *, mixed: int = 0, notation: NumberNotation = PLAIN_NOTATION
 ) -> TypedColumn:
-    """Return a column of numbers; infinite ones, and those too large to compute with, become missing."""
+    """Return a column of numbers; infinite ones, and those too large to compute with, become missing.
+
+    A column that merely numbers the rows becomes an identifier. `mixed` is how many cells were not numbers, and
+    `notation` how the numbers were written; both are stored in the schema.
+    """
     values = np.asarray(cells, dtype=np.float64).copy()
     is_infinite = np.abs(values) > MAX_MAGNITUDE
     values[is_infinite] = np.nan
 
-    known = values[~np.isnan(values)]
-    is_integral = bool(len(known)) and bool(np.all(known == np.floor(known)))
+    known_values = values[~np.isnan(values)]
+    is_integral = len(known_values) > 0 and bool(np.all(known_values == np.floor(known_values)))
+    is_identifier = is_integral and _is_row_number(values)
     schema = ColumnSchema(
         name,
-        ColumnKind.IDENTIFIER if is_integral and _is_row_number(values) else ColumnKind.NUMBER,
-        distinct=len(np.unique(known)),
-        missing=len(values) - len(known),
+        ColumnKind.IDENTIFIER if is_identifier else ColumnKind.NUMBER,
+        distinct=len(np.unique(known_values)),
+        missing=len(values) - len(known_values),
         decimal_comma=notation.decimal_comma,
         thousands=notation.thousands,
         integral=is_integral,
@@ -154,8 +163,13 @@ def from_numbers(
 
 
 def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = "ISO8601", mixed: int = 0) -> TypedColumn:
-    """Return a column of moments, in UTC without a time zone and to the microsecond."""
-    moments = pd.to_datetime(cells, utc=True).dt.tz_localize(None).astype("datetime64[us]").reset_index(drop=True)
+    """Return a column of moments, in UTC without a time zone and to the microsecond.
+
+    `date_format` is how the dates were written, and `mixed` how many cells were not dates; both are stored in the
+    schema.
+    """
+    moments_in_utc = pd.to_datetime(cells, utc=True).dt.tz_localize(None)
+    moments = moments_in_utc.astype("datetime64[us]").reset_index(drop=True)
     schema = ColumnSchema(
         name,
         ColumnKind.DATE,
@@ -174,15 +188,20 @@ def from_booleans(name: str, cells: "pd.Series[Any]") -> TypedColumn:
 
 
 def from_unsupported(name: str, rows: int) -> TypedColumn:
-    """Return a column whose values are never looked into."""
+    """Return a column whose values are nested or binary; all of them count as missing."""
     schema = ColumnSchema(name, ColumnKind.UNSUPPORTED, distinct=0, missing=rows)
     return TypedColumn(schema, pd.Series([MISSING] * rows, dtype=object))
 
 
 def parse_cell(column: ColumnSchema, cell: object) -> Any:
-    """Read a single JSON value as the cells of its column were read. Raises ValueError when that is impossible."""
+    """Read one JSON value exactly as the cells of its column were read from the data file.
+
+    This gives a model the same values for a row in a request as for a row in its table. Raises ValueError if the value
+    does not suit the column.
+    """
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
         return _nan_if_too_large(float(cell))
+
     text = _clean(_json_as_text(cell))
     if column.kind is ColumnKind.NUMBER:
         return _parse_number(column, text)
@@ -224,14 +243,19 @@ def _json_as_text(cell: object) -> str:
 
 
 def _nan_if_too_large(number: float) -> float:
+    """Return a number, or NaN if it is too large to compute with."""
     return number if abs(number) <= MAX_MAGNITUDE else float("nan")
 
 
 def _parse_number(column: ColumnSchema, text: str) -> float:
+    """Read a number in the notation of its column; a missing one becomes NaN, and true and false become 1 and 0."""
     if text == MISSING or fold(text) in MISSING_NUMBER_MARKS:
         return float("nan")
-    if text.casefold() in ("true", "false"):
-        return float(text.casefold() == "true")
+
+    word = text.casefold()
+    if word in _BOOLEAN_WORDS:
+        return float(word == "true")
+
     notation = NumberNotation(column.decimal_comma, column.thousands)
     return _nan_if_too_large(float(notation.normalize(text)))
 
@@ -240,6 +264,7 @@ def _parse_date(column: ColumnSchema, text: str) -> Any:
     """Read a date in the format of its column, or else in ISO 8601."""
     if text == MISSING:
         return pd.NaT
+
     for date_format in (column.date_format, "ISO8601"):
         moment = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
         if moment is not pd.NaT:
@@ -248,86 +273,112 @@ def _parse_date(column: ColumnSchema, text: str) -> Any:
 
 
 def _parse_boolean(text: str) -> str:
-    word = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}.get(text, text.casefold())
-    if word not in ("true", "false", MISSING):
+    """Read a boolean, which may also be written as 1 or 0."""
+    word = _BOOLEAN_BY_NUMBER.get(text, text.casefold())
+    if word != MISSING and word not in _BOOLEAN_WORDS:
         raise ValueError(text)
     return word
 
 
 def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
-    """Return a column of numbers, unless too many values are words or leading zeros mark the values as codes."""
+    """Return a column of numbers, or None if its values are not numbers.
+
+    A few words among many numbers become missing. Values with leading zeros, such as postal codes, are not numbers.
+    """
     is_missing = np.array([text == MISSING or text.lower() in MISSING_NUMBER_MARKS for text in cells.values])
-    known = [text for text, missing in zip(cells.values, is_missing, strict=True) if not missing]
-    if not known or any(map(_LEADING_ZERO.match, cells.values)):
+    known_texts = [text for text, missing in zip(cells.values, is_missing, strict=True) if not missing]
+    has_leading_zeros = any(_LEADING_ZERO.match(text) for text in cells.values)
+    if not known_texts or has_leading_zeros:
         return None
 
-    notation = _infer_notation(known, delimiter)
-    normalized = pd.Series([notation.normalize(text) for text in cells.values], dtype=object)
-    numbers = pd.to_numeric(normalized, errors="coerce").to_numpy(dtype=np.float64)
+    notation = _infer_notation(known_texts, delimiter)
+    normalized_texts = pd.Series([notation.normalize(text) for text in cells.values], dtype=object)
+    numbers = pd.to_numeric(normalized_texts, errors="coerce").to_numpy(dtype=np.float64)
+
     is_word = np.isnan(numbers) & ~is_missing
-    if is_word.sum() > (1 - AGREEMENT) * len(known):
+    if is_word.sum() > (1 - AGREEMENT) * len(known_texts):
         return None
-    mixed = int(is_word[cells.codes].sum())
-    return from_numbers(cells.name, numbers[cells.codes], mixed=mixed, notation=notation)
+
+    rows_with_word = int(is_word[cells.codes].sum())
+    return from_numbers(cells.name, numbers[cells.codes], mixed=rows_with_word, notation=notation)
 
 
 def _infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation:
-    """Infer what commas and dots mean in a column.
+    """Infer what commas and dots mean in a column of numbers.
 
-    Commas are thousands marks when all of them separate groups of three digits. Between semicolons, where a comma
-    mostly is a decimal mark, every value must then have one. Dots are thousands marks when a decimal comma follows
-    one of them.
+    - In a file whose cells are separated by commas, a comma never belongs to a number.
+    - Commas are thousands marks if all of them separate groups of three digits. In a file with semicolons, where
+      decimal commas are more common, every number must also have one.
+    - Otherwise commas are decimal marks. Dots are then thousands marks if all of them separate groups of three digits
+      and a decimal comma follows one of them.
     """
     if delimiter == ",":
         return PLAIN_NOTATION
-    with_comma = [text for text in texts if "," in text]
-    candidates = texts if delimiter == ";" else with_comma
-    if candidates and all(map(_GROUPED_DIGITS[","].match, candidates)):
+
+    texts_with_comma = [text for text in texts if "," in text]
+    texts_to_check = texts if delimiter == ";" else texts_with_comma
+    if texts_to_check and all(_GROUPED_DIGITS[","].match(text) for text in texts_to_check):
         return NumberNotation(thousands=",")
 
-    with_dot = [text for text in texts if "." in text]
-    is_grouped = any("," in text for text in with_dot) and all(map(_GROUPED_DIGITS["."].match, with_dot))
-    return NumberNotation(decimal_comma=True, thousands="." if is_grouped else "")
+    texts_with_dot = [text for text in texts if "." in text]
+    has_both_marks = any("," in text for text in texts_with_dot)
+    if has_both_marks and all(_GROUPED_DIGITS["."].match(text) for text in texts_with_dot):
+        return NumberNotation(decimal_comma=True, thousands=".")
+    return NumberNotation(decimal_comma=True)
 
 
 def _infer_booleans(cells: _TextCells) -> TypedColumn | None:
+    """Return a column of booleans, or None if some value is neither true nor false."""
     words = np.array([text.casefold() for text in cells.values], dtype=object)
-    if not set(words) <= {"true", "false", MISSING}:
+    if not set(words) <= _BOOLEAN_WORDS | {MISSING}:
         return None
     return _word_column(cells.name, ColumnKind.BOOLEAN, pd.Series(words[cells.codes], dtype=object))
 
 
 def _infer_dates(cells: _TextCells) -> TypedColumn | None:
-    """Return a column of dates in the first format that nearly all values have."""
-    # Parsing is slow, so a look at the first values rules out most columns of words.
-    if not all(_DATE_START.match(text) for text in cells.present[:20]):
+    """Return a column of dates in the first format that nearly all of its values have, or None if there is none.
+
+    The few values that have another format become missing.
+    """
+    # Parsing is slow, and a look at the first values rules out most columns of words.
+    first_values = cells.present[:DATE_SAMPLE]
+    if not all(_DATE_START.match(text) for text in first_values):
         return None
+
     texts = pd.Series([text if text != MISSING else None for text in cells.values], dtype=object)
     for date_format in DATE_FORMATS:
         moments = pd.to_datetime(texts, format=date_format, errors="coerce", utc=True)
-        if moments.notna().sum() >= AGREEMENT * len(cells.present):
-            is_other = (moments.isna() & texts.notna()).to_numpy()
-            mixed = int(is_other[cells.codes].sum())
-            return from_dates(cells.name, moments.iloc[cells.codes], date_format=date_format, mixed=mixed)
+        if moments.notna().sum() < AGREEMENT * len(cells.present):
+            continue
+
+        has_other_format = (moments.isna() & texts.notna()).to_numpy()
+        rows_with_other_format = int(has_other_format[cells.codes].sum())
+        return from_dates(cells.name, moments.iloc[cells.codes], date_format=date_format, mixed=rows_with_other_format)
     return None
 
 
 def _infer_words(cells: _TextCells) -> TypedColumn:
-    """Return a column of categories, texts (many values of several words) or identifiers (all different)."""
+    """Return a column of words: categories, texts, or identifiers.
+
+    Few different values are categories. Many different values are texts if they mostly consist of several words, and
+    identifiers if no value occurs twice.
+    """
     values = pd.Series(np.array(cells.values, dtype=object)[cells.codes], dtype=object)
-    present = set(cells.present)
-    if len(present) <= MANY_VALUES:
+    distinct_values = set(cells.present)
+    if len(distinct_values) <= MANY_VALUES:
         return _word_column(cells.name, ColumnKind.CATEGORY, values)
 
-    mean_words = np.mean([text.count(" ") + 1 for text in present])
+    mean_words = np.mean([text.count(" ") + 1 for text in distinct_values])
     if mean_words >= MIN_WORDS_OF_TEXT:
         return _word_column(cells.name, ColumnKind.TEXT, values)
+
     rows_with_value = int((values != MISSING).sum())
-    kind = ColumnKind.IDENTIFIER if len(present) == rows_with_value else ColumnKind.CATEGORY
+    kind = ColumnKind.IDENTIFIER if len(distinct_values) == rows_with_value else ColumnKind.CATEGORY
     return _word_column(cells.name, kind, values)
 
 
 def _word_column(name: str, kind: ColumnKind, values: "pd.Series[Any]") -> TypedColumn:
+    """Return a column of texts of a kind that has already been decided."""
     missing = int((values == MISSING).sum())
     distinct = int(values[values != MISSING].nunique())
     return TypedColumn(ColumnSchema(name, kind, distinct, missing), values.reset_index(drop=True))
@@ -337,4 +388,5 @@ def _is_row_number(values: npt.NDArray[np.float64]) -> bool:
     """Return whether a column only numbers the rows, from 0 or from 1."""
     if len(values) <= MANY_VALUES or values[0] not in (0.0, 1.0):
         return False
-    return bool(np.array_equal(values, np.arange(len(values), dtype=np.float64) + values[0]))
+    row_numbers = np.arange(len(values), dtype=np.float64) + values[0]
+    return bool(np.array_equal(values, row_numbers))

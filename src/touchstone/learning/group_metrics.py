@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
-from touchstone.learning.evaluation import BOOTSTRAPS, TAILS, Predictions
+from touchstone.learning.evaluation import BOOTSTRAPS, TAILS, Mask, Predictions
 from touchstone.learning.interfaces import Json
 from touchstone.learning.target import Floats
 
@@ -25,8 +25,6 @@ NUMBER_RANGES: Final = 4
 MAX_SINGLE_NUMBERS: Final = 6  # Up to this many different numbers are groups of their own; more are cut into ranges.
 OTHER_GROUPS: Final = "…"
 RANGE_SEPARATOR: Final = " – "
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,26 +14,35 @@ from touchstone.learning.target import Floats
 
 TOP_VALUES: Final = 10
 BINS: Final = 20
-PERCENT_TOLERANCE: Final = 0.5  # declared shares are mostly rounded to whole percents
+PERCENT_TOLERANCE: Final = 0.5  # Declared shares are mostly rounded to whole percents.
+MAX_VALUE_LENGTH: Final = 100
 
 
 def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str, Any], target: str | None) -> Json:
-    """Return the profile of a table; `roles` holds the role of each column as `{role, reason}`."""
+    """Return the profile of a table: its size, its missing cells and duplicate rows, and a summary of every column.
+
+    `roles` holds the role of each column as `{role, reason}`, which is added to the column's entry. `declared` holds
+    the attributes that the dataset's record declares; they are compared with the measured ones.
+    """
     rows, columns = table.frame.shape
-    missing = sum(column.missing for column in table.columns.values())
+    missing_cells = sum(column.missing for column in table.columns.values())
     measured: Json = {
         "rows": rows,
         "columns": columns,
-        "missing_percentage": 100 * missing / (rows * columns),
+        "missing_percentage": 100 * missing_cells / (rows * columns),
         "duplicate_rows": int(table.frame.duplicated().sum()),
         "sha256": table.sha256,
     }
-    return measured | {
+
+    column_entries = []
+    for name, column in table.columns.items():
+        role = dict(roles.get(name, {}))
+        column_entries.append(describe_column(column, table.frame[name]) | role)
+
+    return {
+        **measured,
         "declared": _compare_declared(measured, declared, has_target=target is not None),
-        "by_column": [
-            describe_column(column, table.frame[name]) | dict(roles.get(name, {}))
-            for name, column in table.columns.items()
-        ],
+        "by_column": column_entries,
     }
 
 
@@ -50,39 +59,57 @@ def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
 
 
 def _summarize_numbers(cells: "pd.Series[Any]") -> Json:
-    known = cells.dropna().to_numpy(dtype=np.float64)
-    if not len(known):
+    """Return mean, standard deviation, quartiles and a histogram of a column of numbers."""
+    known_numbers = cells.dropna().to_numpy(dtype=np.float64)
+    if len(known_numbers) == 0:
         return {}
-    low, quarter, median, three_quarters, high = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    counts, edges = histogram(known, BINS)
-    spread = {"mean": float(known.mean()), "std": float(known.std(ddof=1)) if len(known) > 1 else 0.0}
-    quantiles = {"min": low, "q25": quarter, "median": median, "q75": three_quarters, "max": high}
-    return spread | quantiles | {"histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
+
+    low, quarter, median, three_quarters, high = np.quantile(known_numbers, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    counts, edges = histogram(known_numbers, BINS)
+    return {
+        "mean": float(known_numbers.mean()),
+        "std": float(known_numbers.std(ddof=1)) if len(known_numbers) > 1 else 0.0,
+        "min": low,
+        "q25": quarter,
+        "median": median,
+        "q75": three_quarters,
+        "max": high,
+        "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
+    }
 
 
-def histogram(known: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return counts and edges of equal bins; fewer of them where floats lie too far apart for so many."""
-    low, high = float(known.min()), float(known.max())
+def histogram(numbers: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Count numbers in bins of equal width, and return the counts and the edges of the bins.
+
+    There are fewer bins than requested if the numbers are so close together that floats could not represent the edges.
+    """
+    low = float(numbers.min())
+    high = float(numbers.max())
     if low == high:
-        low, high = low - 0.5, high + 0.5
-    finest = float(np.spacing(max(abs(low), abs(high))))
-    fit = min(bins, int((high - low) / (2 * finest)))
-    if fit < 1:
-        return np.array([len(known)]), np.array([low, high])
-    return np.histogram(known, bins=fit, range=(low, high))
+        low -= 0.5
+        high += 0.5
+
+    smallest_step = float(np.spacing(max(abs(low), abs(high))))
+    possible_bins = min(bins, int((high - low) / (2 * smallest_step)))
+    if possible_bins < 1:
+        return np.array([len(numbers)]), np.array([low, high])
+    return np.histogram(numbers, bins=possible_bins, range=(low, high))
 
 
 def _summarize_dates(cells: "pd.Series[Any]") -> Json:
+    """Return the first and the last moment of a column of dates."""
     return {"min": cells.min().isoformat(), "max": cells.max().isoformat()}
 
 
 def _summarize_words(cells: "pd.Series[Any]") -> Json:
-    counts = cells[cells != MISSING].value_counts()
-    top = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))[:TOP_VALUES]
-    return {"top": [{"value": str(value)[:100], "rows": int(rows)} for value, rows in top]}
+    """Return the most frequent values of a column of words, equally frequent ones in alphabetical order."""
+    rows_per_value = cells[cells != MISSING].value_counts()
+    most_frequent = sorted(rows_per_value.items(), key=lambda entry: (-entry[1], str(entry[0])))[:TOP_VALUES]
+    return {"top": [{"value": str(value)[:MAX_VALUE_LENGTH], "rows": int(rows)} for value, rows in most_frequent]}
 
 
 def _empty_summary(cells: "pd.Series[Any]") -> Json:
+    """Return an empty summary, for columns whose values say nothing."""
     return {}
 
 
@@ -95,23 +122,35 @@ _SUMMARIES: Final = {
 
 
 def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target: bool) -> list[Json]:
-    """Return the declared attributes of the record beside the measured ones.
+    """Compare the attributes that the dataset's record declares with the measured ones.
 
-    A declared number of features agrees with or without the target: sources count it both ways.
+    Returns one `{attribute, declared, measured, agrees}` per declared attribute. A number of features agrees whether
+    or not it includes the target, because sources count it both ways.
     """
+    rows = measured["rows"]
     columns = measured["columns"]
-    facts = (
-        ("instances_number", measured["rows"], {measured["rows"]}),
-        ("features_number", columns - has_target, {columns, columns - 1}),
-        ("missing_values_percentage", measured["missing_percentage"], None),
-    )
-    return [
-        _comparison(name, declared[name], value, accepted)
-        for name, value, accepted in facts
-        if declared.get(name) is not None
-    ]
+    features = columns - 1 if has_target else columns
+    missing_percentage = measured["missing_percentage"]
+
+    comparisons = []
+    if declared.get("instances_number") is not None:
+        declared_rows = declared["instances_number"]
+        comparisons.append(_comparison("instances_number", declared_rows, rows, agrees=declared_rows == rows))
+
+    if declared.get("features_number") is not None:
+        declared_features = declared["features_number"]
+        agrees = declared_features in (columns, columns - 1)
+        comparisons.append(_comparison("features_number", declared_features, features, agrees=agrees))
+
+    if declared.get("missing_values_percentage") is not None:
+        declared_percentage = declared["missing_values_percentage"]
+        agrees = abs(declared_percentage - missing_percentage) <= PERCENT_TOLERANCE
+        comparisons.append(
+            _comparison("missing_values_percentage", declared_percentage, missing_percentage, agrees=agrees)
+        )
+    return comparisons
 
 
-def _comparison(name: str, declared: Any, measured: float, accepted: set[int] | None) -> Json:
-    agrees = declared in accepted if accepted is not None else abs(declared - measured) <= PERCENT_TOLERANCE
-    return {"attribute": name, "declared": declared, "measured": measured, "agrees": bool(agrees)}
+def _comparison(attribute: str, declared: Any, measured: float, *, agrees: bool) -> Json:
+    """Return the declared and the measured value of an attribute as the API documents them."""
+    return {"attribute": attribute, "declared": declared, "measured": measured, "agrees": bool(agrees)}

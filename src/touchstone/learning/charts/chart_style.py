@@ -13,9 +13,9 @@ from touchstone.messages.locales import Text
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 SHADES: Final = [fill for fill, _ink in SHADES_LIGHT]
-# The share of the shades from which on black text can no longer be read on them.
-DARK_FROM: Final = next(place for place, (_fill, ink) in enumerate(SHADES_LIGHT) if ink == "#ffffff") / len(SHADES)
-DASHES: Final = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2]]  # They tell classes apart without colour.
+FIRST_DARK_SHADE: Final = next(index for index, (_fill, ink) in enumerate(SHADES_LIGHT) if ink == "#ffffff")
+DARK_FROM: Final = FIRST_DARK_SHADE / len(SHADES)  # From this value of 0 to 1, black text on its shade is illegible.
+DASHES: Final = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 2]]  # They distinguish classes without colour.
 WIDTH: Final = 440
 HEIGHT: Final = 280
 ROW_HEIGHT: Final = 22
@@ -45,34 +45,41 @@ _CONFIG: Final[Json] = {
 
 @dataclass(frozen=True, slots=True)
 class ChartLabels:
-    """The labels of axes and legends in one language."""
+    """The labels of axes and legends in one language, as a table: `labels["rows"]`."""
 
     locale: str
 
-    def __call__(self, key: str) -> str:
+    def __getitem__(self, key: str) -> str:
         """Return the label with this key of `AXIS_LABELS`."""
-        return self.choose(AXIS_LABELS[key])
+        return self.translate(AXIS_LABELS[key])
 
-    def choose(self, text: Text) -> str:
+    def translate(self, text: Text) -> str:
         """Return the version of a text that is in this language."""
         return text[LOCALES.index(self.locale)]
 
 
-ChartBuilder = Callable[[ChartLabels], Json]
+SpecBuilder = Callable[[ChartLabels], Json]
 
 
-def bilingual_chart(key: str, build: ChartBuilder, /, **facts: Any) -> Json:
-    """Return a chart in both languages: `{title: {fr, en}, spec: {fr, en}}`.
+def bilingual_chart(key: str, build_spec: SpecBuilder, /, **facts: Any) -> Json:
+    """Return a chart in both languages as `{title: {fr, en}, spec: {fr, en}}`.
 
-    `build` returns the part of the specification that is particular to this chart; `facts` fill in its title.
+    `key` selects the title from `CHART_TITLES`, and `facts` fill it in. `build_spec` returns, for the labels of one
+    language, the parts of the Vega-Lite specification that are particular to this chart.
     """
     title = localize(CHART_TITLES[key], **facts)
-    return {"title": title, "spec": {locale: _complete_spec(build, title[locale], locale) for locale in LOCALES}}
+    specs = {locale: _complete_spec(build_spec, title[locale], locale) for locale in LOCALES}
+    return {"title": title, "spec": specs}
 
 
-def _complete_spec(build: ChartBuilder, title: str, locale: str) -> Json:
-    body = build(ChartLabels(locale))
-    config = {**_CONFIG, "locale": {"number": _NUMBER_LOCALES[locale]}, **body.get("config", {})}
+def _complete_spec(build_spec: SpecBuilder, title: str, locale: str) -> Json:
+    """Return the Vega-Lite specification of a chart in one language: its own parts within the common look.
+
+    Whatever the chart specifies itself takes precedence, except that its configuration is merged with the common one.
+    """
+    chart_spec = build_spec(ChartLabels(locale))
+    number_locale = {"number": _NUMBER_LOCALES[locale]}
+    config = {**_CONFIG, "locale": number_locale, **chart_spec.get("config", {})}
     return {
         "$schema": SCHEMA,
         "title": title,
@@ -81,18 +88,21 @@ def _complete_spec(build: ChartBuilder, title: str, locale: str) -> Json:
         "padding": 10,
         "width": WIDTH,
         "height": HEIGHT,
-        **body,
+        **chart_spec,
         "config": config,
     }
 
 
 def quantitative(field: str, title: str, *, axis: Json | None = None, **channel: Any) -> Json:
-    """Return an encoding channel of numbers with its axis title."""
+    """Return an encoding channel for a field of numbers; `axis` and `channel` hold further Vega-Lite properties."""
     return {"field": field, "type": "quantitative", "axis": {"title": title, **(axis or {})}, **channel}
 
 
 def nominal(field: str, title: str | None, *, axis: Json | None = None, **channel: Any) -> Json:
-    """Return an encoding channel of names that keep their order; the axis cuts long names."""
+    """Return an encoding channel for a field of names, which keep their order and are cut if they are long.
+
+    `axis` and `channel` hold further Vega-Lite properties.
+    """
     return {
         "field": field,
         "type": "nominal",
@@ -103,11 +113,11 @@ def nominal(field: str, title: str | None, *, axis: Json | None = None, **channe
 
 
 def shortened(text: object) -> str:
-    """Return a name short enough for a chart."""
+    """Return a name that is short enough for a chart and free of control characters."""
     name = replace_control_characters(str(text))
     return name if len(name) <= MAX_LABEL_LENGTH else name[: MAX_LABEL_LENGTH - 1] + "…"
 
 
 def row_height(rows: int) -> int:
-    """Return the height of a chart with one line per row."""
+    """Return the height in pixels of a chart that has one bar or dot per line."""
     return max(MIN_ROWS, rows) * ROW_HEIGHT

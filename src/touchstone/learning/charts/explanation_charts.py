@@ -1,6 +1,7 @@
 """Charts of the behaviour of a model: importance, contributions, and the effect of single columns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -29,12 +30,16 @@ BEESWARM_COLUMNS: Final = 10
 BEESWARM_ROW_HEIGHT: Final = 28
 WATERFALL_COLUMNS: Final = 9
 MARKER_SHARE: Final = 0.01  # The thickness of the two end marks of a waterfall, as a share of its width.
+MIN_WATERFALL_WIDTH: Final = 1e-9
 DIRECTION_COLOURS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
 DIRECTION_SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
 
 
 def importance_chart(importances: Sequence[Importance], metric_label: LocalizedText) -> Json:
-    """Chart the loss of quality when a column is shuffled, with the deviation over the repeats."""
+    """Return a bar chart of how much a metric suffers when a column is shuffled, the most important column first.
+
+    A line through the end of each bar shows the standard deviation over the repeated shuffles.
+    """
     values = [
         {
             "column": shortened(importance.column),
@@ -45,60 +50,78 @@ def importance_chart(importances: Sequence[Importance], metric_label: LocalizedT
         for importance in importances[:BAR_COLUMNS]
     ]
 
-    def build(label: ChartLabels) -> Json:
-        title = f"{label('loss')} ({metric_label[label.locale]})"
-        interval = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
+    def build_spec(labels: ChartLabels) -> Json:
+        """Return the Vega-Lite specification of this chart, labelled in one language."""
+        title = f"{labels['loss']} ({metric_label[labels.locale]})"
+        deviation = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
         return {
             "data": {"values": values},
             "encoding": {"y": nominal("column", None), "x": quantitative("loss", title, axis={"tickCount": 5})},
             "layer": [
                 {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}},
-                {"mark": {"type": "rule", "color": "black"}, "encoding": interval},
+                {"mark": {"type": "rule", "color": "black"}, "encoding": deviation},
             ],
             "height": row_height(len(values)),
         }
 
-    return bilingual_chart("importance", build)
+    return bilingual_chart("importance", build_spec)
 
 
 def shap_importance_chart(summaries: Mapping[str, ContributionSummary]) -> Json:
-    """Chart the mean absolute contribution of each column, coloured by the direction in which high values push."""
+    """Return a bar chart of the mean absolute contribution of each column, in the given order.
 
-    def build(label: ChartLabels) -> Json:
+    The colour of a bar, and a sign beside it, show whether high values of the column raise or lower the prediction.
+    """
+    shown_summaries = list(summaries.items())[:BAR_COLUMNS]
+
+    def build_spec(labels: ChartLabels) -> Json:
+        """Return the Vega-Lite specification of this chart, labelled in one language."""
         values = [
             {
                 "column": shortened(name),
                 "size": summary.mean_absolute,
-                "way": label(summary.direction),
+                "way": labels[summary.direction],
                 "sign": DIRECTION_SIGNS[summary.direction],
             }
-            for name, summary in list(summaries.items())[:BAR_COLUMNS]
+            for name, summary in shown_summaries
         ]
-        scale = {"domain": [label(key) for key in DIRECTION_COLOURS], "range": list(DIRECTION_COLOURS.values())}
-        encoding = {
-            "y": nominal("column", None),
-            "x": quantitative("size", label("mean_contribution"), axis={"tickCount": 5}),
-            "color": {"field": "way", "type": "nominal", "scale": scale, "title": label("high_value")},
-        }
-        signs = {"mark": {"type": "text", "dx": 8, "fontSize": 9}, "encoding": {"text": {"field": "sign"}}}
+        sign_layer = {"mark": {"type": "text", "dx": 8, "fontSize": 9}, "encoding": {"text": {"field": "sign"}}}
         return {
             "data": {"values": values},
-            "encoding": encoding,
-            "layer": [{"mark": "bar"}, signs],
+            "encoding": {
+                "y": nominal("column", None),
+                "x": quantitative("size", labels["mean_contribution"], axis={"tickCount": 5}),
+                "color": _direction_colours(labels),
+            },
+            "layer": [{"mark": "bar"}, sign_layer],
             "height": row_height(len(values)),
         }
 
-    return bilingual_chart("shap_importance", build)
+    return bilingual_chart("shap_importance", build_spec)
+
+
+def _direction_colours(labels: ChartLabels) -> Json:
+    """Return a colour channel that shows in which direction high values of a column push the prediction."""
+    return {
+        "field": "way",
+        "type": "nominal",
+        "scale": {
+            "domain": [labels[direction] for direction in DIRECTION_COLOURS],
+            "range": list(DIRECTION_COLOURS.values()),
+        },
+        "title": labels["high_value"],
+    }
 
 
 def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str], order: Sequence[int]) -> Json:
-    """Chart a dot per row and column at its contribution, shaded by the rank of the row's value.
+    """Return a chart with a dot for each row and column, placed at its contribution and shaded by its value.
 
-    `contributions` and `ranks` have shape (rows, columns); a rank of NaN (a value without an order) is drawn grey.
-    `order` lists the positions of the columns to show, the first on top.
+    `contributions` and `ranks` have shape (rows, columns). The rank of a value within its column is 0 for the lowest
+    and 1 for the highest; a rank of NaN, for values without an order, is drawn grey. `order` lists the positions of
+    the columns to show, the first on top. The dots are shifted up and down at random, so that they rarely overlap.
     """
     rng = np.random.default_rng(0)
-    shown = list(order)[:BEESWARM_COLUMNS]
+    shown_columns = list(order)[:BEESWARM_COLUMNS]
     values = [
         {
             "column": shortened(columns[column]),
@@ -106,24 +129,25 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
             "rank": _rank_or_minus_one(ranks[row, column]),
             "jitter": round(float(rng.uniform(-1, 1)), 3),
         }
-        for column in shown
+        for column in shown_columns
         for row in range(len(contributions))
     ]
 
-    def build(label: ChartLabels) -> Json:
+    def build_spec(labels: ChartLabels) -> Json:
+        """Return the Vega-Lite specification of this chart, labelled in one language."""
         return {
             "data": {"values": values},
             "mark": {"type": "circle", "size": 20, "opacity": 0.75, "invalid": "show"},
             "encoding": {
                 "y": nominal("column", None, axis={"grid": True, "tickBand": "extent"}),
                 "yOffset": {"field": "jitter", "type": "quantitative", "scale": {"domain": [-1.6, 1.6]}},
-                "x": quantitative("x", label("contribution"), axis={"tickCount": 6}),
-                "color": _rank_shades(label),
+                "x": quantitative("x", labels["contribution"], axis={"tickCount": 6}),
+                "color": _rank_shades(labels),
             },
-            "height": BEESWARM_ROW_HEIGHT * len(shown),
+            "height": BEESWARM_ROW_HEIGHT * len(shown_columns),
         }
 
-    return bilingual_chart("beeswarm", build)
+    return bilingual_chart("beeswarm", build_spec)
 
 
 def _rank_or_minus_one(rank: float) -> float:
@@ -131,8 +155,12 @@ def _rank_or_minus_one(rank: float) -> float:
     return -1.0 if np.isnan(rank) else round(float(rank), 3)
 
 
-def _rank_shades(label: ChartLabels) -> Json:
-    """Return a colour channel that shades dots by rank, with a legend from low to high."""
+def _rank_shades(labels: ChartLabels) -> Json:
+    """Return a colour channel that shades dots by their rank, with a legend from low to high.
+
+    Dots without a rank are grey.
+    """
+    low_or_high = f"datum.value < 0.5 ? '{labels['low']}' : '{labels['high']}'"
     return {
         "condition": {
             "test": "datum.rank >= 0",
@@ -140,9 +168,9 @@ def _rank_shades(label: ChartLabels) -> Json:
             "type": "quantitative",
             "scale": {"domain": [0, 1], "range": [SHADES[3], SHADES[6], SHADES[9]]},
             "legend": {
-                "title": label("column_value"),
+                "title": labels["column_value"],
                 "values": [0, 1],
-                "labelExpr": f"datum.value < 0.5 ? '{label('low')}' : '{label('high')}'",
+                "labelExpr": low_or_high,
                 "gradientLength": 90,
             },
         },
@@ -151,59 +179,83 @@ def _rank_shades(label: ChartLabels) -> Json:
 
 
 def waterfall_chart(entry: Json, cells: Mapping[str, str]) -> Json:
-    """Chart the way from the base value to the prediction of one row, the strongest columns first.
+    """Return a chart of how the columns lead from the base value to the prediction of one row, step by step.
 
-    `entry` is the row's explanation in the words of the contract, `cells` its values as text.
+    The strongest columns come first, and the weakest share one step. `entry` is the row's explanation as the API
+    documents it, `cells` are the row's values as text.
     """
     strongest_first = sorted(entry["attributions"].items(), key=lambda attribution: -abs(attribution[1]))
-    shown = strongest_first[:WATERFALL_COLUMNS]
-    others = strongest_first[WATERFALL_COLUMNS:]
+    shown_attributions = strongest_first[:WATERFALL_COLUMNS]
+    other_attributions = strongest_first[WATERFALL_COLUMNS:]
 
-    def build(label: ChartLabels) -> Json:
-        steps = [(_step_label(name, cells, label), points) for name, points in shown if points]
-        if others:
-            steps.append((label("others"), sum(points for _name, points in others)))
-        values = _waterfall_values(entry, steps, label)
+    def build_spec(labels: ChartLabels) -> Json:
+        """Return the Vega-Lite specification of this chart, labelled in one language."""
+        steps = [
+            WaterfallStep(_step_label(name, cells, labels), contribution)
+            for name, contribution in shown_attributions
+            if contribution
+        ]
+        if other_attributions:
+            rest = sum(contribution for _name, contribution in other_attributions)
+            steps.append(WaterfallStep(labels["others"], rest))
+
+        values = _waterfall_values(entry, steps, labels)
         return {
             "data": {"values": values},
-            "layer": _waterfall_layers(label),
+            "layer": _waterfall_layers(labels),
             "height": row_height(len(values)) + 20,
         }
 
-    return bilingual_chart("waterfall", build, name=entry["row"])
+    return bilingual_chart("waterfall", build_spec, name=entry["row"])
 
 
-def _step_label(name: str, cells: Mapping[str, str], label: ChartLabels) -> str:
+@dataclass(frozen=True, slots=True)
+class WaterfallStep:
+    """A step of a waterfall chart: its label, and by how much it raises or lowers the prediction."""
+
+    label: str
+    contribution: float
+
+
+def _step_label(name: str, cells: Mapping[str, str], labels: ChartLabels) -> str:
+    """Return the label of a step, which consists of the column and the row's value, such as "age = 42"."""
     cell = cells.get(name)
-    value = shortened(format_cell(cell)[label.locale]) if cell else label.choose(MISSING_VALUE)
+    value = shortened(format_cell(cell)[labels.locale]) if cell else labels.translate(MISSING_VALUE)
     return f"{shortened(name)} = {value}"
 
 
-def _waterfall_values(entry: Json, steps: Sequence[tuple[str, float]], label: ChartLabels) -> list[Json]:
-    """Return the bars of a waterfall: the reference, one bar per step, and the prediction."""
-    base = entry["base_value"]
-    levels = np.cumsum([base, *(points for _label, points in steps)])
-    thickness = max(float(np.ptp(levels)), 1e-9) * MARKER_SHARE
+def _waterfall_values(entry: Json, steps: Sequence[WaterfallStep], labels: ChartLabels) -> list[Json]:
+    """Return the bars of a waterfall chart from top to bottom: the base value, one bar per step, and the prediction.
 
-    values = [_end_mark(label("reference"), base, thickness)]
-    level = base
-    for step_label, points in steps:
-        values.append(
+    Each step begins at the level at which the previous one ends.
+    """
+    base_value = entry["base_value"]
+    levels = np.cumsum([base_value, *(step.contribution for step in steps)])
+    marker_thickness = max(float(np.ptp(levels)), MIN_WATERFALL_WIDTH) * MARKER_SHARE
+
+    step_bars = []
+    level = base_value
+    for step in steps:
+        next_level = level + step.contribution
+        step_bars.append(
             {
-                "label": step_label,
-                "way": label("up") if points >= 0 else label("down"),
-                "points": points,
+                "label": step.label,
+                "way": labels["up"] if step.contribution >= 0 else labels["down"],
+                "points": step.contribution,
                 "kind": "step",
                 "start": level,
-                "end": level + points,
-                "right": max(level, level + points),
+                "end": next_level,
+                "right": max(level, next_level),
             }
         )
-        level += points
-    return [*values, _end_mark(label("prediction"), entry["prediction"], thickness)]
+        level = next_level
+
+    base_marker = _end_marker(labels["reference"], base_value, marker_thickness)
+    prediction_marker = _end_marker(labels["prediction"], entry["prediction"], marker_thickness)
+    return [base_marker, *step_bars, prediction_marker]
 
 
-def _end_mark(label: str, level: float, thickness: float) -> Json:
+def _end_marker(label: str, level: float, thickness: float) -> Json:
     """Return a thin mark at a level; a bar would have to start at zero, which may be far away."""
     return {
         "label": label,
@@ -216,74 +268,90 @@ def _end_mark(label: str, level: float, thickness: float) -> Json:
     }
 
 
-def _waterfall_layers(label: ChartLabels) -> list[Json]:
-    """Return the layers of a waterfall: its bars, the signed points of its steps, and the values of its ends."""
-    y = nominal("label", None, axis={"labelLimit": 300})
-    scale = {
-        "domain": [label("reference"), label("up"), label("down"), label("prediction")],
-        "range": [REFERENCE.light, RAISES.light, LOWERS.light, RESULT.light],
-    }
+def _waterfall_layers(labels: ChartLabels) -> list[Json]:
+    """Return the layers of a waterfall chart: its bars, the signed size of each step, and the levels of both ends."""
+    y_axis = nominal("label", None, axis={"labelLimit": 300})
     bars = {
         "mark": {"type": "bar", "height": {"band": 0.7}, "minBandSize": 2},
         "encoding": {
-            "y": y,
-            "x": quantitative("start", label("value"), scale={"zero": False, "nice": True}, axis={"tickCount": 6}),
+            "y": y_axis,
+            "x": quantitative("start", labels["value"], scale={"zero": False, "nice": True}, axis={"tickCount": 6}),
             "x2": {"field": "end"},
-            "color": {
-                "field": "way",
-                "type": "nominal",
-                "scale": scale,
-                "title": None,
-                "legend": {"symbolType": "square", "orient": "bottom"},
-            },
+            "color": _waterfall_colours(labels),
+        },
+    }
+    step_sizes = _waterfall_texts(y_axis, condition="datum.kind == 'step'", number_format="+.3~g")
+    end_levels = _waterfall_texts(y_axis, condition="datum.kind != 'step'", number_format=".4~g")
+    return [bars, step_sizes, end_levels]
+
+
+def _waterfall_colours(labels: ChartLabels) -> Json:
+    """Return a colour channel that distinguishes the base value, steps up, steps down and the prediction."""
+    return {
+        "field": "way",
+        "type": "nominal",
+        "scale": {
+            "domain": [labels["reference"], labels["up"], labels["down"], labels["prediction"]],
+            "range": [REFERENCE.light, RAISES.light, LOWERS.light, RESULT.light],
+        },
+        "title": None,
+        "legend": {"symbolType": "square", "orient": "bottom"},
+    }
+
+
+def _waterfall_texts(y_axis: Json, *, condition: str, number_format: str) -> Json:
+    """Return a layer that writes a number to the right of each bar that meets a condition."""
+    return {
+        "transform": [{"filter": condition}],
+        "mark": {"type": "text", "align": "left", "dx": 4},
+        "encoding": {
+            "y": y_axis,
+            "x": {"field": "right", "type": "quantitative"},
+            "text": {"field": "points", "format": number_format},
         },
     }
 
-    def texts(condition: str, number_format: str) -> Json:
-        return {
-            "transform": [{"filter": condition}],
-            "mark": {"type": "text", "align": "left", "dx": 4},
-            "encoding": {
-                "y": y,
-                "x": {"field": "right", "type": "quantitative"},
-                "text": {"field": "points", "format": number_format},
-            },
-        }
-
-    return [bars, texts("datum.kind == 'step'", "+.3~g"), texts("datum.kind != 'step'", ".4~g")]
-
 
 def dependence_chart(dependence: Dependence) -> Json:
-    """Chart the mean prediction (thick line) and those of single rows (thin lines) as a column takes its values."""
-    grid = short_moments(dependence.grid) if dependence.kind is ColumnKind.DATE else dependence.grid
-    means = [{"value": value, "mean": mean} for value, mean in zip(grid, dependence.mean, strict=True)]
-    curves = [
+    """Return a line chart of how the prediction changes as one column takes other values.
+
+    A thick line shows the mean over all rows, thin lines show single rows.
+    """
+    is_date = dependence.kind is ColumnKind.DATE
+    grid = short_moments(dependence.grid) if is_date else dependence.grid
+    mean_points = [{"value": value, "mean": mean} for value, mean in zip(grid, dependence.mean, strict=True)]
+    curve_points = [
         {"value": value, "level": float(f"{level:.5g}"), "row": row}
         for row, curve in enumerate(dependence.curves)
         for value, level in zip(grid, curve, strict=True)
     ]
-    title = shortened(dependence.column)
-    if dependence.kind is ColumnKind.NUMBER:
-        x = quantitative("value", title, scale={"zero": False}, axis={"tickCount": 6})
-    else:
-        x = nominal("value", title, axis={"labelAngle": -35, "labelLimit": 120})
+    x_axis = _value_axis(dependence)
 
-    def build(label: ChartLabels) -> Json:
-        y = quantitative("level", label("mean_prediction"), scale={"zero": False})
+    def build_spec(labels: ChartLabels) -> Json:
+        """Return the Vega-Lite specification of this chart, labelled in one language."""
+        level_axis = quantitative("level", labels["mean_prediction"], scale={"zero": False})
         thin_lines = {
-            "data": {"values": curves},
+            "data": {"values": curve_points},
             "mark": {"type": "line", "color": DATA_PALE.light, "strokeWidth": 0.8, "opacity": 0.6},
-            "encoding": {"x": x, "y": y, "detail": {"field": "row", "type": "nominal"}},
+            "encoding": {"x": x_axis, "y": level_axis, "detail": {"field": "row", "type": "nominal"}},
         }
         point = {"filled": True, "size": 40, "color": DATA.light}
         thick_line = {
-            "data": {"values": means},
+            "data": {"values": mean_points},
             "mark": {"type": "line", "color": DATA.light, "strokeWidth": 3, "point": point},
-            "encoding": {"x": x, "y": {**y, "field": "mean"}},
+            "encoding": {"x": x_axis, "y": {**level_axis, "field": "mean"}},
         }
         return {"layer": [thin_lines, thick_line]}
 
-    return bilingual_chart("dependence", build, name=dependence.column)
+    return bilingual_chart("dependence", build_spec, name=dependence.column)
+
+
+def _value_axis(dependence: Dependence) -> Json:
+    """Return the axis of a column's values: continuous for numbers, otherwise one place per value."""
+    title = shortened(dependence.column)
+    if dependence.kind is ColumnKind.NUMBER:
+        return quantitative("value", title, scale={"zero": False}, axis={"tickCount": 6})
+    return nominal("value", title, axis={"labelAngle": -35, "labelLimit": 120})
 
 
 def short_moments(moments: Sequence[str]) -> list[str]:

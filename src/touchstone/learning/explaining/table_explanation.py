@@ -59,10 +59,11 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
     if request.target is not None and request.target in names:
         with_target = _strongest_partners(names, strengths, request.target)
 
-    proxies = []
-    for sensitive in request.sensitive_features:
-        if sensitive in names:
-            proxies.append({"sensitive": sensitive, "columns": _strongest_partners(names, strengths, sensitive)})
+    proxies = [
+        {"sensitive": sensitive, "columns": _strongest_partners(names, strengths, sensitive)}
+        for sensitive in request.sensitive_features
+        if sensitive in names
+    ]
 
     return TableExplanation(
         profile=profile,
