@@ -63,17 +63,20 @@ class SearchResult:
 
     @classmethod
     def from_folds(cls, experiment: Experiment, folds: Sequence[FoldResult]) -> "SearchResult":
-        """Choose the best trial among those that every fold has scored."""
-        common = min(len(fold.validation_scores) for fold in folds)
-        scores = np.array([fold.validation_scores[:common] for fold in folds])
-        best = best_position(experiment.data.metric, scores.mean(axis=0).tolist())
-        return cls(tuple(folds), scores, experiment.trials[best])
+        """Choose the trial with the best mean score among those that every fold had time to score."""
+        trial_count = min(len(fold.validation_scores) for fold in folds)
+        scores = np.array([fold.validation_scores[:trial_count] for fold in folds])
+
+        mean_scores = scores.mean(axis=0).tolist()
+        best_trial = experiment.trials[best_position(experiment.data.metric, mean_scores)]
+        return cls(tuple(folds), scores, best_trial)
 
 
 def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
-    """Check the request against the table, and determine the target, the features, the folds and the trials.
+    """Check a training request against its table, and determine the target, the features, the folds and the trials.
 
-    Raises `LearningError` for whatever would make the training impossible.
+    Nothing is learned yet, so this is also how a request is checked before it is queued. Raises `LearningError` for
+    whatever would make the training impossible.
     """
     check_training_request(request, list(table.columns), rows=len(table.frame))
     target = read_target(table, request.target, request.task, request.metric)
@@ -93,6 +96,10 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
 
 
 def _select_training_data(request: TrainingRequest, table: Table, target: Target) -> TrainingData:
+    """Select the features of a training: the chosen columns from which something can be learned.
+
+    Raises `LearningError` if there are none.
+    """
     rows = len(table.frame)
     names = [
         name
@@ -103,18 +110,20 @@ def _select_training_data(request: TrainingRequest, table: Table, target: Target
         raise LearningError("no_features", field="features")
 
     metric = request.metric or DEFAULT_METRIC[target.task]
+    gives_classes_equal_weight = METRIC_BY_NAME[metric].prevalence_free
     return TrainingData(
         frame=select_features(table.frame, target, names),
         columns=tuple(table.columns[name] for name in names),
-        options=ModelOptions(target, METRIC_BY_NAME[metric].prevalence_free, request.seed),
+        options=ModelOptions(target, balanced=gives_classes_equal_weight, seed=request.seed),
         metric=metric,
     )
 
 
 def _check_training_rows(target: Target, folds: Sequence[Fold]) -> None:
-    """Refuse training rows that are too few or of a single class, as a split by time can leave them."""
-    fewest = min(len(fold.train) for fold in folds)
-    if fewest < MIN_TRAINING_ROWS:
-        raise LearningError("too_few_rows", field="split", rows=fewest, minimum=MIN_TRAINING_ROWS)
+    """Raise `LearningError` if a fold has too few training rows, or only one class, as a split by time can cause."""
+    fewest_rows = min(len(fold.train) for fold in folds)
+    if fewest_rows < MIN_TRAINING_ROWS:
+        raise LearningError("too_few_rows", field="split", rows=fewest_rows, minimum=MIN_TRAINING_ROWS)
+
     if any(has_single_class(target, fold) for fold in folds):
         raise LearningError("past_one_class", field="split", name=target.name)

@@ -25,6 +25,7 @@ def localize(text: Text, **facts: Any) -> LocalizedText:
 
 
 def _fill_in(template: str, facts: dict[str, Any], locale: str) -> str:
+    """Replace the placeholders of a template by facts, which are written as readers of this language expect."""
     values = {name: with_count(format_fact(fact, locale), fact, locale) for name, fact in facts.items()}
     return template.format(**values)
 
@@ -50,12 +51,18 @@ def format_cell(cell: Any) -> LocalizedText:
 
 
 def format_fact(fact: Any, locale: str) -> str:
-    """Write a fact as readers of this language expect it."""
+    """Write a fact as readers of this language expect it, so that it can be quoted in a sentence.
+
+    Numbers get about three significant digits and the separators of the language, lists are joined by commas, and
+    control characters in texts are replaced.
+    """
     if isinstance(fact, dict):
         return str(fact[locale])
     if isinstance(fact, list | tuple):
         return ", ".join(format_fact(item, locale) for item in fact)
-    if isinstance(fact, bool) or not isinstance(fact, int | float):
+
+    is_number = isinstance(fact, int | float) and not isinstance(fact, bool)
+    if not is_number:
         return replace_control_characters(str(fact))
 
     english = f"{fact:,}" if isinstance(fact, int) else _format_float(fact)

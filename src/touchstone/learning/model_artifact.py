@@ -125,18 +125,22 @@ def dump(pipeline: Pipeline, record: Json) -> bytes:
 
 
 def load(model: ModelFile) -> LoadedModel:
-    """Load a model file.
+    """Load a model file that this service has written.
 
-    Raises `LearningError`: artifact_damaged when the bytes are not the recorded ones, artifact_untrusted when the file
+    The digest is checked first, and only types of a fixed list are created, so a manipulated file cannot run code.
+    Raises `LearningError`: artifact_damaged if the bytes are not the recorded ones, artifact_untrusted if the file
     names a type that is not allowed.
     """
     model.stream.seek(0)
     data = model.stream.read(MAX_MODEL_BYTES + 1)
     if hashlib.sha256(data).hexdigest() != model.sha256:
         raise LearningError("artifact_damaged")
+
     try:
-        if not set(ALLOWED_TYPES).issuperset(skops.io.get_untrusted_types(data=data)):
+        untrusted_types = set(skops.io.get_untrusted_types(data=data))
+        if not untrusted_types <= set(ALLOWED_TYPES):
             raise LearningError("artifact_untrusted")
+
         pipeline = skops.io.loads(data, trusted=list(ALLOWED_TYPES))
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             record = json.loads(archive.read(RECORD))
@@ -148,7 +152,7 @@ def load(model: ModelFile) -> LoadedModel:
 
 
 def write_artifact(scratch: Path, name: str, data: bytes) -> ArtifactFile:
-    """Write a file into the scratch folder."""
+    """Write a file into the scratch folder, from where the caller takes it; its suffix decides its media type."""
     path = scratch / name
     path.write_bytes(data)
     return ArtifactFile(
@@ -171,9 +175,11 @@ def _canonical_archive(data: bytes, record: Json) -> bytes:
 
 
 def _renumber(node: Any, object_numbers: dict[Any, int], file_names: dict[str, str]) -> Any:
-    """Return a part of the schema with its objects and files numbered in order of appearance.
+    """Return a node of a skops schema with its objects and files numbered in the order in which they appear.
 
-    `object_numbers` and `file_names` collect the new numbers and names, so that the same object keeps its number.
+    skops numbers objects by their memory addresses and names files at random, so the same model would never produce
+    the same bytes. `object_numbers` and `file_names` map the old numbers and names to the new ones. They are filled
+    on the way, so that an object keeps its number wherever it appears again.
     """
     if isinstance(node, list):
         return [_renumber(child, object_numbers, file_names) for child in node]
@@ -182,18 +188,24 @@ def _renumber(node: Any, object_numbers: dict[Any, int], file_names: dict[str, s
 
     renumbered = dict(node)
     if "__id__" in node:
-        renumbered["__id__"] = object_numbers.setdefault(node["__id__"], len(object_numbers))
-    if isinstance(node.get("file"), str):
-        suffix = Path(node["file"]).suffix
-        renumbered["file"] = file_names.setdefault(node["file"], f"{len(file_names):06d}{suffix}")
+        next_number = len(object_numbers)
+        renumbered["__id__"] = object_numbers.setdefault(node["__id__"], next_number)
+
+    old_name = node.get("file")
+    if isinstance(old_name, str):
+        next_name = f"{len(file_names):06d}{Path(old_name).suffix}"
+        renumbered["file"] = file_names.setdefault(old_name, next_name)
+
     return {key: _renumber(child, object_numbers, file_names) for key, child in renumbered.items()}
 
 
 def _encode_json(content: Any) -> bytes:
+    """Encode JSON without spaces, always in the same way."""
     return json.dumps(content, ensure_ascii=False, allow_nan=True, separators=(",", ":")).encode()
 
 
 def _zip(entries: Sequence[tuple[str, bytes]]) -> bytes:
+    """Return a zip archive of named entries, all with the same fixed date."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in entries:

@@ -32,23 +32,25 @@ class _ModelCard:
     locale: str
 
     def render(self) -> str:
-        """Return the whole card."""
+        """Return the whole card: a title, and a section for each question that a reader should ask of a model.
+
+        The section about groups is left out if no sensitive column was named.
+        """
         title = f"# {self.text('title', target=self.record['target'])}\n"
-        sections = [
+        measured_quality = f"{self.split()}\n\n{self.metrics()}"
+
+        parts = [
+            title,
             self.section("what", self.model()),
             self.section("data", self.data()),
             self.section("preparation", self.text("preparation_line", many=MANY_VALUES)),
-            self.section("metrics", f"{self.split()}\n\n{self.metrics()}"),
+            self.section("metrics", measured_quality),
         ]
         if self.result["group_metrics"]:
-            sections.append(self.section("groups", self.groups()))
-        sections += [
-            self.section("limits", self.warnings()),
-            self.section(
-                "versions", ", ".join(f"{name} {version}" for name, version in self.record["versions"].items())
-            ),
-        ]
-        return "\n".join([title, *sections])
+            parts.append(self.section("groups", self.groups()))
+        parts.append(self.section("limits", self.warnings()))
+        parts.append(self.section("versions", self.versions()))
+        return "\n".join(parts)
 
     def text(self, key: str, **facts: Any) -> str:
         """Return a text of the card, filled in with facts."""
@@ -62,9 +64,8 @@ class _ModelCard:
         """Return the sentence about the algorithm, its settings and the task."""
         model = self.result["model"]
         settings = ", ".join(f"{name} = {value}" for name, value in model["settings"].items())
-        return self.text(
-            "model", algorithm=model["label"], settings=settings or "–", task=localize(MODEL_CARD[model["task"]])
-        )
+        task = localize(MODEL_CARD[model["task"]])
+        return self.text("model", algorithm=model["label"], settings=settings or "–", task=task)
 
     def data(self) -> str:
         """Return the sentence about the training data."""
@@ -84,28 +85,36 @@ class _ModelCard:
     def metrics(self) -> str:
         """Return the table of metrics beside those of the baseline."""
         metrics = self.result["metrics"]
-        own = metrics.get("holdout") or metrics["folds"]
+        own_metrics = metrics.get("holdout") or metrics["folds"]
+
         lines = [self.text("metrics_columns"), "|---|---|---|---|"]
-        for name, entry in own.items():
+        for name, estimate in own_metrics.items():
             label = localize(METRIC_BY_NAME[name].label)[self.locale]
             baseline = self.figure(metrics["baseline"][name])
-            lines.append(_table_line([label, self.figure(entry), self.interval(entry), baseline]))
+            lines.append(_table_line([label, self.figure(estimate), self.interval(estimate), baseline]))
         return "\n".join(lines)
 
     def groups(self) -> str:
-        """Return the table of the first metric of each group."""
+        """Return a table with one line per group of each sensitive column: its size and the quality of the model.
+
+        To keep the table small, quality is only given by the first of the groups' metrics, with its interval.
+        """
         columns = self.result["group_metrics"]
-        metric = next(iter(columns[0]["groups"][0]["metrics"]))
-        label = GROUP_METRIC_LABELS[metric][LOCALES.index(self.locale)]
-        lines = [self.text("groups_columns", metric=label), "|---|---|---|---|---|"]
+        first_metric = next(iter(columns[0]["groups"][0]["metrics"]))
+        metric_label = GROUP_METRIC_LABELS[first_metric][LOCALES.index(self.locale)]
+
+        lines = [self.text("groups_columns", metric=metric_label), "|---|---|---|---|---|"]
         for column in columns:
             for group in column["groups"]:
-                figure = group["metrics"][metric]
-                lines.append(
-                    _table_line(
-                        [column["column"], group["group"], group["rows"], self.figure(figure), self.interval(figure)]
-                    )
-                )
+                estimate = group["metrics"][first_metric]
+                cells = [
+                    column["column"],
+                    group["group"],
+                    group["rows"],
+                    self.figure(estimate),
+                    self.interval(estimate),
+                ]
+                lines.append(_table_line(cells))
         return "\n".join(lines)
 
     def warnings(self) -> str:
@@ -113,20 +122,26 @@ class _ModelCard:
         lines = [f"- {warning['text'][self.locale]}" for warning in self.result["warnings"]]
         return "\n".join(lines) or self.text("no_warning")
 
-    def figure(self, entry: Json) -> str:
-        """Return the value of a metric, or its mean over folds."""
-        value = entry.get("value", entry.get("mean"))
+    def versions(self) -> str:
+        """Return the versions of the software with which the model was trained."""
+        return ", ".join(f"{name} {version}" for name, version in self.record["versions"].items())
+
+    def figure(self, estimate: Json) -> str:
+        """Return the value of a metric, or its mean over folds; a dash if it is not defined."""
+        value = estimate.get("value", estimate.get("mean"))
         return "–" if value is None else format_fact(float(value), self.locale)
 
-    def interval(self, entry: Json) -> str:
-        """Return the confidence interval of a metric."""
-        if entry["low"] is None:
+    def interval(self, estimate: Json) -> str:
+        """Return the confidence interval of a metric; a dash if it is not defined."""
+        if estimate["low"] is None:
             return "–"
-        return f"[{format_fact(float(entry['low']), self.locale)} ; {format_fact(float(entry['high']), self.locale)}]"
+        low = format_fact(float(estimate["low"]), self.locale)
+        high = format_fact(float(estimate["high"]), self.locale)
+        return f"[{low} ; {high}]"
 
 
 def _table_line(cells: Sequence[object]) -> str:
-    """Return a line of a Markdown table, with cells that can neither end their cell nor their line."""
+    """Return a line of a Markdown table; no text in a cell can end the cell or the line."""
     texts = ["–" if cell is None else str(cell) for cell in cells]
     escaped = [text.replace("|", "\\|").replace("\n", " ") for text in texts]
     return f"| {' | '.join(escaped)} |"

@@ -1,4 +1,7 @@
-"""Explanations in sentences, in French and English, built from their figures alone."""
+"""Explanations in sentences, in French and English, built from the results of the explanation alone.
+
+The functions yield one `LocalizedText` per sentence, and none for what there is nothing to say about.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -23,67 +26,87 @@ def limit_sentences(keys: Sequence[str], **facts: Any) -> dict[str, list[str]]:
     return {locale: [limit[locale] for limit in limits] for locale in LOCALES}
 
 
-def importance_sentences(entries: Sequence[Json], metric_label: LocalizedText) -> Iterator[LocalizedText]:
-    """Yield which columns matter, from the entries of the global explanation (most important first)."""
-    significant = [entry for entry in entries if entry["importance"]["matters"]]
+def importance_sentences(columns: Sequence[Json], metric_label: LocalizedText) -> Iterator[LocalizedText]:
+    """Yield sentences about which columns matter most, which follow, and how many do not matter at all.
+
+    `columns` are the entries of the global explanation, the most important first. `metric_label` is the displayed name
+    of the metric by which importance was measured.
+    """
+    significant = [column for column in columns if column["importance"]["matters"]]
     if not significant:
         yield sentence("importance_none")
         return
 
-    top = significant[0]
+    most_important, *others = significant
     yield sentence(
         "importance_top",
-        name=top["column"],
+        name=most_important["column"],
         metric=metric_label,
-        drop=top["importance"]["mean"],
-        spread=top["importance"]["std"],
+        drop=most_important["importance"]["mean"],
+        spread=most_important["importance"]["std"],
     )
-    following = significant[1 : 1 + NEXT_COLUMNS]
-    if following:
-        yield sentence("importance_next", names=[sentence("named", name=entry["column"]) for entry in following])
-    if len(significant) < len(entries):
-        yield sentence("importance_useless", count=len(entries) - len(significant), total=len(entries))
+
+    if others:
+        names = [sentence("named", name=column["column"]) for column in others[:NEXT_COLUMNS]]
+        yield sentence("importance_next", names=names)
+
+    insignificant_count = len(columns) - len(significant)
+    if insignificant_count > 0:
+        yield sentence("importance_useless", count=insignificant_count, total=len(columns))
 
 
-def direction_sentences(entries: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield the direction in which the strongest columns push, where it is clear."""
-    for entry in entries[:STRONGEST_COLUMNS]:
-        if entry["shap"] is not None and entry["shap"]["direction"] in ("up", "down"):
-            yield sentence(f"direction_{entry['shap']['direction']}", name=entry["column"])
+def direction_sentences(columns: Sequence[Json]) -> Iterator[LocalizedText]:
+    """Yield the direction in which high values of the strongest columns push the prediction, where it is clear."""
+    for column in columns[:STRONGEST_COLUMNS]:
+        summary = column["shap"]
+        if summary is not None and summary["direction"] in ("up", "down"):
+            yield sentence(f"direction_{summary['direction']}", name=column["column"])
 
 
-def row_sentences(entries: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield what moved the prediction of each explained row."""
-    for entry in entries[:MAX_ROWS]:
-        yield sentence("row", row=str(entry["row"]), prediction=entry["prediction"], base=entry["base_value"])
+def row_sentences(rows: Sequence[Json]) -> Iterator[LocalizedText]:
+    """Yield sentences about single predictions: what was predicted for a row, and which values moved it up or down.
 
-        strongest_first = sorted(entry["attributions"].items(), key=lambda attribution: -abs(attribution[1]))
-        raising = [(name, points) for name, points in strongest_first if points > 0][:STRONGEST_COLUMNS]
-        lowering = [(name, points) for name, points in strongest_first if points < 0][:STRONGEST_COLUMNS]
+    `rows` are the entries of the explained rows; only the first few are put into words.
+    """
+    for row in rows[:MAX_ROWS]:
+        yield sentence("row", row=str(row["row"]), prediction=row["prediction"], base=row["base_value"])
+
+        strongest_first = sorted(row["attributions"].items(), key=lambda attribution: -abs(attribution[1]))
+        raising = [(name, points) for name, points in strongest_first if points > 0]
+        lowering = [(name, points) for name, points in strongest_first if points < 0]
         if raising:
-            yield sentence("row_raised", names=[_contribution(*column, entry["values"]) for column in raising])
+            yield sentence("row_raised", names=_contributions(raising[:STRONGEST_COLUMNS], row["values"]))
         if lowering:
-            yield sentence("row_lowered", names=[_contribution(*column, entry["values"]) for column in lowering])
-        yield from _counterfactual_sentences(entry)
+            yield sentence("row_lowered", names=_contributions(lowering[:STRONGEST_COLUMNS], row["values"]))
+
+        yield from _counterfactual_sentences(row)
 
 
-def _contribution(name: str, points: float, values: Mapping[str, str]) -> LocalizedText:
-    value = format_cell(values[name]) if values.get(name) else sentence("missing_value")
-    return sentence("contribution", name=name, value=value, points=format_signed(points))
+def _contributions(attributions: Sequence[tuple[str, float]], values: Mapping[str, str]) -> list[LocalizedText]:
+    """Put the contributions of several columns into words, each with the value that the row has there."""
+    phrases = []
+    for name, points in attributions:
+        value = format_cell(values[name]) if values.get(name) else sentence("missing_value")
+        phrases.append(sentence("contribution", name=name, value=value, points=format_signed(points)))
+    return phrases
 
 
-def _counterfactual_sentences(entry: Json) -> Iterator[LocalizedText]:
-    for counterfactual in entry.get("counterfactuals", ()):
+def _counterfactual_sentences(row: Json) -> Iterator[LocalizedText]:
+    """Yield a sentence for each counterfactual of a row: which changes would lead to another prediction."""
+    for counterfactual in row.get("counterfactuals", ()):
         changes = [
             sentence("change", name=change["column"], value=format_cell(change["to"]))
             for change in counterfactual["changes"]
         ]
         prediction = format_cell(counterfactual["prediction"])
-        yield sentence("counterfactual", row=str(entry["row"]), prediction=prediction, changes=changes)
+        yield sentence("counterfactual", row=str(row["row"]), prediction=prediction, changes=changes)
 
 
 def table_sentences(profile: Json, target: Json | None) -> Iterator[LocalizedText]:
-    """Yield the size of a table and the distribution of its target, which is an entry of the profile's columns."""
+    """Yield sentences about the size of a table, its duplicate rows and the distribution of its target.
+
+    `target` is the target's entry among the columns of the profile; None if the table has no target.
+    """
     yield sentence(
         "data",
         percent=float(profile["missing_percentage"]),
@@ -97,10 +120,16 @@ def table_sentences(profile: Json, target: Json | None) -> Iterator[LocalizedTex
 
 
 def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
+    """Yield a sentence about the target: its most frequent class, or the range of its numbers.
+
+    A target of another kind, such as dates, gets no sentence.
+    """
     summary = target["summary"]
+
     if summary.get("top"):
         most_frequent = summary["top"][0]
-        rows_with_target = profile["rows"] * (1 - target["missing_percentage"] / 100)
+        share_with_target = 1 - target["missing_percentage"] / 100
+        rows_with_target = profile["rows"] * share_with_target
         yield sentence(
             "data_classes",
             target=target["name"],
@@ -108,6 +137,7 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
             name=most_frequent["value"],
             percent=100 * most_frequent["rows"] / max(1.0, rows_with_target),
         )
+
     elif "median" in summary:
         yield sentence(
             "data_number",
@@ -121,33 +151,41 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
 def association_sentences(
     pairs: Sequence[Json], with_target: Sequence[Json], target: str | None
 ) -> Iterator[LocalizedText]:
-    """Yield the strongest association between two columns, and those with the target."""
+    """Yield sentences about the strongest association between two columns, and about those with the target.
+
+    `pairs` are pairs of associated columns, and `with_target` the columns associated with the target, each with the
+    strongest first.
+    """
     if pairs and pairs[0]["association"] > 0:
-        strongest = pairs[0]
+        strongest_pair = pairs[0]
         yield sentence(
             "data_pair",
-            first=strongest["first"],
-            second=strongest["second"],
-            strength=strongest["association"],
+            first=strongest_pair["first"],
+            second=strongest_pair["second"],
+            strength=strongest_pair["association"],
         )
+
     if with_target:
         names = [
-            sentence("named_strength", name=entry["column"], strength=entry["association"])
-            for entry in with_target[:STRONGEST_COLUMNS]
+            sentence("named_strength", name=column["column"], strength=column["association"])
+            for column in with_target[:STRONGEST_COLUMNS]
         ]
         yield sentence("data_with_target", target=target, names=names)
 
 
 def proxy_sentences(proxies: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield which columns give a sensitive one away."""
+    """Yield, for each sensitive column, sentences about the columns from which it could be guessed, or that none is.
+
+    Each proxy entry holds the name of a sensitive column and the columns associated with it, the strongest first.
+    """
     for proxy in proxies:
-        strong = [column for column in proxy["columns"] if column["strong"]]
-        for column in strong[:STRONGEST_COLUMNS]:
+        strong_columns = [column for column in proxy["columns"] if column["strong"]]
+        for column in strong_columns[:STRONGEST_COLUMNS]:
             yield sentence(
                 "data_proxy",
                 name=column["column"],
                 sensitive=proxy["sensitive"],
                 strength=column["association"],
             )
-        if not strong:
+        if not strong_columns:
             yield sentence("data_no_proxy", sensitive=proxy["sensitive"])

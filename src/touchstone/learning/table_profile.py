@@ -124,33 +124,37 @@ _SUMMARIES: Final = {
 def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target: bool) -> list[Json]:
     """Compare the attributes that the dataset's record declares with the measured ones.
 
-    Returns one `{attribute, declared, measured, agrees}` per declared attribute. A number of features agrees whether
-    or not it includes the target, because sources count it both ways.
+    Returns one `{attribute, declared, measured, agrees}` per declared attribute.
     """
-    rows = measured["rows"]
     columns = measured["columns"]
-    features = columns - 1 if has_target else columns
-    missing_percentage = measured["missing_percentage"]
+    measured_by_attribute = {
+        "instances_number": measured["rows"],
+        "features_number": columns - 1 if has_target else columns,
+        "missing_values_percentage": measured["missing_percentage"],
+    }
 
     comparisons = []
-    if declared.get("instances_number") is not None:
-        declared_rows = declared["instances_number"]
-        comparisons.append(_comparison("instances_number", declared_rows, rows, agrees=declared_rows == rows))
-
-    if declared.get("features_number") is not None:
-        declared_features = declared["features_number"]
-        agrees = declared_features in (columns, columns - 1)
-        comparisons.append(_comparison("features_number", declared_features, features, agrees=agrees))
-
-    if declared.get("missing_values_percentage") is not None:
-        declared_percentage = declared["missing_values_percentage"]
-        agrees = abs(declared_percentage - missing_percentage) <= PERCENT_TOLERANCE
-        comparisons.append(
-            _comparison("missing_values_percentage", declared_percentage, missing_percentage, agrees=agrees)
-        )
+    for attribute, measured_value in measured_by_attribute.items():
+        declared_value = declared.get(attribute)
+        if declared_value is not None:
+            comparisons.append(
+                {
+                    "attribute": attribute,
+                    "declared": declared_value,
+                    "measured": measured_value,
+                    "agrees": _agrees(attribute, declared_value, measured),
+                }
+            )
     return comparisons
 
 
-def _comparison(attribute: str, declared: Any, measured: float, *, agrees: bool) -> Json:
-    """Return the declared and the measured value of an attribute as the API documents them."""
-    return {"attribute": attribute, "declared": declared, "measured": measured, "agrees": bool(agrees)}
+def _agrees(attribute: str, declared: Any, measured: Json) -> bool:
+    """Return whether the declared value of an attribute agrees with what was measured.
+
+    A number of features agrees whether or not it includes the target, because sources count it both ways.
+    """
+    if attribute == "instances_number":
+        return bool(declared == measured["rows"])
+    if attribute == "features_number":
+        return declared in (measured["columns"], measured["columns"] - 1)
+    return bool(abs(declared - measured["missing_percentage"]) <= PERCENT_TOLERANCE)

@@ -37,9 +37,11 @@ MAX_LINE_BYTES: Final = 4 * 2**20
 MAX_UNCOMPRESSED_BYTES: Final = 4 * 2**30
 CHUNK: Final = 2**20
 DELIMITERS: Final = (",", ";", "\t", "|")
+SAMPLE_LINES: Final = 200
+SAMPLE_NONEMPTY_LINES: Final = 50
 TICKS_A_SECOND: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 FIRST_SECOND, LAST_SECOND = np.array(["0001-01-01", "10000-01-01"], dtype="datetime64[s]").astype(np.int64)
-NO_MOMENT: Final = int(np.iinfo(np.int64).min)  # how datetime64 writes a missing moment
+NO_MOMENT: Final = int(np.iinfo(np.int64).min)  # How datetime64 represents a missing moment.
 BINARY_SIGNATURES: Final = (b"\x80", b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"%PDF", b"\x89PNG", b"BZh", b"\xfd7zXZ")
 UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
@@ -51,7 +53,7 @@ class Table:
     frame: pd.DataFrame = field(repr=False)
     columns: dict[str, ColumnSchema]
     sha256: str
-    renamed: dict[str, str]  # new name -> the name as written, which occurred twice or was empty
+    renamed: dict[str, str]  # From each changed name to the name in the file, which occurred twice or was empty.
 
     @property
     def summary(self) -> Json:
@@ -60,23 +62,30 @@ class Table:
 
 
 def read_table(file: DataFile) -> Table:
-    """Read a CSV, TSV or Parquet file as a typed table. Raises `LearningError` with a code of the reading phase."""
+    """Read a CSV, TSV or Parquet file as a typed table.
+
+    Raises `LearningError` with a code of the reading phase if the file has another type, cannot be read, contains no
+    rows, or exceeds a limit.
+    """
     reader = READERS.get(file.file_type.lower().lstrip("."))
     if reader is None:
         raise LearningError("file_type_unknown", file_type=file.file_type, known=list(READERS))
+
     digest = _digest(file.stream)
-    names, columns = reader(file.stream)
-    frame = pd.DataFrame({column.column.name: column.values for column in columns})
+    names_in_file, typed_columns = reader(file.stream)
+
+    frame = pd.DataFrame({typed.column.name: typed.values for typed in typed_columns})
     if frame.empty:
         raise LearningError("file_empty")
-    schemas = {column.column.name: column.column for column in columns}
-    renamed = {name: written for name, written in zip(schemas, names, strict=True) if name != written}
+
+    schemas = {typed.column.name: typed.column for typed in typed_columns}
+    renamed = {name: original for name, original in zip(schemas, names_in_file, strict=True) if name != original}
     return Table(frame, schemas, digest, renamed)
 
 
 def unique_names(names: list[str]) -> list[str]:
     """Return usable column names: trimmed, empty ones numbered, repeated ones distinguished by a suffix."""
-    unique: dict[str, None] = {}  # A dictionary keeps the order and finds a name quickly.
+    unique: dict[str, None] = {}  # The keys of a dictionary are ordered like a list and searched as fast as a set.
     for position, name in enumerate(names, start=1):
         base = name.strip() or f"column_{position}"
         candidate = base
@@ -89,43 +98,64 @@ def unique_names(names: list[str]) -> list[str]:
 
 
 def _digest(stream: BinaryIO) -> str:
+    """Return the SHA-256 digest of a file as hexadecimal digits; refuse a file that is too large."""
+    digest = hashlib.sha256()
+    size = 0
+
     stream.seek(0)
-    digest, size = hashlib.sha256(), 0
     while chunk := stream.read(CHUNK):
         digest.update(chunk)
         size += len(chunk)
         if size > MAX_BYTES:
             raise LearningError("file_too_large", maximum=MAX_BYTES)
+
     stream.seek(0)
     return digest.hexdigest()
 
 
-def _read_csv(stream: BinaryIO, forced: str | None = None) -> tuple[list[str], list[TypedColumn]]:
+def _read_csv(stream: BinaryIO, delimiter: str | None = None) -> tuple[list[str], list[TypedColumn]]:
+    """Read a CSV file, and return the column names as written beside the typed columns.
+
+    The encoding, and the delimiter unless it is given, are detected from the file.
+    """
     encoding = _detect_encoding(stream)
-    sample = _sample(stream, encoding)
-    delimiter = forced or _delimiter(sample)
-    names, wider = _header(sample, delimiter)
-    _check_size(len(names) + wider, 1)
-    cells = _cells(stream, encoding, delimiter, len(names) + wider)
-    if wider and not cells.iloc[:, -1].str.strip().any():  # every row only ends with a delimiter
-        cells = cells.iloc[:, :-1]
-    elif wider:
-        names = ["", *names]
-    _check_size(len(names), len(cells))
-    columns = zip(unique_names(names), cells, strict=True)
-    return names, [from_texts(name, cells[place], delimiter=delimiter) for name, place in columns]
+    sample = _sample_lines(stream, encoding)
+    delimiter = delimiter or _detect_delimiter(sample)
+    header = _read_header(sample, delimiter)
+    _check_size(columns=header.width, rows=1)
+
+    names = header.names
+    cells = _read_cells(stream, encoding, delimiter, header.width)
+    if header.rows_are_wider:
+        rows_end_with_delimiter = not cells.iloc[:, -1].str.strip().any()
+        if rows_end_with_delimiter:
+            cells = cells.iloc[:, :-1]
+        else:
+            names = ["", *names]  # The extra field is the name of the row, which comes first.
+    _check_size(columns=len(names), rows=len(cells))
+
+    columns = [
+        from_texts(name, cells[position], delimiter=delimiter)
+        for name, position in zip(unique_names(names), cells, strict=True)
+    ]
+    return names, columns
 
 
 def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
-    return _read_csv(stream, "\t")
+    """Read a file whose cells are separated by tabulators."""
+    return _read_csv(stream, delimiter="\t")
 
 
-def _cells(stream: BinaryIO, encoding: str, delimiter: str, width: int) -> pd.DataFrame:
-    """Return the cells below the header as texts; the columns are numbered from 0."""
+def _read_cells(stream: BinaryIO, encoding: str, delimiter: str, width: int) -> pd.DataFrame:
+    """Return the cells below the header as texts, in columns that are numbered from 0.
+
+    Raises `LearningError` if rows have more fields than `width`, or if the file cannot be parsed for another reason.
+    """
     stream.seek(0)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows would be cut
+            # pandas only warns when it cuts off the surplus fields of a row.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
                 stream,
                 sep=delimiter,
@@ -141,177 +171,237 @@ def _cells(stream: BinaryIO, encoding: str, delimiter: str, width: int) -> pd.Da
     except pd.errors.EmptyDataError as error:
         raise LearningError("file_empty") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        line = _line_of(str(error))
-        raise (LearningError("file_malformed", line=line) if line else LearningError("file_unreadable")) from error
+        line = _line_number(str(error))
+        if line is None:
+            raise LearningError("file_unreadable") from error
+        raise LearningError("file_malformed", line=line) from error
 
 
-def _line_of(message: str) -> int | None:
+def _line_number(message: str) -> int | None:
+    """Return the line that an error message of pandas mentions, as in "Expected 3 fields in line 5, saw 4"."""
     words = message.replace(",", " ").split()
-    numbers = [int(after) for word, after in pairwise(words) if word == "line" and after.isdigit()]
-    return numbers[0] if numbers else None
+    for word, next_word in pairwise(words):
+        if word == "line" and next_word.isdigit():
+            return int(next_word)
+    return None
 
 
 def _detect_encoding(stream: BinaryIO) -> str:
-    """UTF-16 by its mark, UTF-8 when every byte says so, else the Western single-byte set.
+    """Return the encoding of a text file: UTF-16 or UTF-8 if the bytes prove it, otherwise Windows-1252.
 
-    Looks at every line's length on the way, so that nothing later meets an endless one.
+    The whole file is read, and files with endless lines are refused on the way. Raises `LearningError` if the file is
+    empty, is not a text, or has a line that is too long.
     """
     stream.seek(0)
-    first = stream.read(CHUNK)
-    if not first.strip():
+    first_chunk = stream.read(CHUNK)
+    if not first_chunk.strip():
         raise LearningError("file_empty")
-    if first.startswith(UTF16_MARKS):
+    if first_chunk.startswith(UTF16_MARKS):
         return "utf-16"
-    if first.startswith(BINARY_SIGNATURES):
+    if first_chunk.startswith(BINARY_SIGNATURES):
         raise LearningError("file_not_text")
-    return _detect_text_encoding(stream, first)
+    return _detect_single_or_multi_byte(stream, first_chunk)
 
 
-def _detect_text_encoding(stream: BinaryIO, chunk: bytes) -> str:
-    utf8 = _Utf8()
-    open_line = 0
+def _detect_single_or_multi_byte(stream: BinaryIO, first_chunk: bytes) -> str:
+    """Return the encoding of a file without a byte order mark of UTF-16; the stream is at the end of `first_chunk`."""
+    utf8 = _Utf8Check()
+    open_line_bytes = 0
+    chunk = first_chunk
     while chunk:
         if b"\x00" in chunk:
             raise LearningError("file_not_text")
         utf8.feed(chunk)
-        open_line = _open_line(chunk, open_line)
+        open_line_bytes = _open_line_bytes(chunk, open_line_bytes)
         chunk = stream.read(CHUNK)
-    return "utf-8-sig" if utf8.valid else "cp1252"
+    return "utf-8-sig" if utf8.is_valid else "cp1252"
 
 
-def _open_line(chunk: bytes, before: int) -> int:
-    """Return the length of the line that the chunk leaves open. Raises when a line is longer than the limit."""
+def _open_line_bytes(chunk: bytes, bytes_before: int) -> int:
+    """Return the length of the line that a chunk leaves unfinished, and refuse lines that are too long.
+
+    `bytes_before` is the length of the line that the previous chunk left unfinished.
+    """
     lines = chunk.replace(b"\r", b"\n").split(b"\n")
-    lengths = [before + len(lines[0]), *map(len, lines[1:])]
+    lengths = [bytes_before + len(lines[0]), *map(len, lines[1:])]
     if max(lengths) > MAX_LINE_BYTES:
         raise LearningError("line_too_long", maximum=MAX_LINE_BYTES)
     return lengths[-1]
 
 
-class _Utf8:
+class _Utf8Check:
     """A check, chunk by chunk, whether a stream is valid UTF-8."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self.valid = True
+        self.is_valid = True
 
     def feed(self, chunk: bytes) -> None:
         """Check the next chunk."""
-        if not self.valid:
+        if not self.is_valid:
             return
         try:
             self._decoder.decode(chunk)
         except UnicodeDecodeError:
-            self.valid = False
+            self.is_valid = False
 
 
-def _sample(stream: BinaryIO, encoding: str) -> list[str]:
+def _sample_lines(stream: BinaryIO, encoding: str) -> list[str]:
+    """Return the first lines of a file that are not empty; there is at least one."""
     stream.seek(0)
-    text = stream.read(MAX_LINE_BYTES + CHUNK).decode(encoding, errors="replace").lstrip("\ufeff")
-    lines = [line for line in text.splitlines()[:200] if line.strip()]
-    if not lines:
+    beginning = stream.read(MAX_LINE_BYTES + CHUNK).decode(encoding, errors="replace").lstrip("\ufeff")
+
+    lines = beginning.splitlines()[:SAMPLE_LINES]
+    nonempty_lines = [line for line in lines if line.strip()]
+    if not nonempty_lines:
         raise LearningError("file_empty")
-    return lines[:50]
+    return nonempty_lines[:SAMPLE_NONEMPTY_LINES]
 
 
-def _delimiter(sample: list[str]) -> str:
-    """Return the delimiter that splits most lines into the same number of fields, more than one."""
+def _detect_delimiter(sample: list[str]) -> str:
+    """Return the delimiter that splits most lines into the same number of fields, more than one.
+
+    Among equally good delimiters, the one that makes more fields is preferred.
+    """
 
     def agreement(delimiter: str) -> tuple[float, int]:
-        counts = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter))
-        fields, lines = counts.most_common(1)[0]
-        return (lines / sum(counts.values()) if fields > 1 else 0.0, fields)
+        """Return the share of the lines with the most common number of fields, and that number."""
+        field_counts = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter))
+        fields, lines = field_counts.most_common(1)[0]
+        if fields < 2:
+            return 0.0, fields
+        return lines / field_counts.total(), fields
 
     return max(DELIMITERS, key=agreement)
 
 
-def _header(sample: list[str], delimiter: str) -> tuple[list[str], bool]:
-    """Return the column names, and whether rows have one more field: a leading row name, or an empty last one."""
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The column names of a CSV file, and whether its rows have one more field than there are names.
+
+    The additional field is a row name in front, or an empty field after a delimiter at the end.
+    """
+
+    names: list[str]
+    rows_are_wider: bool
+
+    @property
+    def width(self) -> int:
+        """The number of fields in a row."""
+        return len(self.names) + 1 if self.rows_are_wider else len(self.names)
+
+
+def _read_header(sample: list[str], delimiter: str) -> _Header:
+    """Read the column names from the first line, and compare their number with the fields of the other lines."""
     csv.field_size_limit(MAX_LINE_BYTES)
-    rows = list(csv.reader(sample, delimiter=delimiter))
-    body = Counter(len(row) for row in rows[1:]).most_common(1)
-    return rows[0], bool(body) and body[0][0] == len(rows[0]) + 1
+    header, *rows = csv.reader(sample, delimiter=delimiter)
+    if not rows:
+        return _Header(header, rows_are_wider=False)
+
+    field_counts = Counter(len(row) for row in rows)
+    usual_width, _lines = field_counts.most_common(1)[0]
+    return _Header(header, rows_are_wider=usual_width == len(header) + 1)
 
 
-def _check_size(columns: int, rows: int) -> None:
+def _check_size(*, columns: int, rows: int) -> None:
+    """Raise `LearningError` if a table has too many columns or too many cells."""
     if columns > MAX_COLUMNS:
         raise LearningError("too_many_columns", columns=columns, maximum=MAX_COLUMNS)
-    if columns * rows > MAX_CELLS:
-        raise LearningError("too_many_cells", cells=columns * rows, maximum=MAX_CELLS)
+
+    cells = columns * rows
+    if cells > MAX_CELLS:
+        raise LearningError("too_many_cells", cells=cells, maximum=MAX_CELLS)
 
 
 def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
+    """Read a Parquet file, and return the column names as written beside the typed columns.
+
+    The sizes that the file declares are checked before anything is decompressed.
+    """
     stream.seek(0)
     try:
         parquet = pq.ParquetFile(stream)
-        _check_size(parquet.metadata.num_columns, parquet.metadata.num_rows)
+        _check_size(columns=parquet.metadata.num_columns, rows=parquet.metadata.num_rows)
         _check_uncompressed_size(parquet.metadata)
         table = parquet.read(use_threads=False)
         names = list(table.column_names)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise LearningError("file_unreadable") from error
-    columns = zip(unique_names(names), table.columns, strict=True)
-    return names, [_from_arrow(name, values) for name, values in columns]
+
+    columns = [_from_arrow(name, values) for name, values in zip(unique_names(names), table.columns, strict=True)]
+    return names, columns
 
 
 def _check_uncompressed_size(metadata: Any) -> None:
-    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    """Raise `LearningError` if a Parquet file would become too large when it is decompressed."""
+    size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
     if size > MAX_UNCOMPRESSED_BYTES:
         raise LearningError("file_too_large", maximum=MAX_UNCOMPRESSED_BYTES)
 
 
 def _from_arrow(name: str, values: Any) -> TypedColumn:
-    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-    for test, make in ARROW_KINDS:
-        if test(kind):
-            return make(name, values.cast(kind))
+    """Convert an Arrow column by the first converter that accepts its type."""
+    is_dictionary = pa.types.is_dictionary(values.type)
+    arrow_type = values.type.value_type if is_dictionary else values.type
+    for accepts, convert in ARROW_CONVERTERS:
+        if accepts(arrow_type):
+            return convert(name, values.cast(arrow_type))
     return from_unsupported(name, len(values))
 
 
 def _arrow_texts(name: str, values: Any) -> TypedColumn:
-    # As bytes first: nothing checks that what a file calls text is UTF-8.
-    cells = [
-        None if cell is None else cell.decode(errors="replace") for cell in values.cast(pa.large_binary()).to_pylist()
-    ]
+    """Convert a column of texts, and infer the type of its values."""
+    # The texts are decoded here, because nothing guarantees that what a file calls text is UTF-8.
+    encoded_cells = values.cast(pa.large_binary()).to_pylist()
+    cells = [None if cell is None else cell.decode(errors="replace") for cell in encoded_cells]
     return from_texts(name, pd.Series(cells, dtype=object))
 
 
 def _arrow_numbers(name: str, values: Any) -> TypedColumn:
+    """Convert a column of integers, decimals or floats."""
     return from_numbers(name, values.cast(pa.float64(), safe=False).to_numpy())
 
 
 def _arrow_booleans(name: str, values: Any) -> TypedColumn:
+    """Convert a column of booleans."""
     return from_booleans(name, pd.Series(values.to_pylist(), dtype=object))
 
 
 def _arrow_days(name: str, values: Any) -> TypedColumn:
-    return _arrow_dates(name, values.cast(pa.timestamp("s" if pa.types.is_date32(values.type) else "ms")))
+    """Convert a column of days without a time."""
+    unit = "s" if pa.types.is_date32(values.type) else "ms"
+    return _arrow_moments(name, values.cast(pa.timestamp(unit)))
 
 
-def _arrow_dates(name: str, values: Any) -> TypedColumn:
-    """Return moments of the years 1 to 9999; moments outside that range count as missing."""
+def _arrow_moments(name: str, values: Any) -> TypedColumn:
+    """Convert a column of moments; those outside the years 1 to 9999 become missing."""
     unit = values.type.unit
     ticks = values.cast(pa.int64()).fill_null(NO_MOMENT).to_numpy()
     seconds = ticks / TICKS_A_SECOND[unit]
+
     is_representable = (seconds >= FIRST_SECOND) & (seconds < LAST_SECOND)
     moments = np.where(is_representable, ticks, NO_MOMENT).astype(f"datetime64[{unit}]")
     return from_dates(name, pd.Series(moments.astype("datetime64[us]")))
 
 
-def _is_number(kind: Any) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+def _is_number(arrow_type: Any) -> bool:
+    """Return whether an Arrow type holds integers, floats or decimals."""
+    types = pa.types
+    return bool(types.is_integer(arrow_type) or types.is_floating(arrow_type) or types.is_decimal(arrow_type))
 
 
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+def _is_text(arrow_type: Any) -> bool:
+    """Return whether an Arrow type holds texts, in any of its three layouts."""
+    types = pa.types
+    return bool(types.is_string(arrow_type) or types.is_large_string(arrow_type) or types.is_string_view(arrow_type))
 
 
-ARROW_KINDS: Final[tuple[tuple[Callable[[Any], bool], Callable[[str, Any], TypedColumn]], ...]] = (
+ARROW_CONVERTERS: Final[tuple[tuple[Callable[[Any], bool], Callable[[str, Any], TypedColumn]], ...]] = (
     (pa.types.is_boolean, _arrow_booleans),
     (_is_number, _arrow_numbers),
     (_is_text, _arrow_texts),
     (pa.types.is_date, _arrow_days),
-    (pa.types.is_timestamp, _arrow_dates),
+    (pa.types.is_timestamp, _arrow_moments),
 )
 
 READERS: Final[dict[str, Callable[[BinaryIO], tuple[list[str], list[TypedColumn]]]]] = {

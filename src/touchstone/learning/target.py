@@ -34,7 +34,7 @@ class Target:
     rows: Indices = field(repr=False)
     classes: tuple[Cell, ...] = ()
     missing: int = 0
-    rare_classes: tuple[tuple[Cell, int], ...] = ()  # Classes too rare to be learned, with their numbers of rows.
+    rare_classes: tuple[tuple[Cell, int], ...] = ()  # The classes too rare to be learned, with their numbers of rows.
 
     @property
     def is_classification(self) -> bool:
@@ -43,10 +43,10 @@ class Target:
 
 
 def read_target(table: Table, name: str, task: Task = Task.AUTO, metric: str | None = None) -> Target:
-    """Read the target column of a table.
+    """Read the column to predict, either as class codes or as numbers.
 
-    An automatic task is the one that the metric belongs to, or else the one that the column's values suggest. Raises
-    `LearningError` when the column does not suit the task.
+    An automatic task becomes the one that the metric belongs to or, without a metric, the one that the column's values
+    suggest. Raises `LearningError` if the column does not suit the task or has too few usable values.
     """
     column = table.columns[name]
     if column.kind is ColumnKind.UNSUPPORTED or column.missing == len(table.frame):
@@ -54,14 +54,18 @@ def read_target(table: Table, name: str, task: Task = Task.AUTO, metric: str | N
 
     is_classification = _choose_task(column, task, metric) is Task.CLASSIFICATION
     target = _read_classes(table, column) if is_classification else _read_numbers(table, column)
-    if len(target.rows) < MIN_ROWS:
-        raise LearningError("too_few_rows", rows=len(target.rows), minimum=MIN_ROWS)
+
+    usable_rows = len(target.rows)
+    if usable_rows < MIN_ROWS:
+        raise LearningError("too_few_rows", rows=usable_rows, minimum=MIN_ROWS)
     return target
 
 
 def _choose_task(column: ColumnSchema, requested: Task, metric: str | None) -> Task:
+    """Return the task of a training; raise `LearningError` if the metric belongs to another than the requested one."""
     if metric is None:
-        return requested if requested is not Task.AUTO else _guess_task(column)
+        return _guess_task(column) if requested is Task.AUTO else requested
+
     task_of_metric = METRIC_BY_NAME[metric].task
     if requested not in (Task.AUTO, task_of_metric):
         raise LearningError("metric_task_mismatch", field="metric", name=metric, task=str(requested))
@@ -69,7 +73,7 @@ def _choose_task(column: ColumnSchema, requested: Task, metric: str | None) -> T
 
 
 def _guess_task(column: ColumnSchema) -> Task:
-    """Take numbers for quantities, unless they are integers of few different values."""
+    """Return regression for numbers, unless they are integers of few different values; otherwise classification."""
     if column.kind not in (ColumnKind.NUMBER, ColumnKind.IDENTIFIER):
         return Task.CLASSIFICATION
     if column.kind is ColumnKind.NUMBER and column.integral and column.distinct <= MAX_INTEGER_CLASSES:
@@ -78,9 +82,11 @@ def _guess_task(column: ColumnSchema) -> Task:
 
 
 def _read_numbers(table: Table, column: ColumnSchema) -> Target:
+    """Read the numbers to predict, without the rows in which they are missing."""
     cells = table.frame[column.name]
     if cells.dtype.kind != "f":
         raise LearningError("target_not_numeric", field="target", name=column.name)
+
     numbers = cells.to_numpy(dtype=np.float64)
     rows = np.flatnonzero(~np.isnan(numbers))
     if len(np.unique(numbers[rows])) < 2:
@@ -89,29 +95,36 @@ def _read_numbers(table: Table, column: ColumnSchema) -> Target:
 
 
 def _read_classes(table: Table, column: ColumnSchema) -> Target:
-    labels = np.array([_class_label(column, cell) for cell in table.frame[column.name]], dtype=object)
-    is_present = np.array([label is not None for label in labels])
-    names, counts = np.unique(labels[is_present], return_counts=True)
+    """Read the classes to predict, without the rows whose class is missing or too rare to be learned.
 
-    is_frequent = counts >= MIN_CLASS_ROWS
-    classes = tuple(names[is_frequent].tolist())
-    _check_class_count(column.name, learnable=len(classes), present=len(names))
+    Classes are numbered in the order of their names. Raises `LearningError` if fewer than two of them can be learned,
+    or if there are too many.
+    """
+    class_of_row = np.array([_class_label(column, cell) for cell in table.frame[column.name]], dtype=object)
+    is_present = np.array([label is not None for label in class_of_row])
+    present_classes, rows_per_class = np.unique(class_of_row[is_present], return_counts=True)
 
-    code_by_class = {name: code for code, name in enumerate(classes)}
-    rows = np.array([row for row in np.flatnonzero(is_present) if labels[row] in code_by_class], dtype=np.intp)
+    is_learnable = rows_per_class >= MIN_CLASS_ROWS
+    classes = tuple(present_classes[is_learnable].tolist())
+    rare_classes = zip(present_classes[~is_learnable].tolist(), rows_per_class[~is_learnable].tolist(), strict=True)
+    _check_class_count(column.name, learnable=len(classes), present=len(present_classes))
+
+    code_by_class = {label: code for code, label in enumerate(classes)}
+    rows = np.array([row for row in np.flatnonzero(is_present) if class_of_row[row] in code_by_class], dtype=np.intp)
+    codes = np.array([code_by_class[label] for label in class_of_row[rows]], dtype=np.intp)
     return Target(
         name=column.name,
         task=Task.CLASSIFICATION,
-        values=np.array([code_by_class[label] for label in labels[rows]], dtype=np.intp),
+        values=codes,
         rows=rows,
         classes=classes,
         missing=int((~is_present).sum()),
-        rare_classes=tuple(zip(names[~is_frequent].tolist(), counts[~is_frequent].tolist(), strict=True)),
+        rare_classes=tuple(rare_classes),
     )
 
 
 def _check_class_count(name: str, *, learnable: int, present: int) -> None:
-    """Refuse a target with fewer than two learnable classes, or with too many."""
+    """Raise `LearningError` for a target with fewer than two learnable classes, or with too many."""
     if learnable < 2 <= present:
         raise LearningError("target_classes_too_rare", field="target", name=name, minimum=MIN_CLASS_ROWS)
     if learnable < 2:
@@ -123,7 +136,7 @@ def _check_class_count(name: str, *, learnable: int, present: int) -> None:
 
 
 def _class_label(column: ColumnSchema, cell: Any) -> Cell:
-    """Return a class as JSON: numbers stay numbers, a missing value is None, everything else is text."""
+    """Return the class of a cell as JSON: numbers stay numbers, a missing value is None, everything else is text."""
     if isinstance(cell, str):
         return None if cell == MISSING else cell
     if cell != cell:  # Only NaN and NaT differ from themselves.

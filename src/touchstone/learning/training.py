@@ -22,7 +22,7 @@ from touchstone.learning import model_artifact
 from touchstone.learning.algorithms import BASELINE
 from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult, prepare_experiment
-from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, to_builtins
+from touchstone.learning.interfaces import DataFile, Json, Outcome, Phase, Report, StepwiseProgress, to_builtins
 from touchstone.learning.model_card import model_card
 from touchstone.learning.model_search import (
     best_position,
@@ -37,35 +37,38 @@ from touchstone.learning.splits import Fold, inner_folds
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.training_result import build_training_result
 
-SEARCH_ROWS: Final = 20_000  # Trials are compared on at most so many rows; the winner learns from all of them.
-SEARCH_START: Final = 5.0  # Percentages of the progress between which the search runs.
-SEARCH_END: Final = 85.0
+SEARCH_ROWS: Final = 20_000  # Trials are compared on at most this many rows; the winner learns from all of them.
+PERCENT_BEFORE_SEARCH: Final = 5.0
+PERCENT_AFTER_SEARCH: Final = 85.0
+PERCENT_BEFORE_WRITING: Final = 95.0
 
 
 def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, report: Report) -> Outcome:
-    """Search for the best model, measure it, and write it into `scratch`.
+    """Search for the best model for a table, measure it on rows it has not seen, and write it into `scratch`.
 
     The result holds `model, metrics {holdout|folds, baseline}, leaderboard, group_metrics, profile, charts, warnings,
-    stopped_by`; the artifacts are `model.skops` and `model_card.md`. Raises `LearningError`.
+    stopped_by`; the artifacts are `model.skops` and `model_card.md`. Raises `LearningError` if the request does not fit
+    the table.
     """
+    # One thread, because the order in which several threads add numbers up would change the model.
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
         experiment = prepare_experiment(request, read_table(file))
 
         search = _search(experiment, report)
 
-        report(SEARCH_END, Phase.EVALUATING, step=0, total_steps=1, message="measuring_model")
+        report(PERCENT_AFTER_SEARCH, Phase.EVALUATING, step=0, total_steps=1, message="measuring_model")
         result = to_builtins(build_training_result(experiment, search, file.declared))
         pipeline = _final_pipeline(experiment, search)
 
-        report(95.0, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")
+        report(PERCENT_BEFORE_WRITING, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")
         return _write_artifacts(experiment, result, pipeline, scratch)
 
 
 def preflight(request: TrainingRequest, file: DataFile) -> Json:
-    """Check a training as far as possible without learning, and return `{rows, columns, sha256}` of its table.
+    """Check a training as far as possible without learning, so that it can be refused before it is queued.
 
-    Raises `LearningError`.
+    Returns `{rows, columns, sha256}` of the table. Raises `LearningError` if the training would fail.
     """
     with suppress_numeric_warnings():
         table = read_table(file)
@@ -73,56 +76,66 @@ def preflight(request: TrainingRequest, file: DataFile) -> Json:
         return table.summary
 
 
-class _SearchProgress:
-    """Reports each scored trial as a step of the whole search."""
+class _TrialCounter:
+    """A count of the trials that all folds together have scored, which reports each one as progress."""
 
-    def __init__(self, report: Report, total_steps: int) -> None:
-        self._report = report
-        self._total_steps = total_steps
-        self._step = 0
+    def __init__(self, progress: StepwiseProgress) -> None:
+        self._progress = progress
+        self._trials = 0
 
-    def advance(self) -> None:
-        """Report one more step."""
-        self._step += 1
-        percent = SEARCH_START + (SEARCH_END - SEARCH_START) * self._step / self._total_steps
-        self._report(
-            percent, Phase.SEARCHING, step=self._step, total_steps=self._total_steps, message="searching_models"
-        )
+    def count_trial(self) -> None:
+        """Count and report one more trial."""
+        self._trials += 1
+        self._progress.report_step(self._trials)
 
-    def skip_to(self, step: int) -> None:
+    def skip_to(self, trials: int) -> None:
         """Count the trials that a fold had no time for as done."""
-        self._step = step
+        self._trials = trials
 
 
 def _search(experiment: Experiment, report: Report) -> SearchResult:
-    """Compare the trials on every outer fold; each fold gets an equal share of the time."""
+    """Compare the trials on every outer fold, and report progress after each trial.
+
+    The time budget is divided equally: fold n of k must end when n/k of the budget have passed.
+    """
     started = time.monotonic()
     fold_count = len(experiment.folds)
     trial_count = len(experiment.trials)
-    progress = _SearchProgress(report, total_steps=trial_count * fold_count)
+    counter = _TrialCounter(
+        StepwiseProgress(
+            report,
+            Phase.SEARCHING,
+            message="searching_models",
+            start_percent=PERCENT_BEFORE_SEARCH,
+            end_percent=PERCENT_AFTER_SEARCH,
+            total_steps=trial_count * fold_count,
+        )
+    )
 
     results = []
     for number, fold in enumerate(experiment.folds, start=1):
         deadline = started + experiment.request.budget.max_runtime_seconds * number / fold_count
-        results.append(_search_fold(experiment, fold, deadline, progress))
-        progress.skip_to(number * trial_count)
+        results.append(_search_fold(experiment, fold, deadline, counter))
+        counter.skip_to(number * trial_count)
     return SearchResult.from_folds(experiment, results)
 
 
-def _search_fold(experiment: Experiment, fold: Fold, deadline: float, progress: _SearchProgress) -> FoldResult:
-    """Choose the best trial on inner folds, and measure it beside the baseline on the test rows."""
+def _search_fold(experiment: Experiment, fold: Fold, deadline: float, counter: _TrialCounter) -> FoldResult:
+    """Choose the best trial on inner folds of the training rows, and measure it beside the baseline on the test rows.
+
+    The test rows take no part in the choice, so they show how the chosen model does on rows it has never met.
+    """
     data = experiment.data
-    scores = score_trials(
-        data,
-        experiment.trials,
-        inner_folds(data.target, fold.train, experiment.times, seed=experiment.request.seed, limit=SEARCH_ROWS),
-        deadline=deadline,
-        on_trial_scored=progress.advance,
+    validation_folds = inner_folds(
+        data.target, fold.train, experiment.times, seed=experiment.request.seed, limit=SEARCH_ROWS
     )
-    winner = experiment.trials[best_position(data.metric, scores)]
+    scores = score_trials(
+        data, experiment.trials, validation_folds, deadline=deadline, on_trial_scored=counter.count_trial
+    )
+    best_trial = experiment.trials[best_position(data.metric, scores)]
 
     encoded = encode_fold(data, fold)
-    model = fit_trial(data, winner, encoded)
+    model = fit_trial(data, best_trial, encoded)
     baseline = fit_trial(data, BASELINE, encoded)
     return FoldResult(
         validation_scores=tuple(scores),
@@ -133,9 +146,13 @@ def _search_fold(experiment: Experiment, fold: Fold, deadline: float, progress: 
 
 
 def _final_pipeline(experiment: Experiment, search: SearchResult) -> Pipeline:
-    """Return the model to store, as a pipeline that takes source columns."""
+    """Return the model to store, as a pipeline that takes source columns.
+
+    After a single split this is the model that was measured. After k folds, the best trial is fitted on all rows.
+    """
     if not experiment.is_cross_validated:
         return search.folds[0].pipeline
+
     every_row = np.arange(len(experiment.target.values))
     encoded = encode_fold(experiment.data, Fold(train=every_row, test=every_row[:1]))
     model = fit_trial(experiment.data, search.best_trial, encoded)
@@ -143,6 +160,7 @@ def _final_pipeline(experiment: Experiment, search: SearchResult) -> Pipeline:
 
 
 def _write_artifacts(experiment: Experiment, result: Json, pipeline: Pipeline, scratch: Path) -> Outcome:
+    """Write the model and its card into `scratch`, and add the digest of the model to the result."""
     record = _model_record(experiment, result)
     model = model_artifact.write_artifact(scratch, "model.skops", model_artifact.dump(pipeline, record))
     card = model_artifact.write_artifact(scratch, "model_card.md", model_card(result, record).encode())
@@ -152,7 +170,10 @@ def _write_artifacts(experiment: Experiment, result: Json, pipeline: Pipeline, s
 
 
 def _model_record(experiment: Experiment, result: Json) -> Json:
-    """Return what is stored inside the model file, so that it can predict and be explained later."""
+    """Return the record that is stored inside the model file, so that the model can predict and be explained later.
+
+    It holds only JSON values, and says on what and how the model was trained.
+    """
     request = experiment.request
     data = experiment.data
     return {

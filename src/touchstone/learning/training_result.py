@@ -32,15 +32,17 @@ from touchstone.learning.requests import chosen_features
 from touchstone.learning.splits import Fold, held_out_positions
 from touchstone.learning.table_profile import profile_table
 
-MAX_LISTED_VALUES: Final = 200  # A form can tell a misspelt value only where all values are listed.
+MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
 LEARNING_CURVE_SHARES: Final = (0.15, 0.3, 0.6, 1.0)
 LEARNING_CURVE_ROWS: Final = 20_000
+MIN_LEARNING_CURVE_ROWS: Final = 10
 
 
 def build_training_result(experiment: Experiment, search: SearchResult, declared: Mapping[str, Any]) -> Json:
-    """Return the result of a training in the words of the contract.
+    """Return the result of a training as the API documents it.
 
-    `declared` holds the attributes that the dataset's record declares, to be set beside the measured ones.
+    `declared` holds the attributes that the dataset's record declares; the profile compares them with the measured
+    ones.
     """
     predictions = concatenate([fold.predictions for fold in search.folds])
     metrics = _metrics(experiment, search)
@@ -48,46 +50,55 @@ def build_training_result(experiment: Experiment, search: SearchResult, declared
     leaderboard = _leaderboard(experiment, search)
     roles = _column_roles(experiment)
     stopped_by = _stopped_by(experiment, search)
+
+    charts = {
+        **_quality_charts(experiment, search.best_trial, predictions),
+        **_comparison_charts(experiment, leaderboard, groups),
+    }
+    warnings = [
+        *training_warnings.data_warnings(experiment.table, experiment.target, experiment.request),
+        *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
+        *training_warnings.feature_warnings(experiment.data, roles),
+        *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
+        *training_warnings.budget_warnings(stopped_by),
+    ]
     return {
         "model": _model(experiment, search.best_trial),
         "metrics": metrics,
         "leaderboard": leaderboard,
         "group_metrics": groups,
         "profile": profile_table(experiment.table, roles, declared, experiment.target.name),
-        "charts": {
-            **_quality_charts(experiment, search.best_trial, predictions),
-            **_comparison_charts(experiment, leaderboard, groups),
-        },
-        "warnings": [
-            *training_warnings.data_warnings(experiment.table, experiment.target, experiment.request),
-            *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
-            *training_warnings.feature_warnings(experiment.data, roles),
-            *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
-            *training_warnings.budget_warnings(stopped_by),
-        ],
+        "charts": charts,
+        "warnings": warnings,
         "stopped_by": stopped_by,
     }
 
 
 def _metrics(experiment: Experiment, search: SearchResult) -> Json:
-    """Return the winner's metrics and, computed alike, those of the baseline."""
+    """Return the metrics of the chosen model and of the baseline, both measured on the same test rows.
+
+    They are summarised under `folds` after a cross-validation, and under `holdout` after a single split.
+    """
     target = experiment.target
+    metric = experiment.data.metric
     if experiment.is_cross_validated:
         return {
-            "metric": experiment.data.metric,
+            "metric": metric,
             "folds": summarize_folds(target, [fold.predictions for fold in search.folds]),
             "baseline": summarize_folds(target, [fold.baseline_predictions for fold in search.folds]),
         }
+
     (fold,) = search.folds
     seed = experiment.request.seed
     return {
-        "metric": experiment.data.metric,
+        "metric": metric,
         "holdout": summarize_holdout(target, fold.predictions, seed),
         "baseline": summarize_holdout(target, fold.baseline_predictions, seed),
     }
 
 
 def _model(experiment: Experiment, trial: Trial) -> Json:
+    """Describe the chosen model: its algorithm and settings, what it predicts, and from which columns."""
     target = experiment.target
     data = experiment.data
     return {
@@ -106,43 +117,52 @@ def _model(experiment: Experiment, trial: Trial) -> Json:
 
 
 def _feature(column: ColumnSchema, frame: pd.DataFrame) -> Json:
-    """Describe a feature; a category of few different values also lists them."""
+    """Describe a feature; a category of few different values also lists them, for forms to offer."""
     feature: Json = {"name": column.name, "kind": str(column.kind)}
     is_category = column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
     if not is_category or column.distinct > MAX_LISTED_VALUES:
         return feature
+
     values = {str(cell) for cell in frame[column.name].unique() if cell != MISSING}
     return feature | {"values": sorted(values)}
 
 
 def _algorithm_label(algorithm: str) -> LocalizedText:
+    """Return the displayed name of an algorithm."""
     return localize(ALGORITHM_BY_NAME[algorithm].label)
 
 
 def _metric_label(experiment: Experiment) -> LocalizedText:
+    """Return the displayed name of the metric by which trials are compared."""
     return localize(METRIC_BY_NAME[experiment.data.metric].label)
 
 
 def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
-    """Return every trial with its validation score, best first.
+    """Return every scored trial with its validation score, the best first.
 
-    These scores come from rows that the trial did not learn from, but by which the winner was chosen.
+    The trials did not learn from the validation rows, but these rows decided which trial won, so the scores are a
+    little too good. The metrics of the result are measured on other rows.
     """
-    means = search.scores.mean(axis=0)
-    order = np.argsort(-metric_sign(experiment.data.metric) * means, kind="stable")
-    return [
-        {
-            "rank": rank,
-            "algorithm": experiment.trials[position].algorithm,
-            "label": _algorithm_label(experiment.trials[position].algorithm),
-            "settings": dict(experiment.trials[position].settings),
-            "score": _score_range(search.scores[:, position]),
-        }
-        for rank, position in enumerate(order.tolist(), start=1)
-    ]
+    mean_scores = search.scores.mean(axis=0)
+    best_first = np.argsort(-metric_sign(experiment.data.metric) * mean_scores, kind="stable")
+
+    entries = []
+    for rank, position in enumerate(best_first.tolist(), start=1):
+        trial = experiment.trials[position]
+        entries.append(
+            {
+                "rank": rank,
+                "algorithm": trial.algorithm,
+                "label": _algorithm_label(trial.algorithm),
+                "settings": dict(trial.settings),
+                "score": _score_range(search.scores[:, position]),
+            }
+        )
+    return entries
 
 
 def _score_range(scores: npt.NDArray[np.float64]) -> Json:
+    """Return the mean, the lowest and the highest of a trial's scores over the folds."""
     return {
         "mean": finite_or_none(float(scores.mean())),
         "low": finite_or_none(float(scores.min())),
@@ -151,24 +171,30 @@ def _score_range(scores: npt.NDArray[np.float64]) -> Json:
 
 
 def _group_metrics(experiment: Experiment, predictions: Predictions) -> list[Json]:
+    """Return the metrics of every group of the sensitive columns, measured on the test rows of all folds."""
     names = list(experiment.request.sensitive_features)
     columns = [experiment.table.columns[name] for name in names]
-    rows = experiment.target.rows[held_out_positions(experiment.folds)]
-    return group_metrics(columns, experiment.table.frame[names].iloc[rows], predictions)
+
+    test_rows = experiment.target.rows[held_out_positions(experiment.folds)]
+    return group_metrics(columns, experiment.table.frame[names].iloc[test_rows], predictions)
 
 
 def _column_roles(experiment: Experiment) -> dict[str, Json]:
-    """Return the role of every column (`target`, `feature`, `left_out`, `excluded`) and why it was left out."""
+    """Return the role of every column of the table as `{name: {role, reason}}`.
+
+    A column is the `target`, a `feature`, `excluded` by the request, or `left_out` because nothing can be learned from
+    it; only then there is a reason.
+    """
     table = experiment.table
-    features = {column.name for column in experiment.data.columns}
-    chosen = set(chosen_features(experiment.request, list(table.columns)))
+    feature_names = {column.name for column in experiment.data.columns}
+    chosen_names = set(chosen_features(experiment.request, list(table.columns)))
 
     def role_of(name: str) -> Json:
         if name == experiment.target.name:
             return {"role": "target", "reason": None}
-        if name in features:
+        if name in feature_names:
             return {"role": "feature", "reason": None}
-        if name in chosen:
+        if name in chosen_names:
             return {"role": "left_out", "reason": exclusion_reason(table.columns[name], len(table.frame))}
         return {"role": "excluded", "reason": None}
 
@@ -176,15 +202,21 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
 
 
 def _quality_charts(experiment: Experiment, trial: Trial, predictions: Predictions) -> Json:
+    """Return the charts that show how good the predictions on the test rows are; they depend on the task.
+
+    The learning curve is included, for which models of the trial are fitted on fewer rows.
+    """
     points = _learning_curve(experiment, trial)
     learning_curve = evaluation_charts.learning_curve_chart(points, _metric_label(experiment))
+
     if not experiment.target.is_classification:
         return {
             "predicted_actual": evaluation_charts.predicted_actual_chart(predictions),
             "residuals": evaluation_charts.residuals_chart(predictions),
             "learning_curve": learning_curve,
         }
-    class_names = [str(name) for name in experiment.target.classes]
+
+    class_names = [str(label) for label in experiment.target.classes]
     return {
         "confusion": evaluation_charts.confusion_chart(predictions, class_names),
         "roc": evaluation_charts.roc_chart(predictions, class_names),
@@ -195,8 +227,10 @@ def _quality_charts(experiment: Experiment, trial: Trial, predictions: Predictio
 
 
 def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], groups: Sequence[Json]) -> Json:
+    """Return the charts that compare algorithms, and the groups of each sensitive column."""
     group_charts = {
-        f"group_metrics_{number}": evaluation_charts.group_chart(column) for number, column in enumerate(groups, 1)
+        f"group_metrics_{number}": evaluation_charts.group_chart(column)
+        for number, column in enumerate(groups, start=1)
     }
     return {
         "leaderboard": evaluation_charts.leaderboard_chart(leaderboard, _metric_label(experiment)),
@@ -205,24 +239,35 @@ def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], grou
 
 
 def _learning_curve(experiment: Experiment, trial: Trial) -> list[LearningCurvePoint]:
-    """Refit the trial on growing shares of the first fold's training rows, and score each model."""
+    """Refit a trial on growing shares of the first fold's training rows, and score each model on the test rows.
+
+    A share whose rows all belong to one class is skipped, because nothing can be learned from it.
+    """
     fold = experiment.folds[0]
-    shuffled = np.random.default_rng(experiment.request.seed).permutation(fold.train)[:LEARNING_CURVE_ROWS]
+    rng = np.random.default_rng(experiment.request.seed)
+    shuffled_rows = rng.permutation(fold.train)[:LEARNING_CURVE_ROWS]
 
     points = []
     for share in LEARNING_CURVE_SHARES:
-        rows = max(10, int(share * len(shuffled)))
-        smaller_fold = Fold(np.sort(shuffled[:rows]), fold.test)
+        row_count = max(MIN_LEARNING_CURVE_ROWS, int(share * len(shuffled_rows)))
+        smaller_fold = Fold(train=np.sort(shuffled_rows[:row_count]), test=fold.test)
         if not has_single_class(experiment.target, smaller_fold):
             points.append(_learning_curve_point(experiment, trial, smaller_fold))
     return points
 
 
 def _learning_curve_point(experiment: Experiment, trial: Trial, fold: Fold) -> LearningCurvePoint:
+    """Fit a trial on the training rows of a fold, and score it on both its training and its test rows."""
     data = experiment.data
     encoded = encode_fold(data, fold)
     model = fit_trial(data, trial, encoded)
-    training_rows_as_test = EncodedFold(encoded.preparation, encoded.train, encoded.train, Fold(fold.train, fold.train))
+
+    training_rows_as_test = EncodedFold(
+        preparation=encoded.preparation,
+        train=encoded.train,
+        test=encoded.train,
+        fold=Fold(train=fold.train, test=fold.train),
+    )
     return LearningCurvePoint(
         rows=len(fold.train),
         training_score=compute_metric(data.metric, predict_fold(data, model, training_rows_as_test)),
@@ -231,15 +276,20 @@ def _learning_curve_point(experiment: Experiment, trial: Trial, fold: Fold) -> L
 
 
 def _stopped_by(experiment: Experiment, search: SearchResult) -> str:
-    """Return what ended the search: `time`, `space` (nothing was left to try), or the number of `trials`."""
-    planned = len(experiment.trials)
-    if any(len(fold.validation_scores) < planned for fold in search.folds):
+    """Return why the search ended.
+
+    It ran out of `time`, had tried the whole `space` of settings, or had reached the requested number of `trials`.
+    """
+    planned_trials = len(experiment.trials)
+    if any(len(fold.validation_scores) < planned_trials for fold in search.folds):
         return "time"
 
-    is_classification = experiment.target.is_classification
-    seed = experiment.request.seed
-    available = sum(
-        len(search_space(name, classification=is_classification, seed=seed))
-        for name in experiment.request.chosen_algorithms
-    )
-    return "space" if planned == available else "trials"
+    possible_trials = 0
+    for algorithm in experiment.request.chosen_algorithms:
+        space = search_space(
+            algorithm,
+            classification=experiment.target.is_classification,
+            seed=experiment.request.seed,
+        )
+        possible_trials += len(space)
+    return "space" if planned_trials == possible_trials else "trials"

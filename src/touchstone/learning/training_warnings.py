@@ -26,43 +26,54 @@ MOSTLY_MISSING: Final = 0.5
 LEAKAGE_SCORE: Final = 0.98
 LEAKAGE_ROWS: Final = 2_000
 LEAKAGE_COLUMNS: Final = 500
+NUMBER_FOR_MISSING: Final = -1e9  # A value that a tree can separate from all others.
 MAX_NAMES: Final = 20
 
 
 def data_warnings(table: Table, target: Target, request: TrainingRequest) -> Iterator[Json]:
-    """Yield the warnings about the table and its target."""
+    """Yield the warnings about the table and its target, which are independent of any model."""
     yield from _target_warnings(target)
-    for name in table.frame.columns:
-        yield from _column_warnings(table.columns[name], len(table.frame))
+    for column in table.columns.values():
+        yield from _column_warnings(column, rows=len(table.frame))
+
     if table.renamed:
         yield _warning("columns_renamed", names=sorted(table.renamed)[:MAX_NAMES])
 
-    duplicates = int(table.frame.duplicated().sum())
-    if duplicates:
-        yield _warning("duplicate_rows", rows=duplicates)
+    duplicate_rows = int(table.frame.duplicated().sum())
+    if duplicate_rows:
+        yield _warning("duplicate_rows", rows=duplicate_rows)
 
+    # With a random split, a model may learn from rows that are later than those it is tested on.
     dates = [column.name for column in table.columns.values() if column.kind is ColumnKind.DATE]
     if dates and request.split.strategy is not Strategy.TIME:
         yield _warning("dates_split_at_random", name=dates[0])
 
 
 def unseen_class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Json]:
-    """Yield a warning when test rows have a class without training rows, as happens when classes come with time."""
+    """Yield a warning if test rows have a class that no training row has, as can happen in a split by time."""
     if not target.is_classification:
         return
-    unseen: set[int] = set()
+
+    unseen_codes: set[int] = set()
     for fold in folds:
-        unseen |= set(target.values[fold.test].tolist()) - set(target.values[fold.train].tolist())
-    if unseen:
-        names = [str(target.classes[code]) for code in sorted(unseen)]
+        test_codes = set(target.values[fold.test].tolist())
+        training_codes = set(target.values[fold.train].tolist())
+        unseen_codes |= test_codes - training_codes
+
+    if unseen_codes:
+        names = [str(target.classes[code]) for code in sorted(unseen_codes)]
         yield _warning("classes_never_learned", names=names[:MAX_NAMES])
 
 
 def feature_warnings(data: TrainingData, roles: Mapping[str, Json]) -> Iterator[Json]:
-    """Yield warnings about columns that were left out, and about features that reveal the target on their own."""
+    """Yield warnings about columns that were left out, and about features that reveal the target on their own.
+
+    A feature that predicts the target almost perfectly is often a consequence of it, and then not known in practice.
+    """
     left_out = [name for name, role in roles.items() if role["role"] == "left_out"]
     if left_out:
         yield _warning("columns_left_out", names=left_out[:MAX_NAMES])
+
     for column in data.columns[:LEAKAGE_COLUMNS]:
         score = _single_feature_score(data, column)
         if score >= LEAKAGE_SCORE:
@@ -70,7 +81,7 @@ def feature_warnings(data: TrainingData, roles: Mapping[str, Json]) -> Iterator[
 
 
 def result_warnings(metrics: Json, groups: Sequence[Json], metric: Metric) -> Iterator[Json]:
-    """Yield warnings about the figures: no clear gain over the baseline, small groups, unequal groups."""
+    """Yield warnings about the metrics: no clear gain over the baseline, small groups, unequal groups."""
     if not _is_better_than_baseline(metrics, metric):
         yield _warning("not_better_than_baseline")
     for column in groups:
@@ -89,79 +100,110 @@ def _warning(code: str, **facts: Any) -> Json:
 
 
 def _target_warnings(target: Target) -> Iterator[Json]:
+    """Yield the warnings about the column to predict: few rows, missing values, rare and unequal classes."""
     rows = len(target.values)
     if rows < FEW_ROWS:
         yield _warning("few_rows", rows=rows)
     if target.missing:
         yield _warning("target_missing", rows=target.missing)
+
     if target.rare_classes:
-        names = [str(name) for name, _rows in target.rare_classes]
+        names = [str(label) for label, _rows in target.rare_classes]
         yield _warning("rare_classes_left_out", names=names[:MAX_NAMES])
+
     if target.is_classification:
         yield from _imbalance_warning(target)
 
 
 def _imbalance_warning(target: Target) -> Iterator[Json]:
-    counts = np.bincount(target.values)
-    code = int(counts.argmin())
+    """Yield a warning if the rarest class is rare both absolutely and compared with the other classes."""
+    rows_per_class = np.bincount(target.values)
+    rarest_code = int(rows_per_class.argmin())
+    rarest_rows = int(rows_per_class[rarest_code])
+
+    # A small share is to be expected of each of many classes, so it must also be less than half of an even share.
     rows = len(target.values)
-    rarest = int(counts[code])
-    # A rare class among many is expected; it must also have less than half of an even share.
-    if rarest < RARE_SHARE * rows and rarest * len(counts) < rows / 2:
-        percent = round(100 * rarest / rows, 1)
-        yield _warning("class_imbalance", name=str(target.classes[code]), rows=rarest, percent=percent)
+    rows_of_even_share = rows / len(rows_per_class)
+    if rarest_rows < RARE_SHARE * rows and rarest_rows < rows_of_even_share / 2:
+        percent = round(100 * rarest_rows / rows, 1)
+        yield _warning("class_imbalance", name=str(target.classes[rarest_code]), rows=rarest_rows, percent=percent)
 
 
 def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
+    """Yield the warnings about the cells of one column: mixed types, infinite numbers, many missing values."""
     if column.mixed:
         yield _warning("mixed_column", name=column.name, cells=column.mixed)
     if column.infinite:
         yield _warning("infinite_values", name=column.name, cells=column.infinite)
-    if MOSTLY_MISSING * rows < column.missing < rows and column.kind is not ColumnKind.UNSUPPORTED:
+
+    is_mostly_missing = MOSTLY_MISSING * rows < column.missing < rows
+    if is_mostly_missing and column.kind is not ColumnKind.UNSUPPORTED:
         yield _warning("mostly_missing", name=column.name, percent=round(100 * column.missing / rows))
 
 
 def _single_feature_score(data: TrainingData, column: ColumnSchema) -> float:
-    """Return how well a shallow tree on this column alone predicts rows that it has not seen."""
+    """Return how well this column alone predicts the target, by the default metric of the task.
+
+    A shallow tree learns from one half of a sample of the rows, and is scored on the other half.
+    """
     if column.kind is ColumnKind.TEXT or column.distinct < 2:
         return 0.0
+
     target = data.target
     rows = np.random.default_rng(0).permutation(len(target.values))[:LEAKAGE_ROWS]
-    numbers = _as_numbers(column, data.frame[column.name].iloc[rows])
-    half = len(rows) // 2
+    training_rows, test_rows = np.split(rows, [len(rows) // 2])
+    features = _as_numbers(column, data.frame[column.name].iloc[rows])
+    training_features, test_features = np.split(features, [len(rows) // 2])
 
     tree_class = DecisionTreeClassifier if target.is_classification else DecisionTreeRegressor
-    tree = tree_class(max_depth=8, max_leaf_nodes=32, random_state=0).fit(numbers[:half], target.values[rows[:half]])
-    predicted = tree.predict(numbers[half:])
-    predictions = Predictions(target.values[rows[half:]], predicted, len(target.classes))
+    tree = tree_class(max_depth=8, max_leaf_nodes=32, random_state=0)
+    tree.fit(training_features, target.values[training_rows])
+
+    predictions = Predictions(
+        truth=target.values[test_rows],
+        predicted=tree.predict(test_features),
+        class_count=len(target.classes),
+    )
     return compute_metric(DEFAULT_METRIC[target.task], predictions)
 
 
 def _as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:
     """Return a column as a matrix of one column: numbers as they are, words as the ranks of their values."""
     if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
-        return np.nan_to_num(cells.to_numpy().astype(np.float64), nan=-1e9)[:, None]
-    return pd.factorize(cells, sort=True)[0].astype(np.float64)[:, None]
+        numbers = np.nan_to_num(cells.to_numpy().astype(np.float64), nan=NUMBER_FOR_MISSING)
+    else:
+        codes, _values = pd.factorize(cells, sort=True)
+        numbers = codes.astype(np.float64)
+    return numbers[:, None]
 
 
 def _is_better_than_baseline(metrics: Json, metric: Metric) -> bool:
-    """Return whether the whole interval of the metric lies on the good side of the baseline's value.
+    """Return whether the model is clearly better than the baseline, which ignores all features.
 
-    An undefined figure proves nothing against the model.
+    The whole confidence interval of the model's metric must lie on the good side of the baseline's value. If one of
+    the two is undefined, nothing can be said against the model, and the result is True.
     """
-    own = (metrics.get("holdout") or metrics["folds"])[metric.name]
+    own_metrics = metrics.get("holdout") or metrics["folds"]
+    own = own_metrics[metric.name]
     baseline = metrics["baseline"][metric.name]
-    bound = own["low" if metric.greater_is_better else "high"]
-    level = baseline.get("value", baseline.get("mean"))
-    if bound is None or level is None:
+
+    # A single split reports a value, several folds report a mean.
+    baseline_value = baseline.get("value", baseline.get("mean"))
+    worst_own_value = own["low"] if metric.greater_is_better else own["high"]
+    if worst_own_value is None or baseline_value is None:
         return True
-    return bool(bound > level if metric.greater_is_better else bound < level)
+
+    if metric.greater_is_better:
+        return bool(worst_own_value > baseline_value)
+    return bool(worst_own_value < baseline_value)
 
 
 def _group_warnings(column: Json) -> Iterator[Json]:
-    small = [group for group in column["groups"] if group["too_small"]]
-    if small:
-        yield _small_groups_warning(column["column"], small)
+    """Yield the warnings about the groups of one sensitive column: small groups, and clearly unequal accuracies."""
+    small_groups = [group for group in column["groups"] if group["too_small"]]
+    if small_groups:
+        yield _small_groups_warning(column["column"], small_groups)
+
     gap = column["gaps"].get("accuracy", {})
     if gap.get("certain"):
         yield _warning("group_gap", name=column["column"], difference=gap["difference"])
@@ -178,5 +220,6 @@ def _small_groups_warning(column: str, groups: Sequence[Json]) -> Json:
 
 
 def _group_name(group: Json, locale: str) -> str:
+    """Return the name of a group and its number of rows."""
     name = localize(MISSING_VALUE)[locale] if group["group"] is None else group["group"]
     return f"{name} ({group['rows']})"
