@@ -23,14 +23,14 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from touchstone.learning.target import Target
 
-FOREST_SAMPLE: Final = 50_000  # A tree of a forest sees at most so many rows, which bounds the size of the model.
+FOREST_SAMPLE: Final = 50_000  # Each tree of a forest sees at most this many rows, which bounds the size of the model.
 Settings = Mapping[str, Any]
 ModelBuilder = Callable[["ModelOptions", Settings], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What all models of one training have in common; `balanced` gives every class the same weight."""
+    """The options that all models of one training share; `balanced` gives every class the same weight."""
 
     target: Target
     balanced: bool
@@ -38,7 +38,7 @@ class ModelOptions:
 
     @property
     def class_weights(self) -> dict[str, Any]:
-        """The keyword argument that weighs the classes; none for a regression."""
+        """The keyword argument by which a model weights the classes; none for a regression."""
         if not self.target.is_classification:
             return {}
         return {"class_weight": "balanced" if self.balanced else None}
@@ -66,17 +66,20 @@ class ModelFamily:
 
 
 def _build_linear(options: ModelOptions, settings: Settings) -> Any:
+    """Build a logistic regression, or a ridge regression for numbers."""
     if options.target.is_classification:
         return LogisticRegression(max_iter=1_000, **settings, **options.class_weights)
     return Ridge(**settings)
 
 
 def _build_tree(options: ModelOptions, settings: Settings) -> Any:
+    """Build a single decision tree."""
     model_class = DecisionTreeClassifier if options.target.is_classification else DecisionTreeRegressor
     return model_class(random_state=options.seed, **settings, **options.class_weights)
 
 
 def _build_forest(options: ModelOptions, settings: Settings) -> Any:
+    """Build a random forest; its trees see a sample of the rows if there are many."""
     model_class = RandomForestClassifier if options.target.is_classification else RandomForestRegressor
     rows = len(options.target.values)
     return model_class(
@@ -90,20 +93,23 @@ def _build_forest(options: ModelOptions, settings: Settings) -> Any:
 
 
 def _build_boosting(options: ModelOptions, settings: Settings) -> Any:
+    """Build a gradient boosting model over histograms, from scikit-learn."""
     is_classification = options.target.is_classification
     model_class = HistGradientBoostingClassifier if is_classification else HistGradientBoostingRegressor
     return model_class(random_state=options.seed, **settings, **options.class_weights)
 
 
 def _build_lightgbm(options: ModelOptions, settings: Settings) -> Any:
-    lightgbm = importlib.import_module("lightgbm")  # An optional extra, so it may not be installed.
+    """Build a LightGBM model that gives the same result in every run; LightGBM is an optional package."""
+    # Imported here, because the service also runs where the package is not installed.
+    lightgbm = importlib.import_module("lightgbm")
     model_class = lightgbm.LGBMClassifier if options.target.is_classification else lightgbm.LGBMRegressor
+
+    reproducibility = {"n_jobs": 1, "deterministic": True, "force_row_wise": True}
     return model_class(
         random_state=options.seed,
-        n_jobs=1,
-        deterministic=True,
-        force_row_wise=True,
         verbose=-1,
+        **reproducibility,
         **settings,
         **options.class_weights,
     )
@@ -152,16 +158,24 @@ def build_model(trial: Trial, options: ModelOptions) -> Any:
 def search_space(algorithm: str, *, classification: bool, seed: int) -> list[Trial]:
     """Return every trial of an algorithm: its first settings, then the others in an order decided by the seed."""
     family = MODEL_FAMILIES[algorithm]
-    values = {**family.shared, **(family.classification if classification else family.regression)}
-    trials = [Trial(algorithm, dict(zip(values, choice, strict=True))) for choice in product(*values.values())]
+    values_of_task = family.classification if classification else family.regression
+    values_by_setting = {**family.shared, **values_of_task}
 
-    order = np.random.default_rng(seed).permutation(len(trials) - 1) + 1
-    return [trials[0], *(trials[position] for position in order)]
+    trials = []
+    for values in product(*values_by_setting.values()):
+        settings = dict(zip(values_by_setting, values, strict=True))
+        trials.append(Trial(algorithm, settings))
+
+    first, *others = trials
+    shuffled_positions = np.random.default_rng(seed).permutation(len(others))
+    return [first, *(others[position] for position in shuffled_positions)]
 
 
 def plan_trials(algorithms: Sequence[str], *, classification: bool, max_trials: int, seed: int) -> list[Trial]:
     """Return the trials in the order in which they are tried: one of each algorithm in turn, within the budget."""
     spaces = [search_space(name, classification=classification, seed=seed) for name in algorithms]
+
+    # An algorithm whose trials are used up contributes None to the remaining rounds.
     rounds = zip_longest(*spaces)
-    trials = [trial for round_ in rounds for trial in round_ if trial is not None]
+    trials = [trial for round_trials in rounds for trial in round_trials if trial is not None]
     return trials[:max_trials]

@@ -177,9 +177,9 @@ def _canonical_archive(data: bytes, record: Json) -> bytes:
 def _renumber(node: Any, object_numbers: dict[Any, int], file_names: dict[str, str]) -> Any:
     """Return a node of a skops schema with its objects and files numbered in the order in which they appear.
 
-    skops numbers objects by their memory addresses and names files at random, so the same model would never produce
-    the same bytes. `object_numbers` and `file_names` map the old numbers and names to the new ones. They are filled
-    on the way, so that an object keeps its number wherever it appears again.
+    skops numbers objects by their memory addresses, so the same model would never produce the same bytes.
+    `object_numbers` and `file_names` map the old numbers and names to the new ones. They are filled on the way, so
+    that an object keeps its number wherever it appears again.
     """
     if isinstance(node, list):
         return [_renumber(child, object_numbers, file_names) for child in node]

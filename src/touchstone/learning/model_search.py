@@ -53,7 +53,7 @@ class EncodedFold:
 def suppress_numeric_warnings() -> Iterator[None]:
     """Keep the warnings of the numeric libraries, such as missing convergence, out of the log.
 
-    Whatever they mean for a caller shows in the metrics.
+    What they mean for the caller is visible in the metrics.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -66,32 +66,43 @@ def select_features(frame: pd.DataFrame, target: Target, names: Sequence[str]) -
 
 
 def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
-    """Fit the preparation on the training rows of a fold, and encode its training and test rows."""
+    """Fit the preparation on the training rows of a fold, and encode its training and its test rows."""
+    training_frame = data.frame.iloc[fold.train]
+    test_frame = data.frame.iloc[fold.test]
+
     preparation = build_preparation(data.columns, data.target, data.options.seed)
-    train = preparation.fit_transform(data.frame.iloc[fold.train], data.target.values[fold.train])
-    test = encode_frame(preparation, data.frame.iloc[fold.test])
-    return EncodedFold(preparation, np.asarray(train, dtype=np.float64), test, fold)
+    # The preparation must encode training rows while it is fitted, or the target encoder would leak their targets.
+    training_matrix = preparation.fit_transform(training_frame, data.target.values[fold.train])
+    return EncodedFold(
+        preparation=preparation,
+        train=np.asarray(training_matrix, dtype=np.float64),
+        test=encode_frame(preparation, test_frame),
+        fold=fold,
+    )
 
 
 def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> Any:
     """Return the model of a trial, fitted on the training rows of a fold."""
-    return build_model(trial, data.options).fit(encoded.train, data.target.values[encoded.fold.train])
+    model = build_model(trial, data.options)
+    return model.fit(encoded.train, data.target.values[encoded.fold.train])
 
 
 def predict_fold(data: TrainingData, model: Any, encoded: EncodedFold) -> Predictions:
-    """Predict the test rows of a fold."""
+    """Predict the test rows of a fold, and return the predictions beside the true values."""
     class_count = len(data.target.classes)
     values, probabilities = predict_matrix(model, encoded.test, class_count)
     return Predictions(data.target.values[encoded.fold.test], values, class_count, probabilities)
 
 
 def predict_matrix(model: Any, matrix: Floats, class_count: int) -> tuple[npt.NDArray[Any], Floats]:
-    """Return predicted values (or class codes) and probabilities of encoded rows.
+    """Return what a fitted model predicts for encoded rows, and the probabilities of the classes.
 
-    A class that did not occur in training gets probability 0; a regression has no probabilities.
+    The predictions are numbers for a regression (a `class_count` of 0), which has no probabilities, and class codes
+    otherwise. A class that did not occur in training has the probability 0.
     """
-    if not class_count:
+    if class_count == 0:
         return np.asarray(model.predict(matrix), dtype=np.float64), np.empty((0, 0))
+
     probabilities = np.zeros((len(matrix), class_count))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
     return probabilities.argmax(axis=1), probabilities
@@ -105,28 +116,32 @@ def score_trials(
     deadline: float,
     on_trial_scored: Callable[[], None],
 ) -> list[float]:
-    """Return the mean score of each trial over the folds.
+    """Return the mean validation score of each trial over the folds, in the order of the trials.
 
-    After the deadline (a moment of `time.monotonic`) no further trial is started, but at least one is scored.
+    After the deadline (a moment of `time.monotonic`) no further trial is started, so the list can be shorter than
+    `trials`, but at least one trial is scored. `on_trial_scored` is called after each.
     """
     encoded_folds = [encode_fold(data, fold) for fold in folds]
-    scores: list[float] = []
+
+    mean_scores: list[float] = []
     for trial in trials:
-        scores.append(float(np.mean([_validation_score(data, trial, encoded) for encoded in encoded_folds])))
+        fold_scores = [_validation_score(data, trial, encoded) for encoded in encoded_folds]
+        mean_scores.append(float(np.mean(fold_scores)))
         on_trial_scored()
         if time.monotonic() > deadline:
             break
-    return scores
+    return mean_scores
 
 
 def _validation_score(data: TrainingData, trial: Trial, encoded: EncodedFold) -> float:
-    """Score one trial on one fold; a score that is not defined counts as the worst possible one."""
-    worst = -metric_sign(data.metric) * np.inf
+    """Return the score of a trial on the test rows of one fold; an undefined score counts as the worst possible one."""
+    worst_score = -metric_sign(data.metric) * np.inf
     if has_single_class(data.target, encoded.fold):
-        return worst
+        return worst_score
+
     model = fit_trial(data, trial, encoded)
     score = compute_metric(data.metric, predict_fold(data, model, encoded))
-    return score if np.isfinite(score) else worst
+    return score if np.isfinite(score) else worst_score
 
 
 def has_single_class(target: Target, fold: Fold) -> bool:

@@ -27,51 +27,68 @@ UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSU
 
 
 def exclusion_reason(column: ColumnSchema, rows: int) -> str | None:
-    """Return why nothing can be learned from a column, or None.
+    """Return why nothing can be learned from a column of a table with this many rows, or None if something can.
 
-    The reasons are `identifier`, `unsupported`, `all_missing` and `constant`.
+    The reasons are `identifier`, `unsupported`, `all_missing` and `constant`; users see them beside the column.
     """
     if column.kind in UNLEARNABLE_KINDS:
         return UNLEARNABLE_KINDS[column.kind]
     if column.missing == rows:
         return "all_missing"
-    if column.distinct <= 1 and not column.missing:
+
+    # In a column with a single value, some of whose cells are missing, the missing cells are information too.
+    if column.distinct <= 1 and column.missing == 0:
         return "constant"
     return None
 
 
 def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int) -> ColumnTransformer:
-    """Return an unfitted preparation of these columns for this target."""
+    """Return an unfitted transformer that encodes these columns as numbers, each in the way that suits its kind.
+
+    It takes a frame of the source columns and returns a dense matrix. The target only matters to categories of many
+    values, which are encoded by its mean.
+    """
     numbers = [column.name for column in columns if column.kind is ColumnKind.NUMBER]
-    categories = [column for column in columns if column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)]
-    few_values = [column.name for column in categories if column.distinct <= MANY_VALUES]
-    many_values = [column.name for column in categories if column.distinct > MANY_VALUES]
     dates = [column.name for column in columns if column.kind is ColumnKind.DATE]
     texts = [column.name for column in columns if column.kind is ColumnKind.TEXT]
+    categories = [column for column in columns if column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)]
+    small_categories = [column.name for column in categories if column.distinct <= MANY_VALUES]
+    large_categories = [column.name for column in categories if column.distinct > MANY_VALUES]
 
-    # The steps of dates and texts are numbered, since a step's name may not contain a double underscore and a column's
-    # name may.
-    steps: list[tuple[str, Any, Any]] = [
-        ("numbers", _number_encoder(), numbers),
-        ("categories", OneHotEncoder(handle_unknown="ignore", sparse_output=False), few_values),
-        ("many", _target_encoder(target, seed), many_values),
-        *((f"date_{number}", _date_encoder(), name) for number, name in enumerate(dates)),
-        *((f"text_{number}", _text_encoder(seed), name) for number, name in enumerate(texts)),
-    ]
-    steps_with_columns = [step for step in steps if step[2]]
-    return ColumnTransformer(steps_with_columns, sparse_threshold=0.0)
+    steps: list[tuple[str, Any, Any]] = []
+    if numbers:
+        steps.append(("numbers", _number_encoder(), numbers))
+    if small_categories:
+        steps.append(("categories", _one_hot_encoder(), small_categories))
+    if large_categories:
+        steps.append(("many", _target_encoder(target, seed), large_categories))
+
+    # Dates and texts have a step for each column. The steps are numbered instead of named after their columns, since
+    # scikit-learn forbids double underscores in the name of a step.
+    for index, name in enumerate(dates):
+        steps.append((f"date_{index}", _date_encoder(), name))
+    for index, name in enumerate(texts):
+        steps.append((f"text_{index}", _text_encoder(seed), name))
+
+    return ColumnTransformer(steps, sparse_threshold=0.0)
 
 
 def encoded_sources(preparation: ColumnTransformer, names: Sequence[str]) -> Indices:
-    """Return for every encoded column the position in `names` of the source column that it stems from."""
-    width = max(columns.stop for columns in preparation.output_indices_.values())
-    sources = np.full(width, -1, dtype=np.intp)
-    for step, encoder, columns in preparation.transformers_:
+    """Return for each encoded column the position in `names` of the source column that it stems from.
+
+    `preparation` must be fitted. Explanations need this to speak of source columns.
+    """
+    encoded_count = max(encoded_columns.stop for encoded_columns in preparation.output_indices_.values())
+    sources = np.full(encoded_count, -1, dtype=np.intp)
+
+    for step, encoder, step_columns in preparation.transformers_:
         if step == "remainder":
             continue
-        step_columns = [columns] if isinstance(columns, str) else list(columns)
-        positions = np.array([names.index(name) for name in step_columns], dtype=np.intp)
-        sources[preparation.output_indices_[step]] = positions[_sources_within_step(step, encoder, len(step_columns))]
+        step_names = [step_columns] if isinstance(step_columns, str) else list(step_columns)
+        positions = np.array([names.index(name) for name in step_names], dtype=np.intp)
+
+        encoded_columns = preparation.output_indices_[step]
+        sources[encoded_columns] = positions[_sources_within_step(step, encoder, len(step_names))]
     return sources
 
 
@@ -80,36 +97,53 @@ def encode_frame(preparation: ColumnTransformer, frame: pd.DataFrame) -> Floats:
     return np.asarray(preparation.transform(frame), dtype=np.float64)
 
 
-def _sources_within_step(step: str, encoder: Any, width: int) -> Indices:
-    """Return for every encoded column of a step the position of its source column among the step's columns."""
+def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:
+    """Return for each encoded column of a step the position of its source column among the columns of the step.
+
+    Each encoder has a layout of its own.
+    """
+    source_positions = np.arange(column_count)
     if step == "numbers":
-        flagged = encoder.named_steps["impute"].indicator_.features_
-        return np.concatenate([np.arange(width), flagged]).astype(np.intp)
+        # The numbers come first, then a flag for each column in which values are missing.
+        flagged_positions = encoder.named_steps["impute"].indicator_.features_
+        return np.concatenate([source_positions, flagged_positions]).astype(np.intp)
     if step == "categories":
-        return np.repeat(np.arange(width), [len(values) for values in encoder.categories_])
+        return np.repeat(source_positions, [len(values) for values in encoder.categories_])
     if step == "many":
-        # With more than two classes the target encoder makes one column per class.
-        return np.repeat(np.arange(width), len(encoder.encodings_) // width)
+        # If there are more than two classes, the target encoder makes one column per class.
+        return np.repeat(source_positions, len(encoder.encodings_) // column_count)
     return np.zeros(1, dtype=np.intp)  # Everything that a date or text step makes stems from its only column.
 
 
 def _number_encoder() -> Pipeline:
+    """Return an encoder that replaces missing numbers by the median, flags them, and standardises all numbers."""
     impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     return Pipeline([("impute", impute), ("scale", StandardScaler())])
 
 
+def _one_hot_encoder() -> OneHotEncoder:
+    """Return an encoder that makes one column per category; a category that was not in training has none."""
+    return OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+
+
 def _target_encoder(target: Target, seed: int) -> TargetEncoder:
-    # For classes the encoder detects from the codes whether they are binary, since a fold may hold two classes of
-    # three; numbers must be declared continuous, since whole numbers would be taken for classes.
+    """Return an encoder that replaces each category by the mean of the target among its rows.
+
+    Training rows are encoded by cross-fitting, so that no row contributes to its own encoding.
+    """
+    # The type of numbers must be declared, since whole numbers would be taken for classes. That of classes is detected
+    # from their codes, since a fold may contain only two classes of three, which are encoded in another way.
     target_type = "auto" if target.is_classification else "continuous"
     folds = KFold(TARGET_ENCODING_FOLDS, shuffle=True, random_state=seed)
     return TargetEncoder(target_type=target_type, cv=folds)
 
 
 def _date_encoder() -> Pipeline:
+    """Return an encoder that divides dates into their components, from the year to the hour, and the weekday."""
     components = DatetimeEncoder(resolution="hour", add_weekday=True)
     return Pipeline([("parts", components), *_number_encoder().steps])
 
 
 def _text_encoder(seed: int) -> StringEncoder:
+    """Return an encoder that condenses the words of a text into a few numbers."""
     return StringEncoder(n_components=TEXT_COMPONENTS, random_state=seed)

@@ -20,31 +20,35 @@ def build_frame(
     *,
     location: str = "rows",
 ) -> pd.DataFrame:
-    """Return a frame of the columns; a column that a row does not name is missing there.
+    """Return a frame of the columns from rows that are given as `{column: value}`.
 
-    `ignored` columns may be named without effect. `location` is the field of the request that holds the rows.
-
-    Raises `LearningError`: row_column_unknown for a name that no column has, row_value_invalid for a cell that can't
-    be read.
+    A column that a row does not name is missing there, and `ignored` columns may be named without effect. `location`
+    is the field of the request that holds the rows. Raises `LearningError`: row_column_unknown for a name that no
+    column has, row_value_invalid for a value that does not suit its column.
     """
-    _check_names(rows, {column.name for column in columns} | set(ignored), location)
-    return pd.DataFrame({column.name: _build_series(column, rows, location) for column in columns})
+    known_names = {column.name for column in columns} | set(ignored)
+    _check_names(rows, known_names, location)
+
+    values_by_column = {column.name: _read_column(column, rows, location) for column in columns}
+    return pd.DataFrame(values_by_column)
 
 
-def _check_names(rows: Sequence[Mapping[str, Cell]], known: set[str], location: str) -> None:
+def _check_names(rows: Sequence[Mapping[str, Cell]], known_names: set[str], location: str) -> None:
+    """Raise `LearningError` if a row names an unknown column; the error suggests a similar name."""
     for position, row in enumerate(rows):
         for name in row:
-            if name not in known:
+            if name not in known_names:
                 raise LearningError(
                     "row_column_unknown",
                     field=f"{location}.{position}",
                     row=position,
                     name=name,
-                    nearest=nearest(name, known),
+                    nearest=nearest(name, known_names),
                 )
 
 
-def _build_series(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], location: str) -> "pd.Series[Any]":
+def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], location: str) -> "pd.Series[Any]":
+    """Return the values that the rows have in one column."""
     cells = []
     for position, row in enumerate(rows):
         try:
