@@ -53,7 +53,7 @@ class Algorithm:
 
     @property
     def label(self) -> Text:
-        """Return the displayed name."""
+        """The displayed name in French and in English."""
         return ALGORITHM_LABELS[self.name]
 
 
@@ -62,8 +62,8 @@ class Metric:
     """A measure of quality for one task.
 
     Attributes:
-        probabilistic: it is computed from probabilities instead of predicted labels or values.
-        prevalence_free: it gives every class the same weight, so models are trained with balanced classes.
+        probabilistic: whether it is computed from probabilities instead of predicted labels or values.
+        prevalence_free: whether it gives every class the same weight; models are then trained with balanced classes.
         least: the lower bound of its values.
         most: the upper bound of its values.
     """
@@ -78,7 +78,7 @@ class Metric:
 
     @property
     def label(self) -> Text:
-        """Return the displayed name."""
+        """The displayed name in French and in English."""
         return METRIC_LABELS[self.name]
 
 
@@ -92,7 +92,7 @@ class Method:
 
     @property
     def label(self) -> Text:
-        """Return the displayed name."""
+        """The displayed name in French and in English."""
         return METHOD_LABELS[self.name]
 
 

@@ -170,6 +170,7 @@ def _averaged_over_classes(binary_metric: BinaryMetric) -> Callable[[Predictions
     """
 
     def multiclass_metric(predictions: Predictions) -> float:
+        """Return the mean of the binary metric over the classes, each measured against all others."""
         class_codes = [1] if predictions.class_count == 2 else range(predictions.class_count)
 
         class_values = []

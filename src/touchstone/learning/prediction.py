@@ -32,6 +32,7 @@ def predict(model_file: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
         matrix = encode_frame(model.preparation, frame)
         values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes))
 
+    predictions: list[Json]
     if model.classes:
         predictions = [
             {"prediction": model.classes[code], "probabilities": row_probabilities}

@@ -35,6 +35,14 @@ DIRECTION_COLOURS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear":
 DIRECTION_SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
 
 
+@dataclass(frozen=True, slots=True)
+class WaterfallStep:
+    """A step of a waterfall chart: its label, and by how much it raises or lowers the prediction."""
+
+    label: str
+    contribution: float
+
+
 def importance_chart(importances: Sequence[Importance], metric_label: LocalizedText) -> Json:
     """Return a bar chart of how much a metric suffers when a column is shuffled, the most important column first.
 
@@ -207,14 +215,6 @@ def waterfall_chart(entry: Json, cells: Mapping[str, str]) -> Json:
         }
 
     return bilingual_chart("waterfall", build_spec, name=entry["row"])
-
-
-@dataclass(frozen=True, slots=True)
-class WaterfallStep:
-    """A step of a waterfall chart: its label, and by how much it raises or lowers the prediction."""
-
-    label: str
-    contribution: float
 
 
 def _step_label(name: str, cells: Mapping[str, str], labels: ChartLabels) -> str:

@@ -257,12 +257,17 @@ def _rank_columns(
 
 
 def _compute_dependences(context: ExplanationContext, names: Sequence[str]) -> dict[str, Dependence]:
-    """Compute the partial dependence on the first of these columns that have one."""
+    """Compute the partial dependence on the first few of these columns that have one, such as columns other than texts.
+
+    Only twice as many columns are tried as are needed, because each attempt takes time.
+    """
     dependences: dict[str, Dependence] = {}
     for name in names[: 2 * DEPENDENCE_COLUMNS]:
         if len(dependences) == DEPENDENCE_COLUMNS:
             break
-        dependence = partial_dependence(context.explained, context.background, context.names.index(name))
+
+        position = context.names.index(name)
+        dependence = partial_dependence(context.explained, context.background, position)
         if dependence is not None:
             dependences[name] = dependence
     return dependences
