@@ -11,7 +11,7 @@ import pytest
 
 from tests.learning.small_tables import explain, messy, model_of, train
 from touchstone.core.colours import LOWERS, RAISES
-from touchstone.learning.charts.evaluation_charts import calibration_chart, confusion_chart, roc_chart
+from touchstone.learning.charts.classification_charts import calibration_chart, confusion_chart, roc_chart
 from touchstone.learning.charts.explanation_charts import dependence_chart
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.column_types import ColumnKind

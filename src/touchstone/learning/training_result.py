@@ -9,7 +9,7 @@ import pandas as pd
 
 from touchstone.learning import training_warnings
 from touchstone.learning.algorithms import Trial, search_space
-from touchstone.learning.charts import evaluation_charts
+from touchstone.learning.charts import classification_charts, evaluation_charts
 from touchstone.learning.charts.evaluation_charts import LearningCurvePoint
 from touchstone.learning.choices import ALGORITHM_BY_NAME, METRIC_BY_NAME
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
@@ -218,10 +218,10 @@ def _quality_charts(experiment: Experiment, trial: Trial, predictions: Predictio
 
     class_names = [str(label) for label in experiment.target.classes]
     return {
-        "confusion": evaluation_charts.confusion_chart(predictions, class_names),
-        "roc": evaluation_charts.roc_chart(predictions, class_names),
-        "precision_recall": evaluation_charts.precision_recall_chart(predictions, class_names),
-        "calibration": evaluation_charts.calibration_chart(predictions),
+        "confusion": classification_charts.confusion_chart(predictions, class_names),
+        "roc": classification_charts.roc_chart(predictions, class_names),
+        "precision_recall": classification_charts.precision_recall_chart(predictions, class_names),
+        "calibration": classification_charts.calibration_chart(predictions),
         "learning_curve": learning_curve,
     }
 

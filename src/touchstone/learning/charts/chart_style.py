@@ -1,10 +1,10 @@
 """The common look of all charts, and their labels in two languages. The colours come from `core.colours`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from touchstone.core.colours import CLASSES, SHADES_LIGHT
+from touchstone.core.colours import CLASSES, REFERENCE, SHADES_LIGHT
 from touchstone.core.text import replace_control_characters
 from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LOCALES, localize
@@ -109,6 +109,15 @@ def nominal(field: str, title: str | None, *, axis: Json | None = None, **channe
         "sort": None,
         "axis": {"title": title, "labelLimit": 220, **(axis or {})},
         **channel,
+    }
+
+
+def dashed_line(points: Sequence[tuple[float, float]]) -> Json:
+    """Return a layer with a dashed reference line through points, on axes that other layers describe."""
+    return {
+        "data": {"values": [{"x": x, "y": y} for x, y in points]},
+        "mark": {"type": "line", "strokeDash": [5, 4], "color": REFERENCE.light},
+        "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "quantitative"}},
     }
 
 

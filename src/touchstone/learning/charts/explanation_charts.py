@@ -57,22 +57,22 @@ def importance_chart(importances: Sequence[Importance], metric_label: LocalizedT
         }
         for importance in importances[:BAR_COLUMNS]
     ]
+    return bilingual_chart("importance", lambda labels: _importance_spec(values, metric_label[labels.locale], labels))
 
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        title = f"{labels['loss']} ({metric_label[labels.locale]})"
-        deviation = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
-        return {
-            "data": {"values": values},
-            "encoding": {"y": nominal("column", None), "x": quantitative("loss", title, axis={"tickCount": 5})},
-            "layer": [
-                {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}},
-                {"mark": {"type": "rule", "color": "black"}, "encoding": deviation},
-            ],
-            "height": row_height(len(values)),
-        }
 
-    return bilingual_chart("importance", build_spec)
+def _importance_spec(values: Sequence[Json], metric_name: str, labels: ChartLabels) -> Json:
+    """Return the specification of a bar chart with one bar per `{column, loss, low, high}`."""
+    title = f"{labels['loss']} ({metric_name})"
+    deviation = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
+    return {
+        "data": {"values": values},
+        "encoding": {"y": nominal("column", None), "x": quantitative("loss", title, axis={"tickCount": 5})},
+        "layer": [
+            {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}},
+            {"mark": {"type": "rule", "color": "black"}, "encoding": deviation},
+        ],
+        "height": row_height(len(values)),
+    }
 
 
 def shap_importance_chart(summaries: Mapping[str, ContributionSummary]) -> Json:
@@ -80,32 +80,32 @@ def shap_importance_chart(summaries: Mapping[str, ContributionSummary]) -> Json:
 
     The colour of a bar, and a sign beside it, show whether high values of the column raise or lower the prediction.
     """
-    shown_summaries = list(summaries.items())[:BAR_COLUMNS]
+    shown_summaries = dict(list(summaries.items())[:BAR_COLUMNS])
+    return bilingual_chart("shap_importance", lambda labels: _shap_importance_spec(shown_summaries, labels))
 
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        values = [
-            {
-                "column": shortened(name),
-                "size": summary.mean_absolute,
-                "way": labels[summary.direction],
-                "sign": DIRECTION_SIGNS[summary.direction],
-            }
-            for name, summary in shown_summaries
-        ]
-        sign_layer = {"mark": {"type": "text", "dx": 8, "fontSize": 9}, "encoding": {"text": {"field": "sign"}}}
-        return {
-            "data": {"values": values},
-            "encoding": {
-                "y": nominal("column", None),
-                "x": quantitative("size", labels["mean_contribution"], axis={"tickCount": 5}),
-                "color": _direction_colours(labels),
-            },
-            "layer": [{"mark": "bar"}, sign_layer],
-            "height": row_height(len(values)),
+
+def _shap_importance_spec(summaries: Mapping[str, ContributionSummary], labels: ChartLabels) -> Json:
+    """Return the specification of a bar chart with one bar per column, coloured and signed by its direction."""
+    values = [
+        {
+            "column": shortened(name),
+            "size": summary.mean_absolute,
+            "way": labels[summary.direction],
+            "sign": DIRECTION_SIGNS[summary.direction],
         }
-
-    return bilingual_chart("shap_importance", build_spec)
+        for name, summary in summaries.items()
+    ]
+    sign_layer = {"mark": {"type": "text", "dx": 8, "fontSize": 9}, "encoding": {"text": {"field": "sign"}}}
+    return {
+        "data": {"values": values},
+        "encoding": {
+            "y": nominal("column", None),
+            "x": quantitative("size", labels["mean_contribution"], axis={"tickCount": 5}),
+            "color": _direction_colours(labels),
+        },
+        "layer": [{"mark": "bar"}, sign_layer],
+        "height": row_height(len(values)),
+    }
 
 
 def _direction_colours(labels: ChartLabels) -> Json:
@@ -140,22 +140,23 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
         for column in shown_columns
         for row in range(len(contributions))
     ]
+    height = BEESWARM_ROW_HEIGHT * len(shown_columns)
+    return bilingual_chart("beeswarm", lambda labels: _beeswarm_spec(values, height, labels))
 
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        return {
-            "data": {"values": values},
-            "mark": {"type": "circle", "size": 20, "opacity": 0.75, "invalid": "show"},
-            "encoding": {
-                "y": nominal("column", None, axis={"grid": True, "tickBand": "extent"}),
-                "yOffset": {"field": "jitter", "type": "quantitative", "scale": {"domain": [-1.6, 1.6]}},
-                "x": quantitative("x", labels["contribution"], axis={"tickCount": 6}),
-                "color": _rank_shades(labels),
-            },
-            "height": BEESWARM_ROW_HEIGHT * len(shown_columns),
-        }
 
-    return bilingual_chart("beeswarm", build_spec)
+def _beeswarm_spec(values: Sequence[Json], height: int, labels: ChartLabels) -> Json:
+    """Return the specification of a chart with one dot per `{column, x, rank, jitter}`, shaded by its rank."""
+    return {
+        "data": {"values": values},
+        "mark": {"type": "circle", "size": 20, "opacity": 0.75, "invalid": "show"},
+        "encoding": {
+            "y": nominal("column", None, axis={"grid": True, "tickBand": "extent"}),
+            "yOffset": {"field": "jitter", "type": "quantitative", "scale": {"domain": [-1.6, 1.6]}},
+            "x": quantitative("x", labels["contribution"], axis={"tickCount": 6}),
+            "color": _rank_shades(labels),
+        },
+        "height": height,
+    }
 
 
 def _rank_or_minus_one(rank: float) -> float:
@@ -192,29 +193,38 @@ def waterfall_chart(entry: Json, cells: Mapping[str, str]) -> Json:
     The strongest columns come first, and the weakest share one step. `entry` is the row's explanation as the API
     documents it, `cells` are the row's values as text.
     """
-    strongest_first = sorted(entry["attributions"].items(), key=lambda attribution: -abs(attribution[1]))
-    shown_attributions = strongest_first[:WATERFALL_COLUMNS]
-    other_attributions = strongest_first[WATERFALL_COLUMNS:]
+    return bilingual_chart("waterfall", lambda labels: _waterfall_spec(entry, cells, labels), name=entry["row"])
 
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        steps = [
-            WaterfallStep(_step_label(name, cells, labels), contribution)
-            for name, contribution in shown_attributions
-            if contribution
-        ]
-        if other_attributions:
-            rest = sum(contribution for _name, contribution in other_attributions)
-            steps.append(WaterfallStep(labels["others"], rest))
 
-        values = _waterfall_values(entry, steps, labels)
-        return {
-            "data": {"values": values},
-            "layer": _waterfall_layers(labels),
-            "height": row_height(len(values)) + 20,
-        }
+def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) -> Json:
+    """Return the specification of a waterfall chart: its bars, and the layers that draw and label them."""
+    steps = _waterfall_steps(entry["attributions"], cells, labels)
+    values = _waterfall_values(entry, steps, labels)
+    return {
+        "data": {"values": values},
+        "layer": _waterfall_layers(labels),
+        "height": row_height(len(values)) + 20,
+    }
 
-    return bilingual_chart("waterfall", build_spec, name=entry["row"])
+
+def _waterfall_steps(
+    attributions: Mapping[str, float], cells: Mapping[str, str], labels: ChartLabels
+) -> list[WaterfallStep]:
+    """Return a step for each of the strongest columns, the strongest first, and one for all others together.
+
+    Columns that contribute nothing have no step of their own.
+    """
+    strongest_first = sorted(attributions.items(), key=lambda attribution: -abs(attribution[1]))
+    steps = [
+        WaterfallStep(_step_label(name, cells, labels), contribution)
+        for name, contribution in strongest_first[:WATERFALL_COLUMNS]
+        if contribution
+    ]
+
+    other_contributions = [contribution for _name, contribution in strongest_first[WATERFALL_COLUMNS:]]
+    if other_contributions:
+        steps.append(WaterfallStep(labels["others"], sum(other_contributions)))
+    return steps
 
 
 def _step_label(name: str, cells: Mapping[str, str], labels: ChartLabels) -> str:
@@ -325,25 +335,33 @@ def dependence_chart(dependence: Dependence) -> Json:
         for row, curve in enumerate(dependence.curves)
         for value, level in zip(grid, curve, strict=True)
     ]
-    x_axis = _value_axis(dependence)
+    return bilingual_chart(
+        "dependence",
+        lambda labels: _dependence_spec(mean_points, curve_points, _value_axis(dependence), labels),
+        name=dependence.column,
+    )
 
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        level_axis = quantitative("level", labels["mean_prediction"], scale={"zero": False})
-        thin_lines = {
-            "data": {"values": curve_points},
-            "mark": {"type": "line", "color": DATA_PALE.light, "strokeWidth": 0.8, "opacity": 0.6},
-            "encoding": {"x": x_axis, "y": level_axis, "detail": {"field": "row", "type": "nominal"}},
-        }
-        point = {"filled": True, "size": 40, "color": DATA.light}
-        thick_line = {
-            "data": {"values": mean_points},
-            "mark": {"type": "line", "color": DATA.light, "strokeWidth": 3, "point": point},
-            "encoding": {"x": x_axis, "y": {**level_axis, "field": "mean"}},
-        }
-        return {"layer": [thin_lines, thick_line]}
 
-    return bilingual_chart("dependence", build_spec, name=dependence.column)
+def _dependence_spec(
+    mean_points: Sequence[Json], curve_points: Sequence[Json], x_axis: Json, labels: ChartLabels
+) -> Json:
+    """Return the specification of a thick line through points `{value, mean}`, and thin ones through `{value, level}`.
+
+    The points of each thin line have the same `row`.
+    """
+    y_axis = quantitative("level", labels["mean_prediction"], scale={"zero": False})
+    thin_lines = {
+        "data": {"values": curve_points},
+        "mark": {"type": "line", "color": DATA_PALE.light, "strokeWidth": 0.8, "opacity": 0.6},
+        "encoding": {"x": x_axis, "y": y_axis, "detail": {"field": "row", "type": "nominal"}},
+    }
+    point = {"filled": True, "size": 40, "color": DATA.light}
+    thick_line = {
+        "data": {"values": mean_points},
+        "mark": {"type": "line", "color": DATA.light, "strokeWidth": 3, "point": point},
+        "encoding": {"x": x_axis, "y": {**y_axis, "field": "mean"}},
+    }
+    return {"layer": [thin_lines, thick_line]}
 
 
 def _value_axis(dependence: Dependence) -> Json:

@@ -27,20 +27,20 @@ MAX_MATRIX_SIDE: Final = 560
 def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
     """Return a bar chart of the rows of a column by value or by range; `bars` are pairs of a label and its rows."""
     values = [{"value": shortened(label), "rows": rows} for label, rows in bars]
+    return bilingual_chart("target_balance", lambda labels: _balance_spec(values, labels), name=name)
 
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        return {
-            "data": {"values": values},
-            "mark": {"type": "bar", "color": DATA.light},
-            "encoding": {
-                "y": nominal("value", None),
-                "x": quantitative("rows", labels["rows"], axis={"format": ",d"}),
-            },
-            "height": row_height(len(values)),
-        }
 
-    return bilingual_chart("target_balance", build_spec, name=name)
+def _balance_spec(values: Sequence[Json], labels: ChartLabels) -> Json:
+    """Return the specification of a bar chart with one bar per `{value, rows}`."""
+    return {
+        "data": {"values": values},
+        "mark": {"type": "bar", "color": DATA.light},
+        "encoding": {
+            "y": nominal("value", None),
+            "x": quantitative("rows", labels["rows"], axis={"format": ",d"}),
+        },
+        "height": row_height(len(values)),
+    }
 
 
 def association_chart(names: Sequence[str], strengths: Floats) -> Json:
@@ -48,29 +48,29 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
 
     `strengths` is a square matrix whose first rows and columns belong to the named columns, in the same order.
     """
-    labels_of_columns = [shortened(name) for name in names]
+    short_names = [shortened(name) for name in names]
     cells = [
         {"a": first, "b": second, "strength": round(float(strengths[i, j]), 3)}
-        for i, first in enumerate(labels_of_columns)
-        for j, second in enumerate(labels_of_columns)
+        for i, first in enumerate(short_names)
+        for j, second in enumerate(short_names)
         if i != j
     ]
+    return bilingual_chart("correlations", lambda labels: _association_spec(cells, short_names, labels))
+
+
+def _association_spec(cells: Sequence[Json], names: Sequence[str], labels: ChartLabels) -> Json:
+    """Return the specification of a heat map from its cells `{a, b, strength}`; both axes list the names in order."""
     side = min(MAX_MATRIX_SIDE, max(MIN_MATRIX_SIDE, MATRIX_CELL_SIDE * len(names)))
-
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        return {
-            "data": {"values": cells},
-            "encoding": {
-                "x": nominal("a", None, axis={"labelAngle": -45}, sort=labels_of_columns),
-                "y": nominal("b", None, sort=labels_of_columns),
-            },
-            "layer": [_association_shades(labels), _association_numbers()],
-            "width": side,
-            "height": side,
-        }
-
-    return bilingual_chart("correlations", build_spec)
+    return {
+        "data": {"values": cells},
+        "encoding": {
+            "x": nominal("a", None, axis={"labelAngle": -45}, sort=names),
+            "y": nominal("b", None, sort=names),
+        },
+        "layer": [_association_shades(labels), _association_numbers()],
+        "width": side,
+        "height": side,
+    }
 
 
 def _association_shades(labels: ChartLabels) -> Json:
@@ -105,17 +105,17 @@ def missing_chart(columns: Sequence[Json]) -> Json:
         {"column": shortened(column["name"]), "share": column["missing_percentage"]}
         for column in emptiest_first[:MAX_COLUMNS]
     ]
+    return bilingual_chart("missing", lambda labels: _missing_spec(values, labels))
 
-    def build_spec(labels: ChartLabels) -> Json:
-        """Return the Vega-Lite specification of this chart, labelled in one language."""
-        return {
-            "data": {"values": values},
-            "mark": {"type": "bar", "color": DATA.light},
-            "encoding": {
-                "y": nominal("column", None),
-                "x": quantitative("share", labels["missing_percentage"], scale={"domain": [0, 100]}),
-            },
-            "height": row_height(len(values)),
-        }
 
-    return bilingual_chart("missing", build_spec)
+def _missing_spec(values: Sequence[Json], labels: ChartLabels) -> Json:
+    """Return the specification of a bar chart with one bar per `{column, share}`, on an axis from 0 to 100 %."""
+    return {
+        "data": {"values": values},
+        "mark": {"type": "bar", "color": DATA.light},
+        "encoding": {
+            "y": nominal("column", None),
+            "x": quantitative("share", labels["missing_percentage"], scale={"domain": [0, 100]}),
+        },
+        "height": row_height(len(values)),
+    }

@@ -1,0 +1,273 @@
+"""Charts of the quality of a classifier: its confusion matrix, ROC and precision-recall curves, and calibration."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from touchstone.core.colours import DATA
+from touchstone.learning.charts.chart_style import (
+    DARK_FROM,
+    DASHES,
+    HEIGHT,
+    SHADES,
+    ChartLabels,
+    bilingual_chart,
+    dashed_line,
+    nominal,
+    quantitative,
+    shortened,
+)
+from touchstone.learning.evaluation import Mask, Predictions, confusion_matrix, count_by_threshold
+from touchstone.learning.group_metrics import wilson_interval
+from touchstone.learning.interfaces import Json
+from touchstone.learning.target import Floats
+
+CURVE_POINTS: Final = 80
+CURVE_CLASSES: Final = 6
+CALIBRATION_BINS: Final = 10
+ROWS_PER_BIN: Final = 15
+SQUARE_SIDE: Final = 300
+MAX_MATRIX_SIDE: Final = 480
+CELL_SIDE: Final = 42
+CHARACTER_WIDTH: Final = 7  # An upper bound, in pixels, of the mean width of a label's characters.
+
+_SHADE_SCALE: Final = {"domain": [0, 1], "range": SHADES}
+_PERCENT_AXIS: Final = {"format": "%", "tickCount": 5}
+_UNIT_SCALE: Final = {"domain": [0, 1]}
+_FIFTHS_AXIS: Final = {"tickCount": 5}
+_DIAGONAL: Final = ((0, 0), (1, 1))
+
+
+def confusion_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
+    """Return a heat map of the confusion matrix: the true class by the predicted class.
+
+    Each cell shows a number of rows, and is shaded by its share of the rows of the true class. `class_names` lists the
+    names of the classes by their codes.
+    """
+    class_labels = [shortened(name) for name in class_names]
+    rows_per_cell = confusion_matrix(predictions)
+    rows_per_true_class = np.maximum(rows_per_cell.sum(axis=1), 1)
+    cells = [
+        {
+            "true": class_labels[true_code],
+            "predicted": class_labels[predicted_code],
+            "rows": int(rows),
+            "share": float(rows / rows_per_true_class[true_code]),
+        }
+        for (true_code, predicted_code), rows in np.ndenumerate(rows_per_cell)
+    ]
+    return bilingual_chart("confusion", lambda labels: _confusion_spec(cells, class_labels, labels))
+
+
+def _confusion_spec(cells: Sequence[Json], class_labels: Sequence[str], labels: ChartLabels) -> Json:
+    """Return the specification of a confusion matrix from its cells `{true, predicted, rows, share}`."""
+    side = min(MAX_MATRIX_SIDE, max(HEIGHT, CELL_SIDE * len(class_labels)))
+    return {
+        "data": {"values": cells},
+        "encoding": {
+            "x": nominal("predicted", labels["predicted_class"], axis=_slanted_if_narrow(class_labels)),
+            "y": nominal("true", labels["true_class"]),
+        },
+        "layer": _confusion_layers(labels),
+        "width": side,
+        "height": side,
+    }
+
+
+def _confusion_layers(labels: ChartLabels) -> list[Json]:
+    """Return the layers of a confusion matrix: shaded cells, and numbers of rows in a colour legible on the shade."""
+    shade = {
+        "field": "share",
+        "type": "quantitative",
+        "title": labels["share"],
+        "scale": _SHADE_SCALE,
+        "legend": _PERCENT_AXIS,
+    }
+    ink = {"condition": {"test": f"datum.share > {DARK_FROM}", "value": "white"}, "value": "black"}
+    text = {"field": "rows", "format": ",d"}
+    return [
+        {"mark": "rect", "encoding": {"color": shade}},
+        {"mark": {"type": "text"}, "encoding": {"text": text, "color": ink}},
+    ]
+
+
+def _slanted_if_narrow(axis_labels: Sequence[str]) -> Json:
+    """Return an axis whose labels are slanted if the chart is drawn too narrow for them to fit side by side."""
+    longest = max(map(len, axis_labels))
+    fits = f"width / {len(axis_labels)} > {CHARACTER_WIDTH * longest + 8}"
+    return {
+        "labelAngle": {"expr": f"{fits} ? 0 : -40"},
+        "labelAlign": {"expr": f"{fits} ? 'center' : 'right'"},
+        "labelBaseline": {"expr": f"{fits} ? 'top' : 'middle'"},
+        "labelLimit": 160,
+    }
+
+
+def roc_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
+    """Return the ROC curves of a classifier: true against false positives, for every threshold.
+
+    There is one line per class; the dashed diagonal is what guessing would achieve. `class_names` lists the names of
+    the classes by their codes.
+    """
+    points: list[Json] = []
+    for code in _curve_classes(predictions):
+        curve = _roc_curve(predictions.truth == code, predictions.probabilities[:, code])
+        points += _curve_points(class_names[code], curve)
+
+    return bilingual_chart("roc", lambda labels: _roc_spec(points, labels))
+
+
+def _roc_spec(points: Sequence[Json], labels: ChartLabels) -> Json:
+    """Return the specification of ROC curves from their points `{class, x, y}`."""
+    x_title = labels["false_positive_rate"]
+    y_title = labels["true_positive_rate"]
+    curves = _class_curves(points, x_title, y_title, labels)
+    return {"layer": [dashed_line(_DIAGONAL), curves], "width": SQUARE_SIDE, "height": SQUARE_SIDE}
+
+
+def precision_recall_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
+    """Return the precision-recall curves of a classifier, one line per class.
+
+    If only one class has a line, a dashed line at the share of its rows shows what guessing would achieve.
+    `class_names` lists the names of the classes by their codes.
+    """
+    codes = _curve_classes(predictions)
+    points: list[Json] = []
+    for code in codes:
+        curve = _precision_recall_curve(predictions.truth == code, predictions.probabilities[:, code])
+        points += _curve_points(class_names[code], curve)
+
+    reference_lines: list[Json] = []
+    if len(codes) == 1:
+        share = float((predictions.truth == codes[0]).mean())
+        reference_lines.append(dashed_line([(0, share), (1, share)]))
+
+    return bilingual_chart("precision_recall", lambda labels: _precision_recall_spec(points, reference_lines, labels))
+
+
+def _precision_recall_spec(points: Sequence[Json], reference_lines: Sequence[Json], labels: ChartLabels) -> Json:
+    """Return the specification of precision-recall curves from their points `{class, x, y}`."""
+    curves = _class_curves(points, labels["recall"], labels["precision"], labels)
+    return {"layer": [*reference_lines, curves], "width": SQUARE_SIDE, "height": SQUARE_SIDE}
+
+
+def _curve_classes(predictions: Predictions) -> list[int]:
+    """Return the codes of the classes that get a line: the second of two, otherwise the most frequent ones."""
+    if predictions.class_count == 2:
+        return [1]
+
+    rows_per_class = np.bincount(predictions.truth, minlength=predictions.class_count)
+    most_frequent = np.argsort(-rows_per_class, kind="stable")[:CURVE_CLASSES]
+    return sorted(most_frequent.tolist())
+
+
+def _roc_curve(is_positive: Mask, scores: Floats) -> tuple[Floats, Floats]:
+    """Return the false and the true positive rate at each threshold, from the highest down, beginning at (0, 0)."""
+    counts = count_by_threshold(is_positive, scores)
+    false_positives = counts.selected - counts.hits
+
+    false_positive_rates = false_positives / max(1, false_positives[-1])
+    true_positive_rates = counts.hits / max(1, counts.hits[-1])
+    return np.insert(false_positive_rates, 0, 0.0), np.insert(true_positive_rates, 0, 0.0)
+
+
+def _precision_recall_curve(is_positive: Mask, scores: Floats) -> tuple[Floats, Floats]:
+    """Return the recall and the precision at each threshold, from the highest down."""
+    counts = count_by_threshold(is_positive, scores)
+    return counts.hits / max(1, counts.hits[-1]), counts.hits / counts.selected
+
+
+def _curve_points(class_name: str, curve: tuple[Floats, Floats]) -> list[Json]:
+    """Return evenly spaced points of the curve of one class, few enough to draw; `curve` holds their x and y values."""
+    x_values, y_values = curve
+    positions = np.unique(np.linspace(0, len(x_values) - 1, CURVE_POINTS).round().astype(int))
+
+    label = shortened(class_name)
+    return [
+        {"class": label, "x": round(float(x_values[position]), 4), "y": round(float(y_values[position]), 4)}
+        for position in positions
+    ]
+
+
+def _class_curves(points: Sequence[Json], x_title: str, y_title: str, labels: ChartLabels) -> Json:
+    """Return a layer with one line per class; colours and dashes distinguish the classes."""
+    by_class = {
+        "field": "class",
+        "type": "nominal",
+        "sort": None,
+        "title": labels["class"],
+        "legend": {"symbolType": "stroke", "symbolSize": 300},
+    }
+    return {
+        "data": {"values": points},
+        "mark": {"type": "line", "strokeWidth": 2, "interpolate": "linear", "clip": True},
+        "encoding": {
+            "x": quantitative("x", x_title, scale=_UNIT_SCALE, axis=_FIFTHS_AXIS),
+            "y": quantitative("y", y_title, scale=_UNIT_SCALE, axis=_FIFTHS_AXIS),
+            "order": {"field": "x", "type": "quantitative"},
+            "color": by_class,
+            "strokeDash": {**by_class, "scale": {"range": DASHES}},
+        },
+    }
+
+
+def calibration_chart(predictions: Predictions) -> Json:
+    """Return a chart of how often events are observed against how probable the model thought them.
+
+    With two classes the event is the second class; with more, it is that the predicted class is the true one. The
+    points of a well calibrated model lie on the dashed diagonal.
+    """
+    if predictions.class_count == 2:
+        probabilities = predictions.probabilities[:, 1]
+        is_event = predictions.truth == 1
+    else:
+        probabilities = predictions.probabilities.max(axis=1)
+        is_event = predictions.truth == predictions.predicted
+
+    bins = _calibration_bins(probabilities, is_event)
+    return bilingual_chart("calibration", lambda labels: _calibration_spec(bins, labels))
+
+
+def _calibration_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
+    """Divide the rows into bins of similar probability and about equal size, and count the events in each.
+
+    Each bin has its mean probability `x`, the observed share of events `y`, and Wilson's interval of that share.
+    """
+    ascending = np.argsort(probabilities, kind="stable")
+    bin_count = min(CALIBRATION_BINS, max(2, len(ascending) // ROWS_PER_BIN))
+
+    bins = []
+    for rows in np.array_split(ascending, bin_count):
+        if len(rows) == 0:
+            continue
+        share = float(is_event[rows].mean())
+        interval = wilson_interval(share, len(rows))
+        bins.append(
+            {
+                "x": float(probabilities[rows].mean()),
+                "y": share,
+                "rows": len(rows),
+                "low": interval.low,
+                "high": interval.high,
+            }
+        )
+    return bins
+
+
+def _calibration_spec(bins: Sequence[Json], labels: ChartLabels) -> Json:
+    """Return the specification of a calibration curve: a connected point per bin, on a line that spans its interval."""
+    data = {"values": bins}
+    x_axis = quantitative("x", labels["predicted_probability"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
+    y_axis = quantitative("y", labels["observed_share"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
+
+    interval = {"x": x_axis, "y": {**y_axis, "field": "low"}, "y2": {"field": "high"}}
+    point = {"type": "point", "filled": True, "opacity": 1, "size": 60}
+    layers = [
+        dashed_line(_DIAGONAL),
+        {"data": data, "mark": {"type": "rule"}, "encoding": interval},
+        {"data": data, "mark": {"type": "line"}, "encoding": {"x": x_axis, "y": y_axis}},
+        {"data": data, "mark": point, "encoding": {"x": x_axis, "y": y_axis}},
+    ]
+    colours = {mark: {"color": DATA.light} for mark in ("rule", "line", "point")}
+    return {"layer": layers, "width": SQUARE_SIDE, "height": SQUARE_SIDE, "config": colours}
