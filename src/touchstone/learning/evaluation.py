@@ -1,4 +1,4 @@
-"""Metrics of predictions, with intervals that say how far each figure can be trusted.
+"""Metrics of predictions, with intervals that say how far each can be trusted.
 
 On a held-out fold the interval is the percentile bootstrap over its rows (Efron 1979). Over several folds it is
 Student's t on the fold values, with the variance enlarged because the training sets overlap (Nadeau and Bengio 2003),
@@ -25,7 +25,7 @@ MIN_PROBABILITY: Final = 1e-15
 
 Counts = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-BinaryMetric = Callable[[Mask, Floats], float]  # From the mask of the positive rows and their scores to a figure.
+BinaryMetric = Callable[[Mask, Floats], float]  # From the mask of the positive rows and their scores to a value.
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class ArtifactFile:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a task in the words of the contract, and the files that it wrote."""
+    """The result of a task as the API documents it, and the files that it wrote."""
 
     result: Json
     artifacts: tuple[ArtifactFile, ...] = ()

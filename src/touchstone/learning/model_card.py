@@ -39,18 +39,17 @@ class _ModelCard:
         title = f"# {self.text('title', target=self.record['target'])}\n"
         measured_quality = f"{self.split()}\n\n{self.metrics()}"
 
-        parts = [
-            title,
+        sections = [
             self.section("what", self.model()),
             self.section("data", self.data()),
             self.section("preparation", self.text("preparation_line", many=MANY_VALUES)),
             self.section("metrics", measured_quality),
         ]
         if self.result["group_metrics"]:
-            parts.append(self.section("groups", self.groups()))
-        parts.append(self.section("limits", self.warnings()))
-        parts.append(self.section("versions", self.versions()))
-        return "\n".join(parts)
+            sections.append(self.section("groups", self.groups()))
+        sections.append(self.section("limits", self.warnings()))
+        sections.append(self.section("versions", self.versions()))
+        return "\n".join([title, *sections])
 
     def text(self, key: str, **facts: Any) -> str:
         """Return a text of the card, filled in with facts."""
@@ -90,8 +89,8 @@ class _ModelCard:
         lines = [self.text("metrics_columns"), "|---|---|---|---|"]
         for name, estimate in own_metrics.items():
             label = localize(METRIC_BY_NAME[name].label)[self.locale]
-            baseline = self.figure(metrics["baseline"][name])
-            lines.append(_table_line([label, self.figure(estimate), self.interval(estimate), baseline]))
+            baseline = self.value(metrics["baseline"][name])
+            lines.append(_table_line([label, self.value(estimate), self.interval(estimate), baseline]))
         return "\n".join(lines)
 
     def groups(self) -> str:
@@ -111,7 +110,7 @@ class _ModelCard:
                     column["column"],
                     group["group"],
                     group["rows"],
-                    self.figure(estimate),
+                    self.value(estimate),
                     self.interval(estimate),
                 ]
                 lines.append(_table_line(cells))
@@ -126,7 +125,7 @@ class _ModelCard:
         """Return the versions of the software with which the model was trained."""
         return ", ".join(f"{name} {version}" for name, version in self.record["versions"].items())
 
-    def figure(self, estimate: Json) -> str:
+    def value(self, estimate: Json) -> str:
         """Return the value of a metric, or its mean over folds; a dash if it is not defined."""
         value = estimate.get("value", estimate.get("mean"))
         return "–" if value is None else format_fact(float(value), self.locale)

@@ -1,4 +1,4 @@
-"""The profile of a table: figures for the whole and for each column, beside the attributes that were declared."""
+"""The profile of a table: a summary of the whole and of each column, beside the attributes that were declared."""
 
 from collections.abc import Mapping
 from typing import Any, Final
