@@ -4,9 +4,9 @@ A new kind of error response is defined here, and only here is its HTTP status c
 sentences: the French and English sentence for its code is in `messages/errors.py`, and `http/error_rendering.py`
 combines the two into the body of the response.
 
-Errors that are not responses belong to the packages that raise them: those of running jobs to `learning/learning_errors.py`,
-the exception of the Python client to `client/errors.py`. `database/failures.py` converts the exceptions of database
-drivers into errors of this module.
+Errors that are not responses belong to the packages that raise them: those of running jobs to
+`learning/learning_errors.py`, the exception of the Python client to `client/errors.py`. `database/failures.py`
+converts the exceptions of database drivers into errors of this module.
 """
 
 from collections.abc import Collection, Mapping

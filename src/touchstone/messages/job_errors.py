@@ -1,4 +1,4 @@
-"""Why a job cannot start or has failed, by the codes of `learning/learning_errors.py` and of the jobs, in French and English.
+"""Why a job cannot start or has failed, in French and English, by the codes of `learning_errors.py` and of the jobs.
 
 Placeholders such as `{name}` are filled in with the facts of the error. The sentences of all other refused requests
 are in `errors.py`.
