@@ -24,7 +24,8 @@ from benchmarks.ranking.workloads import EVERYTHING, SIX, THREE, WORKLOADS, Work
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.criteria import CRITERION_NAMES, Ints
+from touchstone.ranking.column_types import Ints
+from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.snapshot_file import load_index, save_index

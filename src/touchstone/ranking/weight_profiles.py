@@ -18,28 +18,28 @@ class WeightProfile:
 
 _PROFILES: Final = (
     WeightProfile(
-        "ethical",
-        "Éthique d’abord",
-        "Ethics first",
-        MappingProxyType({"ethical_score": 0.7, "anonymization": 0.2, "informed_consent": 0.1}),
+        name="ethical",
+        label_fr="Éthique d’abord",
+        label_en="Ethics first",
+        weights=MappingProxyType({"ethical_score": 0.7, "anonymization": 0.2, "informed_consent": 0.1}),
     ),
     WeightProfile(
-        "technical",
-        "Technique d’abord",
-        "Technical first",
-        MappingProxyType({"technical_score": 0.6, "data_quality": 0.3, "documentation": 0.1}),
+        name="technical",
+        label_fr="Technique d’abord",
+        label_en="Technical first",
+        weights=MappingProxyType({"technical_score": 0.6, "data_quality": 0.3, "documentation": 0.1}),
     ),
     WeightProfile(
-        "popularity",
-        "Popularité d’abord",
-        "Popularity first",
-        MappingProxyType({"popularity_score": 0.8, "citations": 0.2}),
+        name="popularity",
+        label_fr="Popularité d’abord",
+        label_en="Popularity first",
+        weights=MappingProxyType({"popularity_score": 0.8, "citations": 0.2}),
     ),
     WeightProfile(
-        "balanced",
-        "Équilibré",
-        "Balanced",
-        MappingProxyType({"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}),
+        name="balanced",
+        label_fr="Équilibré",
+        label_en="Balanced",
+        weights=MappingProxyType({"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}),
     ),
 )
 PROFILES: Final[Mapping[str, WeightProfile]] = MappingProxyType({profile.name: profile for profile in _PROFILES})

@@ -13,7 +13,8 @@ from touchstone.ranking.catalog.part import PartRanking, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, DecodedColumns
-from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index
 from touchstone.ranking.index.query_translator import TranslatedQuery
@@ -27,7 +28,7 @@ from touchstone.ranking.kernels.two_threads import run_in_halves, take_values
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Contains, Query, Range
 from touchstone.ranking.query.sort_order import select_window, to_ascending
-from touchstone.ranking.weighted_score import active_weights
+from touchstone.ranking.weighted_mean import active_weights
 
 _NOTHING: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather")
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.part import CatalogPart, PartRanking
-from touchstone.ranking.criteria import Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
 
 SortKey: TypeAlias = tuple[bool, Any, int]
 

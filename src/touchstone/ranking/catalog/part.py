@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.catalog.results import SortedWindow
-from touchstone.ranking.criteria import Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from touchstone.ranking.criteria import Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
 
 _CHUNK: Final = 8192
 

@@ -10,13 +10,14 @@ from touchstone.core.attributes import FLAGS
 from touchstone.ranking.catalog.part import PartRanking, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
 from touchstone.ranking.columns.segment import DecodedColumns, Segment
-from touchstone.ranking.criteria import COMPOSITES, Bools, Floats, Ints
+from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE
 from touchstone.ranking.query.facets import FacetCounter, count_segment
 from touchstone.ranking.query.predicate_evaluation import evaluate_query
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.query.sort_order import select_window, sort_values, to_ascending
-from touchstone.ranking.weighted_score import score_segment, weight_shares
+from touchstone.ranking.weighted_mean import score_segment, weight_shares
 
 _NOTHING: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather")
 

@@ -13,7 +13,8 @@ from touchstone.ranking.catalog.merging import ListOrder, merge_rankings, merge_
 from touchstone.ranking.catalog.part import CatalogPart
 from touchstone.ranking.catalog.results import RankedWindow, ScoredItems, SortedWindow
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
-from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Facts, Floats, Ints
+from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.query.facets import FacetCounter, Facets
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.query.sort_order import SORT_KEYS

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.criteria import Bools, Ints
+from touchstone.ranking.column_types import Bools, Ints
 from touchstone.ranking.kernels.bits import Words
 
 

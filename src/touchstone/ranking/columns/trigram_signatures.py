@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.columns.text_pool import Bytes
-from touchstone.ranking.criteria import Bools
+from touchstone.ranking.column_types import Bools
 
 _BUCKETS: Final = 1 << 14
 _MULTIPLIER: Final = np.uint32(2654435761)  # Knuth's multiplicative hash: 2**32 divided by the golden ratio

@@ -13,7 +13,8 @@ from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
 from touchstone.ranking.columns.bitmaps import read_bits
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, DecodedColumns
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES, Bools, Floats, Ints
+from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.builder import POOLED_COLUMNS
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, flag_plane
 from touchstone.ranking.index.lru_cache import LruCache

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS, WORDS
-from touchstone.ranking.criteria import Ints
+from touchstone.ranking.column_types import Ints
 from touchstone.ranking.index.catalog_index import CatalogIndex, decode_words
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, ethical_plane, flag_plane
 from touchstone.ranking.kernels import count_kernels

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.criteria import Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
 
 _SAMPLE_SIZE: Final = 2048
 _SMALLEST_SPREAD: Final = 0.5  # in grades; below it the records of a node count as alike

@@ -1,4 +1,4 @@
-"""Single words of a bitmap: counting bits and finding the lowest one."""
+"""Counting and finding the bits of bitmaps, which store one bit for each record in words of 64 bits."""
 
 from typing import Final, TypeAlias
 
@@ -6,42 +6,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words: TypeAlias = NDArray[np.uint64]
+"""A bitmap: record 0 has the lowest bit of the first word."""
 
+BITS_PER_WORD: Final = 64
 ZERO: Final = np.uint64(0)
 ONE: Final = np.uint64(1)
-_PAIRS: Final = np.uint64(0x5555555555555555)
-_NIBBLES: Final = np.uint64(0x3333333333333333)
-_BYTES: Final = np.uint64(0x0F0F0F0F0F0F0F0F)
-_LARGEST_COUNT: Final = np.uint64(0x7F)
-_2: Final = np.uint64(2)
-_4: Final = np.uint64(4)
-_8: Final = np.uint64(8)
-_16: Final = np.uint64(16)
-_32: Final = np.uint64(32)
+
+_EVERY_SECOND_BIT: Final = np.uint64(0x5555555555555555)
+_EVERY_SECOND_PAIR: Final = np.uint64(0x3333333333333333)
+_EVERY_SECOND_NIBBLE: Final = np.uint64(0x0F0F0F0F0F0F0F0F)
+_LOWEST_SEVEN_BITS: Final = np.uint64(0x7F)
+_TWO: Final = np.uint64(2)
+_FOUR: Final = np.uint64(4)
+_EIGHT: Final = np.uint64(8)
+_SIXTEEN: Final = np.uint64(16)
+_THIRTY_TWO: Final = np.uint64(32)
 
 
 def count_bits(word: np.uint64) -> int:
-    """Return how many bits of a word are set.
+    """Return how many of the 64 bits of a word are set.
 
-    Neighbouring counts are added without a multiplication, because plain NumPy would warn that it overflows.
+    Neighbouring groups of bits are counted side by side and their counts are added: first pairs, then groups of four,
+    and so on up to the whole word. The textbook version finishes with a multiplication, but plain NumPy would warn
+    that it overflows, so shifts and additions are used instead.
     """
-    word = word - ((word >> ONE) & _PAIRS)
-    word = (word & _NIBBLES) + ((word >> _2) & _NIBBLES)
-    word = (word + (word >> _4)) & _BYTES
-    word = word + (word >> _8)
-    word = word + (word >> _16)
-    word = word + (word >> _32)
-    return np.int64(word & _LARGEST_COUNT)  # type: ignore[return-value]
+    pair_counts = word - ((word >> ONE) & _EVERY_SECOND_BIT)
+    nibble_counts = (pair_counts & _EVERY_SECOND_PAIR) + ((pair_counts >> _TWO) & _EVERY_SECOND_PAIR)
+    byte_counts = (nibble_counts + (nibble_counts >> _FOUR)) & _EVERY_SECOND_NIBBLE
+
+    # From here on only the lowest byte of each group matters, and a count of up to 64 always fits into it.
+    counts_of_16_bits = byte_counts + (byte_counts >> _EIGHT)
+    counts_of_32_bits = counts_of_16_bits + (counts_of_16_bits >> _SIXTEEN)
+    count_of_64_bits = counts_of_32_bits + (counts_of_32_bits >> _THIRTY_TWO)
+    return np.int64(count_of_64_bits & _LOWEST_SEVEN_BITS)  # type: ignore[return-value]
 
 
 def lowest_bit(word: np.uint64) -> int:
-    """Return the index of the lowest bit that is set in a word other than zero."""
-    return count_bits((word ^ (word - ONE)) >> ONE)
+    """Return the index (0 to 63) of the lowest bit that is set in a word; the word must not be zero."""
+    lowest_bit_and_all_below = word ^ (word - ONE)
+    return count_bits(lowest_bit_and_all_below >> ONE)
 
 
-def count_all_bits(words: Words) -> int:
-    """Return how many bits are set in several words."""
+def count_all_bits(bitmap: Words) -> int:
+    """Return how many bits are set in a bitmap."""
     total = 0
-    for w in range(len(words)):
-        total += count_bits(words[w])
+    for word_index in range(len(bitmap)):
+        total += count_bits(bitmap[word_index])
     return total

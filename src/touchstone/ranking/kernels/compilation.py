@@ -21,17 +21,22 @@ from touchstone.ranking.kernels import (
 KERNEL_MODULES: Final = (bits, score_kernels, filter_kernels, top_kernels, order_kernels, count_kernels)
 """The modules whose functions are compiled, each after those that it imports."""
 _lock: Final = Lock()
-_compiled: Final[dict[FunctionType, Any]] = {}
+_compiled_kernels: Final[dict[FunctionType, Any]] = {}
 
 
 def compile_kernels() -> None:
-    """Replace all kernels in their modules by compiled functions; further calls do nothing. Safe from any thread."""
+    """Replace every kernel in its module, and wherever another kernel module imports it, by its compiled form.
+
+    Only the first call does anything. The function may be called from any thread.
+    """
     with _lock:
-        if _compiled:
+        if _compiled_kernels:
             return
+
         for module in KERNEL_MODULES:
-            for function in kernels_of(module):
-                _compiled[function] = _compile(function)
+            for kernel in kernels_of(module):
+                _compiled_kernels[kernel] = _compile(kernel)
+
         for module in KERNEL_MODULES:
             _replace_kernels(module)
 
@@ -45,19 +50,20 @@ def kernels_of(module: ModuleType) -> list[FunctionType]:
 def _replace_kernels(module: ModuleType) -> None:
     """Replace the kernels that a module defines or imports by their compiled form."""
     for name, value in list(vars(module).items()):
-        if isinstance(value, FunctionType) and value in _compiled:
-            setattr(module, name, _compiled[value])
+        if isinstance(value, FunctionType) and value in _compiled_kernels:
+            setattr(module, name, _compiled_kernels[value])
 
 
-def _compile(function: FunctionType) -> Callable[..., Any]:
-    """Return the compiled form of a kernel, which Numba completes at its first call.
+def _compile(kernel: FunctionType) -> Callable[..., Any]:
+    """Return the compiled form of a kernel; Numba generates the machine code when it is first called.
 
-    No kernel allocates, so none needs Numba's reference counting (`_nrt`). With it every call between kernels would
-    count the references to all columns, which costs several times as much as the work itself.
+    Kernels only fill arrays that they are given and never allocate memory, so Numba's reference counting is switched
+    off (`_nrt=False`). With it, every call between kernels would count the references to all columns, which costs
+    several times as much as the work itself.
     """
     import numba  # noqa: PLC0415 (small catalogs never need the compiler)
 
     try:
-        return numba.njit(cache=True, nogil=True, _nrt=False)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder for a cache can be written
-        return numba.njit(nogil=True, _nrt=False)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, _nrt=False)(kernel)  # type: ignore[no-any-return]
+    except RuntimeError:  # Numba found no folder in which it can write its cache.
+        return numba.njit(nogil=True, _nrt=False)(kernel)  # type: ignore[no-any-return]

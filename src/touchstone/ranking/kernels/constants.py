@@ -30,6 +30,7 @@ FLAG_STATES: Final = (
 
 
 def _flag_bit(flag: str, value: bool) -> int:
+    """Return the mask of the bit that stands for a state of a flag in the flag byte of a record."""
     return 1 << FLAG_STATES.index(FlagState(flag, value))
 
 
@@ -48,7 +49,7 @@ FEATURES_COUNT: Final = CRITERION_NAMES.index("features_count")
 CITATIONS: Final = CRITERION_NAMES.index("citations")
 
 BINARY_MASKS: Final = tuple(
-    sum(_flag_bit(fact, True) for fact in criterion.facts if fact in FLAGS) if criterion.kind == "binary" else 0
+    sum(_flag_bit(flag, True) for flag in criterion.facts if flag in FLAGS) if criterion.kind == "binary" else 0
     for criterion in CRITERIA
 )
 """For each criterion the bits of the flag byte of which one must be set; 0 for criteria that are not binary."""

@@ -5,76 +5,90 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import ONE, ZERO, Words, count_all_bits, count_bits, lowest_bit
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, count_all_bits, count_bits, lowest_bit
 from touchstone.ranking.kernels.constants import GRADE_SCALE, TECHNICAL_GRADE, TECHNICAL_SCORE
 from touchstone.ranking.kernels.filter_kernels import leaf_size
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.score_kernels import technical_score
 
 
-def tally_codes(words: Words, codes: NDArray[Any], counts: NDArray[np.int64]) -> None:
+def count_codes(bitmap: Words, codes: NDArray[Any], counts: NDArray[np.int64]) -> None:
     """Add to `counts` how often each code occurs among the records whose bit is set."""
-    for w in range(len(words)):
-        rest = words[w]
-        while rest != ZERO:
-            counts[codes[64 * w + lowest_bit(rest)]] += 1
-            rest &= rest - ONE
+    for word_index in range(len(bitmap)):
+        remaining_bits = bitmap[word_index]
+        while remaining_bits != ZERO:
+            position = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            counts[codes[position]] += 1
+            remaining_bits &= remaining_bits - ONE  # clears this bit
 
 
-def count_common_bits(words: Words, plane: Words) -> int:
-    """Return how many bits are set in both of two bitmaps."""
+def count_common_bits(bitmap: Words, other: Words) -> int:
+    """Return how many bits are set in both of two bitmaps; it is fastest if the first has many words of zeros."""
     total = 0
-    for w in range(len(words)):
-        if words[w] != ZERO:
-            total += count_bits(words[w] & plane[w])
+    for i in range(len(bitmap)):
+        if bitmap[i] != ZERO:
+            total += count_bits(bitmap[i] & other[i])
     return total
 
 
-def fill_technical_plane(columns: KernelColumns, low: float, high: float, out: Words) -> None:
-    """Set the bits of the records whose technical score is within bounds; `out` must hold zeros.
+def select_technical_scores(columns: KernelColumns, lowest: float, highest: float, matches: Words) -> None:
+    """Set in the bitmap `matches` the bits of the records whose technical score is in a range.
 
-    The grade decides for all records but those whose grade is next to a bound.
+    The bitmap must hold zeros. A grade of one byte brackets the score of each record, which decides for almost all of
+    them; the exact score is computed only for records next to a limit of the range.
     """
     grades = columns.grades[TECHNICAL_GRADE]
-    for i in range(columns.size):
-        at_most = grades[i] / GRADE_SCALE
-        at_least = (int(grades[i]) - 1) / GRADE_SCALE
-        if at_most < low or at_least > high:
+    for position in range(columns.record_count):
+        # A grade is the score rounded up, so the score is in the interval that ends at the grade.
+        score_at_most = grades[position] / GRADE_SCALE
+        score_at_least = (int(grades[position]) - 1) / GRADE_SCALE
+        if score_at_most < lowest or score_at_least > highest:
             continue
-        if at_least < low or at_most > high:
-            exact = technical_score(columns, i)
-            if exact < low or exact > high:
+
+        if score_at_least < lowest or score_at_most > highest:
+            exact_score = technical_score(columns, position)
+            if exact_score < lowest or exact_score > highest:
                 continue
-        out[i >> 6] |= ONE << np.uint64(i & 63)
+
+        matches[position >> 6] |= ONE << np.uint64(position & 63)
 
 
-def technical_extremes(columns: KernelColumns, words: Words, lower: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the lowest and highest technical score among the records whose bit is set; (inf, -inf) for no records.
-
-    `lower` is the lowest technical score of each leaf.
-    """
-    low, high = np.inf, -np.inf
-    upper = columns.upper[TECHNICAL_SCORE]
-    for leaf in range(len(lower)):
-        if lower[leaf] >= low and upper[leaf] <= high:
-            continue
-        first_word = leaf * columns.leaf_words
-        count = count_all_bits(words[first_word : first_word + columns.leaf_words])
-        if count == leaf_size(columns, leaf):
-            low, high = min(low, lower[leaf]), max(high, upper[leaf])
-        elif count > 0:
-            low, high = extend_technical_extremes(columns, words, first_word, low, high)
-    return low, high
-
-
-def extend_technical_extremes(
-    columns: KernelColumns, words: Words, first_word: int, low: float, high: float
+def technical_score_range(
+    columns: KernelColumns, bitmap: Words, leaf_minima: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Return the extremes `low` and `high` of the technical score, extended by the records of one leaf."""
-    for w in range(first_word, first_word + columns.leaf_words):
-        rest = words[w]
-        while rest != ZERO:
-            exact = technical_score(columns, 64 * w + lowest_bit(rest))
-            rest &= rest - ONE
-            low, high = min(low, exact), max(high, exact)
-    return low, high
+    """Return the lowest and the highest technical score of the records whose bit is set; (inf, -inf) if there are none.
+
+    `leaf_minima` is the lowest technical score in each leaf. Records are looked at one by one only in leaves that could
+    extend the range and are not selected as a whole.
+    """
+    lowest, highest = np.inf, -np.inf
+    leaf_maxima = columns.leaf_maxima[TECHNICAL_SCORE]
+
+    for leaf in range(len(leaf_minima)):
+        if leaf_minima[leaf] >= lowest and leaf_maxima[leaf] <= highest:
+            continue
+
+        first_word = leaf * columns.words_per_leaf
+        selected_count = count_all_bits(bitmap[first_word : first_word + columns.words_per_leaf])
+        if selected_count == leaf_size(columns, leaf):
+            lowest, highest = min(lowest, leaf_minima[leaf]), max(highest, leaf_maxima[leaf])
+        elif selected_count > 0:
+            lowest, highest = extend_technical_score_range(columns, bitmap, first_word, lowest, highest)
+
+    return lowest, highest
+
+
+def extend_technical_score_range(
+    columns: KernelColumns, bitmap: Words, first_word: int, lowest: float, highest: float
+) -> tuple[float, float]:
+    """Return a range of technical scores, extended to those records of one leaf whose bit is set.
+
+    The leaf begins at word `first_word` of the bitmap.
+    """
+    for word_index in range(first_word, first_word + columns.words_per_leaf):
+        remaining_bits = bitmap[word_index]
+        while remaining_bits != ZERO:
+            exact_score = technical_score(columns, BITS_PER_WORD * word_index + lowest_bit(remaining_bits))
+            remaining_bits &= remaining_bits - ONE  # clears this bit
+            lowest, highest = min(lowest, exact_score), max(highest, exact_score)
+    return lowest, highest

@@ -1,11 +1,16 @@
-"""Which records match a query: leaf by leaf, first by planes, then record by record where planes cannot decide."""
+"""Which records match a query: leaf by leaf, first by planes, then record by record where planes cannot decide.
+
+Every function works on a *leaf mask*: a bitmap of the records of one leaf that match so far. It starts with the records
+that are alive, and each condition of the query removes the records that do not satisfy it. The caller allocates masks
+and results, because compiled kernels cannot.
+"""
 
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import ONE, ZERO, Words, count_all_bits, lowest_bit
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, count_all_bits, lowest_bit
 from touchstone.ranking.kernels.constants import (
     CITATIONS_COLUMN,
     FEATURES_COLUMN,
@@ -14,9 +19,9 @@ from touchstone.ranking.kernels.constants import (
 )
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery
 
-NONE: Final = 0
-SOME: Final = 1
-ALL: Final = 2
+NO_RECORDS: Final = 0
+SOME_RECORDS: Final = 1
+ALL_RECORDS: Final = 2
 _CAPITAL_A: Final = 65
 _CAPITAL_Z: Final = 90
 _TO_LOWER: Final = np.uint8(32)
@@ -24,176 +29,227 @@ _TO_LOWER: Final = np.uint8(32)
 
 def leaf_size(columns: KernelColumns, leaf: int) -> int:
     """Return how many records a leaf holds; only the last leaf may hold fewer than the others."""
-    capacity = columns.leaf_words * 64
-    return min(capacity, columns.size - leaf * capacity)
+    capacity = columns.words_per_leaf * BITS_PER_WORD
+    return min(capacity, columns.record_count - leaf * capacity)
 
 
 def count_plane(columns: KernelColumns, query: KernelQuery, plane: int, leaf: int) -> int:
-    """Return how many records of a leaf are in a plane."""
-    indexed = len(columns.plane_counts)
-    if plane < indexed:
+    """Return how many records of a leaf are in a plane, which belongs either to the index or to the query."""
+    index_plane_count = len(columns.plane_counts)
+    if plane < index_plane_count:
         return int(columns.plane_counts[plane, leaf])
-    return int(query.extra_counts[plane - indexed, leaf])
+    return int(query.extra_plane_counts[plane - index_plane_count, leaf])
 
 
-def judge_clause(columns: KernelColumns, query: KernelQuery, clause: int, leaf: int) -> int:
-    """Return whether NONE, SOME or ALL records of a leaf satisfy a clause, as far as plane counts tell."""
-    size = leaf_size(columns, leaf)
-    verdict = NONE
-    for at in range(query.clause_starts[clause], query.clause_starts[clause + 1]):
-        count = count_plane(columns, query, query.clause_planes[at], leaf)
-        if count == size:
-            verdict = ALL
-        elif count > 0 and verdict == NONE:
-            verdict = SOME
+def clause_coverage(columns: KernelColumns, query: KernelQuery, clause: int, leaf: int) -> int:
+    """Return whether NO_RECORDS, SOME_RECORDS or ALL_RECORDS of a leaf satisfy a clause of the query.
 
-    return ALL - verdict if query.clause_negated[clause] else verdict
+    Only the counts of the planes are read, so a leaf can be ruled out or accepted without looking at its records.
+    SOME_RECORDS means that the counts do not decide.
+    """
+    record_count = leaf_size(columns, leaf)
+
+    coverage = NO_RECORDS
+    for i in range(query.clause_starts[clause], query.clause_starts[clause + 1]):
+        plane_count = count_plane(columns, query, query.clause_planes[i], leaf)
+        if plane_count == record_count:
+            coverage = ALL_RECORDS
+        elif plane_count > 0 and coverage == NO_RECORDS:
+            coverage = SOME_RECORDS
+
+    # Negation exchanges NO_RECORDS and ALL_RECORDS, and leaves SOME_RECORDS as it is.
+    return ALL_RECORDS - coverage if query.clause_is_negated[clause] else coverage
 
 
-def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_word: int, mask: Words) -> None:
-    """Remove from a leaf's mask the records that do not satisfy a clause."""
+def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_word: int, leaf_mask: Words) -> None:
+    """Remove from a leaf mask the records that do not satisfy a clause of the query.
+
+    The leaf begins at word `first_word` of every plane.
+    """
     start, end = query.clause_starts[clause], query.clause_starts[clause + 1]
-    plane, indexed = query.clause_planes[start], len(columns.planes)
-    planes = columns.planes if plane < indexed else query.extra_planes
-    row = plane if plane < indexed else plane - indexed
+
+    # Plane numbers beyond those of the index refer to the planes that were made for this query.
+    first_plane, index_plane_count = query.clause_planes[start], len(columns.planes)
+    planes = columns.planes if first_plane < index_plane_count else query.extra_planes
+    row = first_plane if first_plane < index_plane_count else first_plane - index_plane_count
 
     # Each loop touches one or two rows of consecutive words, which the compiler turns into vector instructions.
-    if query.clause_negated[clause]:
-        for w in range(len(mask)):
-            mask[w] &= ~planes[row, first_word + w]
+    if query.clause_is_negated[clause]:
+        for i in range(len(leaf_mask)):
+            leaf_mask[i] &= ~planes[row, first_word + i]
     elif end == start + 1:
-        for w in range(len(mask)):
-            mask[w] &= planes[row, first_word + w]
+        for i in range(len(leaf_mask)):
+            leaf_mask[i] &= planes[row, first_word + i]
     else:
-        apply_union(columns.planes, query.clause_planes[start:end], first_word, mask)
+        apply_union(columns.planes, query.clause_planes[start:end], first_word, leaf_mask)
 
 
-def apply_union(planes: Words, rows: NDArray[np.int64], first_word: int, mask: Words) -> None:
-    """Remove from a leaf's mask the records that are in none of several planes of the index."""
-    if len(rows) == 2:
-        a, b = rows[0], rows[1]
-        for w in range(len(mask)):
-            mask[w] &= planes[a, first_word + w] | planes[b, first_word + w]
+def apply_union(planes: Words, plane_numbers: NDArray[np.int64], first_word: int, leaf_mask: Words) -> None:
+    """Remove from a leaf mask the records that are in none of the numbered planes of the index.
+
+    The leaf begins at word `first_word` of every plane. Two planes, the most frequent case, have a faster loop.
+    """
+    if len(plane_numbers) == 2:
+        first_plane, second_plane = plane_numbers[0], plane_numbers[1]
+        for i in range(len(leaf_mask)):
+            leaf_mask[i] &= planes[first_plane, first_word + i] | planes[second_plane, first_word + i]
         return
 
-    for w in range(len(mask)):
+    for i in range(len(leaf_mask)):
         union = ZERO
-        for at in range(len(rows)):
-            union |= planes[rows[at], first_word + w]
-        mask[w] &= union
+        for k in range(len(plane_numbers)):
+            union |= planes[plane_numbers[k], first_word + i]
+        leaf_mask[i] &= union
 
 
-def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, mask: Words) -> int:
-    """Fill `mask` with the live records of a leaf that satisfy every clause; return how many there are."""
-    if query.alive_counts[leaf] == 0 or not query.possible_leaves[leaf]:
+def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
+    """Select the live records of a leaf that satisfy every clause of the query, and return how many there are.
+
+    The selection is written into `leaf_mask`. If the result is 0, the content of the mask is undefined: most leaves are
+    ruled out by the counts of their planes, before the mask is touched.
+    """
+    if query.alive_counts[leaf] == 0 or not query.leaf_may_contain_substring[leaf]:
         return 0
-    clauses = len(query.clause_negated)
-    for clause in range(clauses):
-        if judge_clause(columns, query, clause, leaf) == NONE:
+
+    clause_count = len(query.clause_is_negated)
+    for clause in range(clause_count):
+        if clause_coverage(columns, query, clause, leaf) == NO_RECORDS:
             return 0
 
-    first_word = leaf * columns.leaf_words
-    for w in range(columns.leaf_words):
-        mask[w] = query.alive[first_word + w]
-    for clause in range(clauses):
-        if judge_clause(columns, query, clause, leaf) == SOME:
-            apply_clause(columns, query, clause, first_word, mask)
+    first_word = leaf * columns.words_per_leaf
+    for i in range(columns.words_per_leaf):
+        leaf_mask[i] = query.alive[first_word + i]
 
-    return count_all_bits(mask)
+    # A clause that covers the whole leaf removes nothing.
+    for clause in range(clause_count):
+        if clause_coverage(columns, query, clause, leaf) == SOME_RECORDS:
+            apply_clause(columns, query, clause, first_word, leaf_mask)
+
+    return count_all_bits(leaf_mask)
 
 
-def contains_needle(text: NDArray[np.uint8], start: int, end: int, needle: NDArray[np.uint8]) -> bool:
-    """Return whether the bytes from `start` to `end` contain the needle, ignoring the case of ASCII letters."""
-    size = len(needle)
-    for at in range(start, end - size + 1):
-        k = 0
-        while k < size:
-            byte = text[at + k]
+def contains_substring(text: NDArray[np.uint8], start: int, end: int, substring: NDArray[np.uint8]) -> bool:
+    """Return whether the bytes `text[start:end]` contain a substring, ignoring the case of ASCII letters.
+
+    The substring must be in lower case already.
+    """
+    length = len(substring)
+    for candidate_start in range(start, end - length + 1):
+        matched = 0
+        while matched < length:
+            byte = text[candidate_start + matched]
             if _CAPITAL_A <= byte <= _CAPITAL_Z:
                 byte = byte + _TO_LOWER
-            if byte != needle[k]:
+            if byte != substring[matched]:
                 break
-            k += 1
-        if k == size:
+            matched += 1
+
+        if matched == length:
             return True
     return False
 
 
-def apply_needle(columns: KernelColumns, first: int, needle: NDArray[np.uint8], mask: Words) -> None:
-    """Remove from the mask of the records from `first` on those whose folded name does not contain the needle."""
+def apply_name_substring(
+    columns: KernelColumns, first_position: int, substring: NDArray[np.uint8], leaf_mask: Words
+) -> None:
+    """Remove from a leaf mask the records whose folded name does not contain a substring.
+
+    The first bit of the mask belongs to the record at `first_position`. ASCII names are searched as they are stored,
+    ignoring case; for all other names a folded form is stored separately.
+    """
     names, offsets, accented = columns.name_bytes, columns.name_offsets, columns.accented
     accented_positions, accented_names = columns.accented_positions, columns.accented_bytes
     accented_offsets = columns.accented_offsets
 
-    for w in range(len(mask)):
-        rest = mask[w]
-        while rest != ZERO:
-            bit = lowest_bit(rest)
-            rest &= rest - ONE
-            i = first + 64 * w + bit
-            if (accented[i >> 6] >> np.uint64(bit)) & ONE:
-                at = np.searchsorted(accented_positions, i)
-                matches = contains_needle(accented_names, accented_offsets[at], accented_offsets[at + 1], needle)
+    for i in range(len(leaf_mask)):
+        remaining_bits = leaf_mask[i]
+        while remaining_bits != ZERO:
+            bit = lowest_bit(remaining_bits)
+            remaining_bits &= remaining_bits - ONE  # clears this bit
+            position = first_position + BITS_PER_WORD * i + bit
+
+            if (accented[position >> 6] >> np.uint64(bit)) & ONE:
+                k = np.searchsorted(accented_positions, position)
+                is_match = contains_substring(accented_names, accented_offsets[k], accented_offsets[k + 1], substring)
             else:
-                matches = contains_needle(names, int(offsets[i]), int(offsets[i + 1]), needle)
-            if not matches:
-                mask[w] ^= ONE << np.uint64(bit)
+                is_match = contains_substring(names, int(offsets[position]), int(offsets[position + 1]), substring)
+
+            if not is_match:
+                leaf_mask[i] ^= ONE << np.uint64(bit)
 
 
-def apply_code_range(codes: NDArray[Any], limit: NDArray[np.int64], first: int, mask: Words) -> None:
-    """Remove from the mask of the records from `first` on those whose code is outside of a limit."""
-    low, high = limit[1], limit[2]
-    for w in range(len(mask)):
-        rest = mask[w]
-        while rest != ZERO:
-            bit = lowest_bit(rest)
-            rest &= rest - ONE
-            code = codes[first + 64 * w + bit]
-            if code < low or code > high:
-                mask[w] ^= ONE << np.uint64(bit)
+def keep_codes_in_range(
+    codes: NDArray[Any], code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
+) -> None:
+    """Remove from a leaf mask the records whose code in one number column is outside of a range.
 
-
-def apply_code_limit(columns: KernelColumns, limit: NDArray[np.int64], first: int, mask: Words) -> None:
-    """Apply a code limit to the number column that it names."""
-    column = limit[0]
-    if column == YEAR_COLUMN:
-        apply_code_range(columns.year_codes, limit, first, mask)
-    elif column == INSTANCES_COLUMN:
-        apply_code_range(columns.instances_codes, limit, first, mask)
-    elif column == FEATURES_COLUMN:
-        apply_code_range(columns.features_codes, limit, first, mask)
-    elif column == CITATIONS_COLUMN:
-        apply_code_range(columns.citations_codes, limit, first, mask)
-    else:
-        apply_code_range(columns.missing_codes, limit, first, mask)
-
-
-def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, mask: Words) -> int:
-    """Fill `mask` with the records of a leaf that match; return how many there are."""
-    count = select_by_planes(columns, query, leaf, mask)
-    if count == 0 or (len(query.code_limits) == 0 and len(query.needle) == 0):
-        return count
-
-    first = leaf * columns.leaf_words * 64
-    for limit in range(len(query.code_limits)):
-        apply_code_limit(columns, query.code_limits[limit], first, mask)
-    if len(query.needle) > 0:
-        apply_needle(columns, first, query.needle, mask)
-
-    return count_all_bits(mask)
-
-
-def select_all(columns: KernelColumns, query: KernelQuery, mask: Words, out: Words) -> int:
-    """Write the bitmap of all records that match and return how many there are.
-
-    `mask` is scratch space for one leaf. An empty `out` is left alone, for callers that need the number only.
+    `code_range` is a row of `KernelQuery.code_ranges`. The first bit of the mask belongs to the record at
+    `first_position`.
     """
-    total = 0
+    lowest_code, highest_code = code_range[1], code_range[2]
+    for i in range(len(leaf_mask)):
+        remaining_bits = leaf_mask[i]
+        while remaining_bits != ZERO:
+            bit = lowest_bit(remaining_bits)
+            remaining_bits &= remaining_bits - ONE  # clears this bit
+
+            code = codes[first_position + BITS_PER_WORD * i + bit]
+            if code < lowest_code or code > highest_code:
+                leaf_mask[i] ^= ONE << np.uint64(bit)
+
+
+def apply_code_range(
+    columns: KernelColumns, code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
+) -> None:
+    """Remove from a leaf mask the records outside of a code range, in the number column that the range names.
+
+    The columns have different integer types, so each needs a call of its own to be compiled for its type.
+    """
+    number_column = code_range[0]
+    if number_column == YEAR_COLUMN:
+        keep_codes_in_range(columns.year_codes, code_range, first_position, leaf_mask)
+    elif number_column == INSTANCES_COLUMN:
+        keep_codes_in_range(columns.instances_codes, code_range, first_position, leaf_mask)
+    elif number_column == FEATURES_COLUMN:
+        keep_codes_in_range(columns.features_codes, code_range, first_position, leaf_mask)
+    elif number_column == CITATIONS_COLUMN:
+        keep_codes_in_range(columns.citations_codes, code_range, first_position, leaf_mask)
+    else:
+        keep_codes_in_range(columns.missing_percentage_codes, code_range, first_position, leaf_mask)
+
+
+def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
+    """Select the records of a leaf that match a query, and return how many there are.
+
+    The selection is written into `leaf_mask`, whose content is undefined if the result is 0. Planes come first because
+    they handle 64 records at once; number ranges and names are then checked for the remaining records only.
+    """
+    match_count = select_by_planes(columns, query, leaf, leaf_mask)
+    if match_count == 0 or (len(query.code_ranges) == 0 and len(query.name_substring) == 0):
+        return match_count
+
+    first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
+    for i in range(len(query.code_ranges)):
+        apply_code_range(columns, query.code_ranges[i], first_position, leaf_mask)
+    if len(query.name_substring) > 0:
+        apply_name_substring(columns, first_position, query.name_substring, leaf_mask)
+
+    return count_all_bits(leaf_mask)
+
+
+def select_all(columns: KernelColumns, query: KernelQuery, leaf_mask: Words, matches: Words) -> int:
+    """Select all records that match a query, and return how many there are.
+
+    The selection is written into the bitmap `matches`, which must hold zeros. Callers that need only the number pass an
+    empty array for it. `leaf_mask` is scratch space for one leaf.
+    """
+    total_count = 0
     for leaf in range(len(query.alive_counts)):
-        count = select_in_leaf(columns, query, leaf, mask)
-        total += count
-        if count > 0 and len(out) > 0:
-            first_word = leaf * columns.leaf_words
-            for w in range(columns.leaf_words):
-                out[first_word + w] = mask[w]
-    return total
+        match_count = select_in_leaf(columns, query, leaf, leaf_mask)
+        total_count += match_count
+
+        if match_count > 0 and len(matches) > 0:
+            first_word = leaf * columns.words_per_leaf
+            for i in range(columns.words_per_leaf):
+                matches[first_word + i] = leaf_mask[i]
+    return total_count

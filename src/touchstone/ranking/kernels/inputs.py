@@ -9,37 +9,49 @@ from touchstone.ranking.kernels.bits import Words
 
 
 class KernelColumns(NamedTuple):
-    """The columns of an index in leaf order, as plain arrays.
+    """The columns of an index as plain arrays, with the records ordered leaf by leaf.
 
-    `grades`: one row of bytes for each of GRADED_CRITERIA. `flag_bytes`: one bit for each of FLAG_STATES. `*_codes`:
-    codes into the sorted distinct values of a number, 0 for "not known". `*_scores` and `*_parts`: a criterion, or a
-    part of the technical score, for each code. `ethical_by_grade`: the ethical score for each of its grades. `upper`:
-    for each criterion and leaf the highest value. `name_places`: each record's place by folded name, then id;
-    `first_places`: the first of these places in each leaf. `planes` and `plane_counts`: one row for each plane.
-    `accented_*`: the folded names of the records whose name is not plain ASCII.
+    A leaf is a block of `64 * words_per_leaf` similar records. A plane is a bitmap with one bit for each record.
+
+    Attributes:
+        grades: One row of bytes for each of GRADED_CRITERIA, with one grade for each record.
+        flag_bytes: For each record one bit for each of FLAG_STATES.
+        year_codes, instances_codes, ...: For each record the index of its number among the sorted distinct numbers;
+            code 0 means that the number is not known.
+        ethical_score_by_grade: The ethical score for each of its grades.
+        year_score_by_code, instances_part_by_code, ...: A criterion ("score"), or a part of the technical score
+            ("part"), for each code of the number that it depends on.
+        leaf_maxima: The highest value of each criterion (row) in each leaf (column).
+        alphabetical_ranks: For each record its rank by folded name, then id; no two records share a rank.
+        first_alphabetical_ranks: The lowest of these ranks in each leaf.
+        planes, plane_counts: One bitmap for each plane, and how many of its bits are set in each leaf.
+        name_bytes, name_offsets: The names of all records as UTF-8, one after the other, and where each begins.
+        accented: A bitmap of the records whose name is not plain ASCII.
+        accented_positions, accented_bytes, accented_offsets: The positions of these records, and their folded names
+            in the same order, stored like the names of all records.
     """
 
-    size: int
-    leaf_words: int
+    record_count: int
+    words_per_leaf: int
     grades: NDArray[np.uint8]
     flag_bytes: NDArray[np.uint8]
     year_codes: NDArray[np.uint16]
     instances_codes: NDArray[np.uint32]
     features_codes: NDArray[Any]
     citations_codes: NDArray[Any]
-    missing_codes: NDArray[Any]
-    ethical_by_grade: NDArray[np.float64]
-    year_scores: NDArray[np.float64]
-    instances_scores: NDArray[np.float64]
-    instances_parts: NDArray[np.float64]
-    features_scores: NDArray[np.float64]
-    features_parts: NDArray[np.float64]
-    citations_scores: NDArray[np.float64]
-    quality_scores: NDArray[np.float64]
-    missing_parts: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    first_places: NDArray[np.uint32]
-    name_places: NDArray[np.uint32]
+    missing_percentage_codes: NDArray[Any]
+    ethical_score_by_grade: NDArray[np.float64]
+    year_score_by_code: NDArray[np.float64]
+    instances_score_by_code: NDArray[np.float64]
+    instances_part_by_code: NDArray[np.float64]
+    features_score_by_code: NDArray[np.float64]
+    features_part_by_code: NDArray[np.float64]
+    citations_score_by_code: NDArray[np.float64]
+    data_quality_by_code: NDArray[np.float64]
+    completeness_part_by_code: NDArray[np.float64]
+    leaf_maxima: NDArray[np.float64]
+    first_alphabetical_ranks: NDArray[np.uint32]
+    alphabetical_ranks: NDArray[np.uint32]
     planes: Words
     plane_counts: NDArray[np.uint16]
     name_bytes: NDArray[np.uint8]
@@ -51,30 +63,43 @@ class KernelColumns(NamedTuple):
 
 
 class KernelQuery(NamedTuple):
-    """A query in the terms of an index: clauses that must all hold, and conditions that planes cannot decide.
+    """A query in the terms of an index: a record matches if it is alive and meets all conditions.
 
-    Clause `c` is the union of the planes from `clause_starts[c]` to `clause_starts[c + 1]` in `clause_planes`, or the
-    complement of a single plane where `clause_negated[c]` is set. Plane numbers beyond those of the index refer to
-    `extra_planes`. `code_limits`: rows of (number column, lowest code, highest code). `needle`: bytes that the folded
-    name must contain, empty for any name. `possible_leaves`: the leaves in which the needle can occur.
+    Attributes:
+        alive, alive_counts: A bitmap of the records that are not deleted, and how many of them each leaf holds.
+        clause_starts: Clause `c` consists of `clause_planes[clause_starts[c]:clause_starts[c + 1]]`.
+        clause_planes: The numbers of planes. A clause accepts the records that are in at least one of its planes.
+            Numbers beyond the planes of the index refer to `extra_planes`.
+        clause_is_negated: Whether a clause, which then has a single plane, accepts the records outside of it instead.
+        extra_planes, extra_plane_counts: Planes that were made for this query, stored like those of the index.
+        code_ranges: Rows of (number column, lowest code, highest code) that a record's code must be within.
+        name_substring: UTF-8 bytes that the folded name of a record must contain; empty for any name.
+        leaf_may_contain_substring: For each leaf whether one of its names can contain the substring.
     """
 
     alive: Words
     alive_counts: NDArray[np.uint16]
     clause_starts: NDArray[np.int64]
     clause_planes: NDArray[np.int64]
-    clause_negated: NDArray[np.bool_]
+    clause_is_negated: NDArray[np.bool_]
     extra_planes: Words
-    extra_counts: NDArray[np.uint16]
-    code_limits: NDArray[np.int64]
-    needle: NDArray[np.uint8]
-    possible_leaves: NDArray[np.bool_]
+    extra_plane_counts: NDArray[np.uint16]
+    code_ranges: NDArray[np.int64]
+    name_substring: NDArray[np.uint8]
+    leaf_may_contain_substring: NDArray[np.bool_]
 
 
 class KernelWeights(NamedTuple):
-    """The criteria with a weight, by number and in order, their weights, the sum, and the shares of it as float32."""
+    """The weights that are not zero, in the order of CRITERIA.
+
+    Attributes:
+        criteria: The index in CRITERIA of each weighted criterion.
+        weights: The weight of each of these criteria.
+        total: The sum of the weights.
+        float32_shares: The weights divided by their sum, for fast estimates.
+    """
 
     criteria: NDArray[np.int64]
     weights: NDArray[np.float64]
     total: float
-    shares: NDArray[np.float32]
+    float32_shares: NDArray[np.float32]

@@ -1,11 +1,15 @@
-"""Whole orders: walks along a permutation, and the steps of a radix sort by score with exact ties."""
+"""Whole orders: selections from a permutation, and the steps of a radix sort by score with exact ties.
+
+A permutation lists the positions of all records in some order. The caller allocates all arrays that are written,
+because compiled kernels cannot.
+"""
 
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import ONE, ZERO, Words, lowest_bit
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, lowest_bit
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelWeights
 from touchstone.ranking.kernels.score_kernels import score
 
@@ -13,11 +17,11 @@ DIGIT_BITS: Final = 11
 RADIX: Final = 1 << DIGIT_BITS
 _LARGEST_KEY: Final = 4294967295.0
 _SHORT_RUN: Final = 48  # runs up to this length are sorted by insertion
-_DISTINCT_SCORES: Final = 12  # longer runs with no more different scores than this are sorted score by score
+_MAX_DISTINCT_SCORES: Final = 12  # longer runs with no more distinct scores than this are sorted score by score
 
 
 class ScoreKeys(NamedTuple):
-    """A score and a sort key for every record, filled for those that match."""
+    """A score and a sort key for each position, filled for the records that match."""
 
     scores: NDArray[np.float64]
     keys: NDArray[np.uint32]
@@ -30,160 +34,189 @@ class KeyedPositions(NamedTuple):
     positions: NDArray[np.uint32]
 
 
-class RunSpace(NamedTuple):
-    """Scratch space for sorting runs: the bounds of unsorted runs, and the positions and scores of one run."""
+class RunScratch(NamedTuple):
+    """Scratch space for sorting runs of equal keys.
 
-    unsorted: NDArray[np.int64]
+    Attributes:
+        unsorted_runs: The start and end of each run that is left unsorted, in pairs.
+        positions, scores: A copy of the run that is being sorted.
+    """
+
+    unsorted_runs: NDArray[np.int64]
     positions: NDArray[np.uint32]
     scores: NDArray[np.float64]
 
 
-def list_positions(words: Words, out: NDArray[np.int64]) -> None:
-    """Write the positions of the bits that are set, in ascending order."""
-    k = 0
-    for w in range(len(words)):
-        rest = words[w]
-        while rest != ZERO:
-            out[k] = 64 * w + lowest_bit(rest)
-            k += 1
-            rest &= rest - ONE
+def list_positions(bitmap: Words, positions: NDArray[np.int64]) -> None:
+    """Write into `positions` the positions of the bits that are set in a bitmap, in ascending order."""
+    count = 0
+    for word_index in range(len(bitmap)):
+        remaining_bits = bitmap[word_index]
+        while remaining_bits != ZERO:
+            positions[count] = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            count += 1
+            remaining_bits &= remaining_bits - ONE  # clears this bit
 
 
-def filter_permutation(words: Words, permutation: NDArray[np.uint32], out: NDArray[np.uint32]) -> int:
-    """Write all positions whose bit is set in the order of a permutation; return how many there are.
+def filter_permutation(bitmap: Words, permutation: NDArray[np.uint32], matches: NDArray[np.uint32]) -> int:
+    """List the positions whose bit is set in the order of a permutation, and return how many there are.
 
-    Every position is written and then kept or overwritten, so `out` needs room for one more.
+    Every position is written into `matches`, and then either kept or overwritten by the next one, which avoids a branch
+    for each record. The array therefore needs room for one more position than there are matches.
     """
-    k = 0
-    for at in range(len(permutation)):
-        i = permutation[at]
-        out[k] = i
-        k += int((words[i >> 6] >> np.uint64(i & 63)) & ONE)
-    return k
+    match_count = 0
+    for i in range(len(permutation)):
+        position = permutation[i]
+        matches[match_count] = position
+        match_count += int((bitmap[position >> 6] >> np.uint64(position & 63)) & ONE)
+    return match_count
 
 
-def walk_permutation(words: Words, permutation: NDArray[np.uint32], skip: int, out: NDArray[np.int64]) -> int:
-    """Write the positions whose bit is set in the order of a permutation, from the `skip`-th until `out` is full."""
-    seen = k = 0
-    for at in range(len(permutation)):
-        if k == len(out):
+def select_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, window: NDArray[np.int64]) -> int:
+    """List one page of the positions whose bit is set, in the order of a permutation, and return its length.
+
+    The first `skip` matches are passed over. The following ones are written into `window` until it is full.
+    """
+    match_count = window_length = 0
+    for i in range(len(permutation)):
+        if window_length == len(window):
             break
-        i = permutation[at]
-        if (words[i >> 6] >> np.uint64(i & 63)) & ONE:
-            if seen >= skip:
-                out[k] = i
-                k += 1
-            seen += 1
-    return k
+
+        position = permutation[i]
+        is_match = (bitmap[position >> 6] >> np.uint64(position & 63)) & ONE
+        if is_match:
+            if match_count >= skip:
+                window[window_length] = position
+                window_length += 1
+            match_count += 1
+    return window_length
 
 
 def fill_score_keys(
-    columns: KernelColumns, weights: KernelWeights, words: Words, first_word: int, out: ScoreKeys
+    columns: KernelColumns, weights: KernelWeights, words: Words, first_word: int, score_keys: ScoreKeys
 ) -> None:
-    """Write the scores of the records whose bit is set, and keys that grow as the scores fall.
+    """Write into `score_keys` the score and the sort key of each record whose bit is set.
 
-    `words` is the part of a bitmap that begins at `first_word`.
+    A key is the score as a whole number of 32 bits, inverted so that ascending keys mean descending scores. Records
+    with the same key may still differ in the last bits of their scores. `words` is the part of a bitmap that begins at
+    word `first_word`.
     """
-    for w in range(len(words)):
-        rest = words[w]
-        while rest != ZERO:
-            i = 64 * (first_word + w) + lowest_bit(rest)
-            exact = score(columns, weights, i)
-            out.scores[i] = exact
-            out.keys[i] = np.uint32((1.0 - exact) * _LARGEST_KEY)
-            rest &= rest - ONE
+    for i in range(len(words)):
+        remaining_bits = words[i]
+        while remaining_bits != ZERO:
+            position = BITS_PER_WORD * (first_word + i) + lowest_bit(remaining_bits)
+            exact_score = score(columns, weights, position)
+            score_keys.scores[position] = exact_score
+            score_keys.keys[position] = np.uint32((1.0 - exact_score) * _LARGEST_KEY)
+            remaining_bits &= remaining_bits - ONE  # clears this bit
 
 
-def count_digits(shift: int, keys: NDArray[np.uint32], counts: NDArray[np.int64]) -> None:
-    """Add to `counts` how often each digit occurs in some keys."""
+def count_digits(shift: int, keys: NDArray[np.uint32], digit_counts: NDArray[np.int64]) -> None:
+    """Add to `digit_counts` how often each digit occurs in some keys.
+
+    The digit of a key is its DIGIT_BITS bits from bit `shift` on.
+    """
     digit_mask, shift_bits = np.uint32(RADIX - 1), np.uint32(shift)
-    for k in range(len(keys)):
-        counts[int((keys[k] >> shift_bits) & digit_mask)] += 1
+    for i in range(len(keys)):
+        digit_counts[int((keys[i] >> shift_bits) & digit_mask)] += 1
 
 
-def scatter_by_digit(shift: int, source: KeyedPositions, target: KeyedPositions, starts: NDArray[np.int64]) -> None:
-    """Copy keys and positions to where their digit begins in the target, in the order that they have.
+def scatter_by_digit(
+    shift: int, source: KeyedPositions, target: KeyedPositions, next_free_indices: NDArray[np.int64]
+) -> None:
+    """Copy keys and positions into the target, grouped by the digit at bit `shift` and otherwise in the same order.
 
-    `starts` gives the next free index of each digit and is moved on.
+    `next_free_indices` gives for each digit where in the target its next key goes. It is advanced with every key.
     """
     digit_mask, shift_bits, keys = np.uint32(RADIX - 1), np.uint32(shift), source.keys
-    for k in range(len(keys)):
-        digit = int((keys[k] >> shift_bits) & digit_mask)
-        to = starts[digit]
-        target.keys[to], target.positions[to] = keys[k], source.positions[k]
-        starts[digit] = to + 1
+    for i in range(len(keys)):
+        digit = int((keys[i] >> shift_bits) & digit_mask)
+        target_index = next_free_indices[digit]
+        target.keys[target_index], target.positions[target_index] = keys[i], source.positions[i]
+        next_free_indices[digit] = target_index + 1
 
 
 def sort_runs(
-    keys: NDArray[np.uint32], positions: NDArray[np.uint32], scores: NDArray[np.float64], space: RunSpace
+    keys: NDArray[np.uint32], positions: NDArray[np.uint32], scores: NDArray[np.float64], scratch: RunScratch
 ) -> int:
-    """Sort each run of equal keys by exact score, highest first and stable; return how many runs are left unsorted.
+    """Sort each run of positions with equal keys by exact score, highest first; return how many runs are left unsorted.
 
-    Their starts and ends are written to `space.unsorted`.
+    Equal scores keep their order. `scores` is indexed by position. Long runs with many distinct scores are left for the
+    caller to sort: their starts and ends are written into `scratch.unsorted_runs`.
     """
-    start = unsorted = 0
-    for k in range(1, len(keys) + 1):
-        if k < len(keys) and keys[k] == keys[start]:
+    start = unsorted_count = 0
+    for end in range(1, len(keys) + 1):
+        if end < len(keys) and keys[end] == keys[start]:
             continue
-        if k - start > 1 and not is_sorted_run(positions, scores, start, k):
-            if k - start <= _SHORT_RUN:
-                insertion_sort_run(positions, scores, start, k)
-            elif not sort_run_by_distinct_scores(positions[start:k], scores, space):
-                space.unsorted[2 * unsorted], space.unsorted[2 * unsorted + 1] = start, k
-                unsorted += 1
-        start = k
-    return unsorted
+
+        if end - start > 1 and not is_sorted_run(positions, scores, start, end):
+            if end - start <= _SHORT_RUN:
+                insertion_sort_run(positions, scores, start, end)
+            elif not sort_run_by_distinct_scores(positions[start:end], scores, scratch):
+                scratch.unsorted_runs[2 * unsorted_count], scratch.unsorted_runs[2 * unsorted_count + 1] = start, end
+                unsorted_count += 1
+        start = end
+
+    return unsorted_count
 
 
 def is_sorted_run(positions: NDArray[np.uint32], scores: NDArray[np.float64], start: int, end: int) -> bool:
-    """Return whether the scores of a run never rise."""
-    k = start + 1
-    while k < end and scores[positions[k]] <= scores[positions[k - 1]]:
-        k += 1
-    return k == end
+    """Return whether the scores of the records `positions[start:end]` never rise."""
+    i = start + 1
+    while i < end and scores[positions[i]] <= scores[positions[i - 1]]:
+        i += 1
+    return i == end
 
 
 def insertion_sort_run(positions: NDArray[np.uint32], scores: NDArray[np.float64], start: int, end: int) -> None:
-    """Sort a short run by score decreasing; equal scores keep their order."""
-    for k in range(start + 1, end):
-        position = positions[k]
-        at = k
-        while at > start and scores[positions[at - 1]] < scores[position]:
-            positions[at] = positions[at - 1]
-            at -= 1
-        positions[at] = position
+    """Sort `positions[start:end]`, a short run, by score decreasing; equal scores keep their order."""
+    for i in range(start + 1, end):
+        position = positions[i]
+        insertion = i
+        while insertion > start and scores[positions[insertion - 1]] < scores[position]:
+            positions[insertion] = positions[insertion - 1]
+            insertion -= 1
+        positions[insertion] = position
 
 
-def sort_run_by_distinct_scores(run: NDArray[np.uint32], scores: NDArray[np.float64], space: RunSpace) -> bool:
-    """Sort a long run by collecting the records of the highest score, then those of the next, and so on.
+def sort_run_by_distinct_scores(run: NDArray[np.uint32], scores: NDArray[np.float64], scratch: RunScratch) -> bool:
+    """Sort a long run of positions by score decreasing if it has few distinct scores; return whether it has.
 
-    Return False and leave `run` unchanged if it contains more than twelve distinct scores.
+    The records with the highest score are collected first, then those with the next, and so on, in one pass over the
+    run for each score; equal scores keep their order. If there are more than twelve distinct scores, `run` is left
+    unchanged and the result is False.
     """
     size = len(run)
-    for k in range(size):
-        space.positions[k] = run[k]
-        space.scores[k] = scores[run[k]]
+    for i in range(size):
+        scratch.positions[i] = run[i]
+        scratch.scores[i] = scores[run[i]]
 
-    previous, at = np.inf, 0
-    for _ in range(_DISTINCT_SCORES):
-        highest = -np.inf
-        for k in range(size):
-            if highest < space.scores[k] < previous:
-                highest = space.scores[k]
-        for k in range(size):
-            if space.scores[k] == highest:
-                run[at] = space.positions[k]
-                at += 1
-        if at == size:
+    previous_score, sorted_count = np.inf, 0
+    for _ in range(_MAX_DISTINCT_SCORES):
+        next_score = -np.inf
+        for i in range(size):
+            if next_score < scratch.scores[i] < previous_score:
+                next_score = scratch.scores[i]
+
+        for i in range(size):
+            if scratch.scores[i] == next_score:
+                run[sorted_count] = scratch.positions[i]
+                sorted_count += 1
+
+        if sorted_count == size:
             return True
-        previous = highest
+        previous_score = next_score
 
-    for k in range(size):
-        run[k] = space.positions[k]
+    # Too many distinct scores: undo what was overwritten.
+    for i in range(size):
+        run[i] = scratch.positions[i]
     return False
 
 
-def take(values: NDArray[Any], positions: NDArray[np.uint32], out: NDArray[Any]) -> None:
-    """Write the values at some positions; NumPy would first convert the positions to a wider type."""
-    for k in range(len(positions)):
-        out[k] = values[positions[k]]
+def take(values: NDArray[Any], positions: NDArray[np.uint32], taken_values: NDArray[Any]) -> None:
+    """Write into `taken_values` the values at some positions.
+
+    NumPy's own indexing would first convert the positions to a wider type.
+    """
+    for i in range(len(positions)):
+        taken_values[i] = values[positions[i]]

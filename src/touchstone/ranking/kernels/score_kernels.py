@@ -1,6 +1,6 @@
 """Criteria and scores of single records, from the codes and tables of an index.
 
-All values are float64 and agree bit for bit with `ranking.criteria`: terms are added in the same order.
+All values are float64 and agree bit for bit with `ranking.criterion_formulas`: terms are added in the same order.
 """
 
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.criteria import DOCUMENTATION_PART, MISSING_VALUES_QUALITY, QUALITY_PART
+from touchstone.ranking.criterion_formulas import DOCUMENTATION_PART, MISSING_VALUES_QUALITY, QUALITY_PART
 from touchstone.ranking.kernels.constants import (
     BINARY_MASKS,
     CITATIONS,
@@ -28,81 +28,92 @@ from touchstone.ranking.kernels.constants import (
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelWeights
 
 
-def technical_score(columns: KernelColumns, i: int) -> float:
-    """Return the technical score of one record."""
-    flags = columns.flag_bytes[i]
+def technical_score(columns: KernelColumns, position: int) -> float:
+    """Return the technical score (0 to 1) of the record at a position: documentation plus quality plus size.
+
+    The result equals that of `criterion_formulas.technical_score` to the last bit, because the terms are added in the
+    same order. Facts that are not known add nothing.
+    """
+    flags = columns.flag_bytes[position]
 
     metadata = DOCUMENTATION_PART if flags & METADATA_PROVIDED else 0.0
-    external = DOCUMENTATION_PART if flags & EXTERNAL_DOCUMENTATION else 0.0
-    documentation = metadata + external
+    external_documentation = DOCUMENTATION_PART if flags & EXTERNAL_DOCUMENTATION else 0.0
+    documentation = metadata + external_documentation
 
-    code = columns.missing_codes[i]
+    # The percentage of missing values is more precise than the flag, which counts only where it is not known.
+    missing_percentage_code = columns.missing_percentage_codes[position]
     completeness = QUALITY_PART if flags & NO_MISSING_VALUES else 0.0
-    if code > 0:
-        completeness = columns.missing_parts[code]
+    if missing_percentage_code > 0:
+        completeness = columns.completeness_part_by_code[missing_percentage_code]
     quality = completeness + (QUALITY_PART if flags & IS_SPLIT else 0.0)
 
-    instances = columns.instances_parts[columns.instances_codes[i]]
-    features = columns.features_parts[columns.features_codes[i]]
+    instances = columns.instances_part_by_code[columns.instances_codes[position]]
+    features = columns.features_part_by_code[columns.features_codes[position]]
     size = instances + features
 
     return float(min(1.0, documentation + quality + size))
 
 
-def data_quality(columns: KernelColumns, i: int) -> float:
-    """Return the data quality of one record."""
-    code = columns.missing_codes[i]
-    if code > 0:
-        return float(columns.quality_scores[code])
+def data_quality(columns: KernelColumns, position: int) -> float:
+    """Return the criterion "data quality" (0 to 1) of the record at a position.
 
-    flags = columns.flag_bytes[i]
+    A known percentage of missing values decides; otherwise the flag does, and a record without either gets 0.
+    """
+    missing_percentage_code = columns.missing_percentage_codes[position]
+    if missing_percentage_code > 0:
+        return float(columns.data_quality_by_code[missing_percentage_code])
+
+    flags = columns.flag_bytes[position]
     if flags & NO_MISSING_VALUES:
         return 1.0
     return MISSING_VALUES_QUALITY if flags & HAS_MISSING_VALUES else 0.0
 
 
-def criterion_value(columns: KernelColumns, criterion: int, i: int) -> float:
-    """Return one criterion of one record."""
-    mask = BINARY_MASKS[criterion]
-    if mask:
-        return 1.0 if columns.flag_bytes[i] & mask else 0.0
+def criterion_value(columns: KernelColumns, criterion: int, position: int) -> float:
+    """Return the value (0 to 1) of one criterion, given as an index into CRITERIA, for the record at a position."""
+    binary_mask = BINARY_MASKS[criterion]
+    if binary_mask:
+        return 1.0 if columns.flag_bytes[position] & binary_mask else 0.0
 
     if criterion == ETHICAL_SCORE:
-        value = columns.ethical_by_grade[columns.grades[ETHICAL_GRADE, i]]
+        value = columns.ethical_score_by_grade[columns.grades[ETHICAL_GRADE, position]]
     elif criterion == TECHNICAL_SCORE:
-        value = technical_score(columns, i)
+        value = technical_score(columns, position)
     elif criterion in (POPULARITY_SCORE, CITATIONS):
-        value = columns.citations_scores[columns.citations_codes[i]]
+        value = columns.citations_score_by_code[columns.citations_codes[position]]
     elif criterion == DATA_QUALITY:
-        value = data_quality(columns, i)
+        value = data_quality(columns, position)
     elif criterion == INSTANCES_COUNT:
-        value = columns.instances_scores[columns.instances_codes[i]]
+        value = columns.instances_score_by_code[columns.instances_codes[position]]
     elif criterion == FEATURES_COUNT:
-        value = columns.features_scores[columns.features_codes[i]]
+        value = columns.features_score_by_code[columns.features_codes[position]]
     else:
-        value = columns.year_scores[columns.year_codes[i]]
+        value = columns.year_score_by_code[columns.year_codes[position]]
     return float(value)
 
 
-def score(columns: KernelColumns, weights: KernelWeights, i: int) -> float:
-    """Return the score of one record: the weighted criteria added in order, divided once."""
+def score(columns: KernelColumns, weights: KernelWeights, position: int) -> float:
+    """Return the score (0 to 1) of the record at a position: the weighted mean of its criteria.
+
+    The terms are added in the order of CRITERIA and divided once, as everywhere else, so that scores agree bit for bit.
+    """
     weighted_sum = 0.0
     for term in range(len(weights.criteria)):
-        weighted_sum += weights.weights[term] * criterion_value(columns, weights.criteria[term], i)
+        weighted_sum += weights.weights[term] * criterion_value(columns, weights.criteria[term], position)
     return weighted_sum / weights.total
 
 
 def fill_criterion(
-    columns: KernelColumns, criterion: int, positions: NDArray[np.int64], out: NDArray[np.float64]
+    columns: KernelColumns, criterion: int, positions: NDArray[np.int64], values: NDArray[np.float64]
 ) -> None:
-    """Write one criterion of the records at some positions."""
-    for k in range(len(positions)):
-        out[k] = criterion_value(columns, criterion, positions[k])
+    """Write into `values` the value of one criterion for the record at each of the positions."""
+    for i in range(len(positions)):
+        values[i] = criterion_value(columns, criterion, positions[i])
 
 
 def fill_scores(
-    columns: KernelColumns, weights: KernelWeights, positions: NDArray[Any], out: NDArray[np.float64]
+    columns: KernelColumns, weights: KernelWeights, positions: NDArray[Any], scores: NDArray[np.float64]
 ) -> None:
-    """Write the scores of the records at some positions."""
-    for k in range(len(positions)):
-        out[k] = score(columns, weights, positions[k])
+    """Write into `scores` the score of the record at each of the positions."""
+    for i in range(len(positions)):
+        scores[i] = score(columns, weights, positions[i])

@@ -1,11 +1,15 @@
-"""The best records of a ranking: leaves are visited best bound first, and a heap holds the best records so far."""
+"""The best records of a ranking: leaves are visited best bound first, and a heap holds the best records so far.
+
+The bound of a leaf is a score that none of its records exceeds, so a leaf can be skipped once the heap holds enough
+records that are better. The caller allocates all arrays that are written, because compiled kernels cannot.
+"""
 
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import ONE, ZERO, Words, lowest_bit
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, lowest_bit
 from touchstone.ranking.kernels.constants import BINARY_MASKS, FLOAT32_TOLERANCE, GRADE_ROWS, GRADE_SCALE
 from touchstone.ranking.kernels.filter_kernels import leaf_size, select_in_leaf
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery, KernelWeights
@@ -13,7 +17,7 @@ from touchstone.ranking.kernels.score_kernels import fill_scores
 
 BUCKETS: Final = 1024  # bounds are sorted to within one of so many equal intervals
 _FEW_MATCHES: Final = 96  # with fewer matches in a leaf, scoring them all is cheaper than estimating the whole leaf
-_NO_FLOOR: Final = np.float32(-np.inf)
+_NO_MINIMUM: Final = np.float32(-np.inf)
 
 
 class TopSearch(NamedTuple):
@@ -25,197 +29,248 @@ class TopSearch(NamedTuple):
 
 
 class LeafQueue(NamedTuple):
-    """The leaves in the order of a search, the bound of each leaf by its number, and scratch space for one leaf."""
+    """The order in which a search visits the leaves, and scratch space for the leaf that it visits.
+
+    Attributes:
+        leaves: The numbers of all leaves, those with the highest bounds first.
+        leaf_bounds: The bound of each leaf, by its number.
+        leaf_mask: A bitmap of the leaf's records that match.
+        score_estimates: An estimate of the score of each record of the leaf.
+        candidates: The leaf's records that may be among the best, with room for one more than the leaf holds.
+        candidate_scores: The scores of these records.
+    """
 
     leaves: NDArray[np.int64]
-    bounds: NDArray[np.float64]
-    mask: Words
-    estimates: NDArray[np.float32]
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    leaf_bounds: NDArray[np.float64]
+    leaf_mask: Words
+    score_estimates: NDArray[np.float32]
+    candidates: NDArray[np.int64]
+    candidate_scores: NDArray[np.float64]
 
 
-class TopHeap(NamedTuple):
-    """The best records so far, as a heap with the worst of them at its root."""
+class ScoredRecords(NamedTuple):
+    """Records as their positions and scores.
+
+    As a heap, with the worst record at index 0, it holds the best records found so far; its length is their largest
+    number.
+    """
 
     positions: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
-def fill_bounds(columns: KernelColumns, weights: KernelWeights, out: NDArray[np.float64]) -> None:
-    """Write the bound of every leaf: the score of a record that has the leaf's best value of every criterion.
+def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds: NDArray[np.float64]) -> None:
+    """Write into `leaf_bounds` for each leaf a score that none of its records exceeds.
 
-    The terms are added in the order of the scores, and rounding is monotonic, so no record of the leaf exceeds its
+    The bound is the score of an imaginary record that has the leaf's highest value of every criterion. Its terms are
+    added in the same order as those of real scores, and rounding is monotonic, so no record of the leaf exceeds the
     bound by even one bit.
     """
-    out[:] = 0.0
+    leaf_bounds[:] = 0.0
     for term in range(len(weights.criteria)):
-        upper, weight = columns.upper[weights.criteria[term]], weights.weights[term]
-        for leaf in range(len(out)):
-            out[leaf] += weight * upper[leaf]
+        maxima, weight = columns.leaf_maxima[weights.criteria[term]], weights.weights[term]
+        for leaf in range(len(leaf_bounds)):
+            leaf_bounds[leaf] += weight * maxima[leaf]
 
-    for leaf in range(len(out)):
-        out[leaf] /= weights.total
-
-
-def bound_bucket(bound: float) -> int:
-    """Return the bucket of a bound or score in 0-1, the best bucket being 0."""
-    return BUCKETS - 1 - int(bound * (BUCKETS - 1))
+    for leaf in range(len(leaf_bounds)):
+        leaf_bounds[leaf] /= weights.total
 
 
-def queue_leaves(bounds: NDArray[np.float64], ends: NDArray[np.int64], out: NDArray[np.int64]) -> None:
-    """Write the leaves by bound decreasing, to within a bucket, with a counting sort.
+def bucket_of(score: float) -> int:
+    """Return which of BUCKETS equal intervals a score or bound in 0-1 is in; bucket 0 holds the highest scores."""
+    return BUCKETS - 1 - int(score * (BUCKETS - 1))
 
-    `ends` must hold `BUCKETS + 1` zeros.
+
+def queue_leaves(leaf_bounds: NDArray[np.float64], bucket_ends: NDArray[np.int64], leaves: NDArray[np.int64]) -> None:
+    """Write the numbers of all leaves into `leaves`, those with the highest bounds first.
+
+    This is a counting sort by bucket: leaves whose bounds are in the same bucket keep the order of their numbers.
+    `bucket_ends` is scratch space of `BUCKETS + 1` zeros.
     """
-    for leaf in range(len(bounds)):
-        ends[bound_bucket(bounds[leaf]) + 1] += 1
+    for leaf in range(len(leaf_bounds)):
+        bucket_ends[bucket_of(leaf_bounds[leaf]) + 1] += 1
     for bucket in range(BUCKETS):
-        ends[bucket + 1] += ends[bucket]
+        bucket_ends[bucket + 1] += bucket_ends[bucket]
 
-    for leaf in range(len(bounds)):
-        bucket = bound_bucket(bounds[leaf])
-        out[ends[bucket]] = leaf
-        ends[bucket] += 1
+    # Element `bucket` now tells where the bucket begins. It advances with every leaf that is placed.
+    for leaf in range(len(leaf_bounds)):
+        bucket = bucket_of(leaf_bounds[leaf])
+        leaves[bucket_ends[bucket]] = leaf
+        bucket_ends[bucket] += 1
 
 
-def fill_estimates(columns: KernelColumns, weights: KernelWeights, leaf: int, out: NDArray[np.float32]) -> None:
-    """Write for each record of a leaf a number that its score exceeds by no more than FLOAT32_TOLERANCE."""
-    size = leaf_size(columns, leaf)
-    first = leaf * columns.leaf_words * 64
-    out[:] = np.float32(0.0)
+def fill_score_estimates(
+    columns: KernelColumns, weights: KernelWeights, leaf: int, score_estimates: NDArray[np.float32]
+) -> None:
+    """Write into `score_estimates` a quick upper estimate of the score of each record of a leaf.
+
+    Grades of one byte, which are rounded up, stand in for the criteria. No score exceeds its estimate by more than
+    FLOAT32_TOLERANCE.
+    """
+    record_count = leaf_size(columns, leaf)
+    first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
+    score_estimates[:] = np.float32(0.0)
 
     for term in range(len(weights.criteria)):
-        criterion, share = weights.criteria[term], weights.shares[term]
+        criterion, share = weights.criteria[term], weights.float32_shares[term]
         if BINARY_MASKS[criterion]:
-            mask = np.uint8(BINARY_MASKS[criterion])
-            flags = columns.flag_bytes[first : first + size]
-            for j in range(size):
-                out[j] += share if flags[j] & mask else np.float32(0.0)
+            flag_mask = np.uint8(BINARY_MASKS[criterion])
+            flags = columns.flag_bytes[first_position : first_position + record_count]
+            for i in range(record_count):
+                score_estimates[i] += share if flags[i] & flag_mask else np.float32(0.0)
         else:
-            grades = columns.grades[GRADE_ROWS[criterion], first : first + size]
+            grades = columns.grades[GRADE_ROWS[criterion], first_position : first_position + record_count]
             share_per_grade = share / np.float32(GRADE_SCALE)
-            for j in range(size):
-                out[j] += share_per_grade * np.float32(grades[j])
+            for i in range(record_count):
+                score_estimates[i] += share_per_grade * np.float32(grades[i])
 
 
-def find_top(search: TopSearch, queue: LeafQueue, heap: TopHeap) -> int:
-    """Fill a heap with the best records that match; return how many it holds.
+def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
+    """Fill a heap with the best records that match a query, and return how many it holds.
 
-    A leaf is skipped if its bound is below the worst score in a full heap, or equal to it while all of the leaf's
-    names come later. The search ends at the first bucket of bounds that cannot reach this score.
+    Leaves are visited in the order of the queue. Once the heap is full, a leaf is skipped if its bound is below the
+    worst score in the heap, or equal to it while all names in the leaf come later in the alphabet. The search ends at
+    the first bucket of bounds that cannot reach the worst score.
     """
-    columns, size = search.columns, 0
-    for k in range(len(queue.leaves)):
-        leaf = queue.leaves[k]
-        bound = queue.bounds[leaf]
-        if search.query.alive_counts[leaf] == 0 or not search.query.possible_leaves[leaf]:
+    columns = search.columns
+    heap_size = 0
+
+    for i in range(len(queue.leaves)):
+        leaf = queue.leaves[i]
+        if search.query.alive_counts[leaf] == 0 or not search.query.leaf_may_contain_substring[leaf]:
             continue
 
-        if size == len(heap.positions):
-            worst = heap.scores[0]
-            if bound_bucket(bound) > bound_bucket(worst):
+        if heap_size == len(heap.positions):
+            bound = queue.leaf_bounds[leaf]
+            worst_score = heap.scores[0]
+            if bucket_of(bound) > bucket_of(worst_score):
                 break
-            names_come_later = columns.first_places[leaf] > columns.name_places[heap.positions[0]]
-            if bound < worst or (bound == worst and names_come_later):
+
+            worst_rank = columns.alphabetical_ranks[heap.positions[0]]
+            names_come_later = columns.first_alphabetical_ranks[leaf] > worst_rank
+            if bound < worst_score or (bound == worst_score and names_come_later):
                 continue
 
-        size = visit_leaf(search, queue, heap, leaf, size)
-    return size
+        heap_size = visit_leaf(search, queue, heap, leaf, heap_size)
+
+    return heap_size
 
 
-def visit_leaf(search: TopSearch, queue: LeafQueue, heap: TopHeap, leaf: int, size: int) -> int:
-    """Offer the matches of one leaf that may be among the best to a heap of `size` records; return its new size."""
-    columns = search.columns
-    matches = select_in_leaf(columns, search.query, leaf, queue.mask)
-    if matches == 0:
-        return size
+def visit_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: int, heap_size: int) -> int:
+    """Put the best matching records of one leaf into a heap that holds `heap_size` records; return its new size.
 
-    queue.estimates[:] = np.float32(np.inf)
-    floor = _NO_FLOOR
-    if size == len(heap.positions):
-        floor = np.float32(heap.scores[0] - FLOAT32_TOLERANCE)
-        if matches > _FEW_MATCHES:
-            fill_estimates(columns, search.weights, leaf, queue.estimates)
-
-    count = list_candidates(queue.mask, queue.estimates, floor, queue.rows)
-    rows, scores = queue.rows[:count], queue.scores[:count]
-    for k in range(count):
-        rows[k] += leaf * columns.leaf_words * 64
-    fill_scores(columns, search.weights, rows, scores)
-
-    return offer_rows(columns.name_places, TopHeap(rows, scores), heap, size)
-
-
-def list_candidates(mask: Words, estimates: NDArray[np.float32], floor: np.float32, out: NDArray[np.int64]) -> int:
-    """Write which records of a mask have an estimate that reaches a floor; return how many there are.
-
-    Every record is written and then kept or overwritten, which is faster than a branch that nobody can predict; `out`
-    therefore needs room for one more.
+    Once the heap is full, records whose estimated score cannot reach it are left out before any exact score is
+    computed. The arrays of `queue` are overwritten.
     """
-    count = 0
-    for w in range(len(mask)):
-        rest = mask[w]
-        while rest != ZERO:
-            j = 64 * w + lowest_bit(rest)
-            rest &= rest - ONE
-            out[count] = j
-            count += int(estimates[j] >= floor)
-    return count
+    columns = search.columns
+    match_count = select_in_leaf(columns, search.query, leaf, queue.leaf_mask)
+    if match_count == 0:
+        return heap_size
+
+    queue.score_estimates[:] = np.float32(np.inf)
+    minimum = _NO_MINIMUM
+    if heap_size == len(heap.positions):
+        minimum = np.float32(heap.scores[0] - FLOAT32_TOLERANCE)
+        if match_count > _FEW_MATCHES:
+            fill_score_estimates(columns, search.weights, leaf, queue.score_estimates)
+
+    candidate_count = list_candidates(queue.leaf_mask, queue.score_estimates, minimum, queue.candidates)
+    positions, scores = queue.candidates[:candidate_count], queue.candidate_scores[:candidate_count]
+    for i in range(candidate_count):
+        positions[i] += leaf * columns.words_per_leaf * BITS_PER_WORD
+    fill_scores(columns, search.weights, positions, scores)
+
+    return add_to_heap(columns.alphabetical_ranks, ScoredRecords(positions, scores), heap, heap_size)
 
 
-def offer_rows(name_places: NDArray[np.uint32], candidates: TopHeap, heap: TopHeap, size: int) -> int:
-    """Put those candidates that are among the best into a heap of `size` records; return its new size."""
-    rows, scores = candidates.positions, candidates.scores
-    for k in range(len(rows)):
-        if size < len(heap.positions):
-            heap.positions[size], heap.scores[size] = rows[k], scores[k]
-            size += 1
-            sift_up(name_places, heap, size)
+def list_candidates(
+    leaf_mask: Words, score_estimates: NDArray[np.float32], minimum: np.float32, candidates: NDArray[np.int64]
+) -> int:
+    """List the records of a leaf mask whose estimated score is at least `minimum`, and return how many there are.
+
+    Their indices within the leaf are written into `candidates`. Every record is written there, and then either kept or
+    overwritten by the next one: this is faster than a branch that no processor can predict, but needs room for one more
+    record.
+    """
+    candidate_count = 0
+    for word_index in range(len(leaf_mask)):
+        remaining_bits = leaf_mask[word_index]
+        while remaining_bits != ZERO:
+            index_in_leaf = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            remaining_bits &= remaining_bits - ONE  # clears this bit
+
+            candidates[candidate_count] = index_in_leaf
+            candidate_count += int(score_estimates[index_in_leaf] >= minimum)
+    return candidate_count
+
+
+def add_to_heap(
+    alphabetical_ranks: NDArray[np.uint32], candidates: ScoredRecords, heap: ScoredRecords, heap_size: int
+) -> int:
+    """Put those candidates that are among the best into a heap that holds `heap_size` records; return its new size.
+
+    While there is room, every candidate is added; after that it must replace the worst record. Equal scores are ranked
+    by name.
+    """
+    positions, scores = candidates.positions, candidates.scores
+    for i in range(len(positions)):
+        if heap_size < len(heap.positions):
+            heap.positions[heap_size], heap.scores[heap_size] = positions[i], scores[i]
+            heap_size += 1
+            sift_up(alphabetical_ranks, heap, heap_size)
             continue
 
-        worst = heap.scores[0]
-        name_comes_first = name_places[rows[k]] < name_places[heap.positions[0]]
-        if scores[k] > worst or (scores[k] == worst and name_comes_first):
-            heap.positions[0], heap.scores[0] = rows[k], scores[k]
-            sift_down(name_places, heap, size)
-    return size
+        worst_score = heap.scores[0]
+        name_comes_first = alphabetical_ranks[positions[i]] < alphabetical_ranks[heap.positions[0]]
+        if scores[i] > worst_score or (scores[i] == worst_score and name_comes_first):
+            heap.positions[0], heap.scores[0] = positions[i], scores[i]
+            sift_down(alphabetical_ranks, heap, heap_size)
+    return heap_size
 
 
-def is_worse(name_places: NDArray[np.uint32], heap: TopHeap, a: int, b: int) -> bool:
-    """Return whether the record at index `a` of a heap ranks after the one at index `b`."""
-    if heap.scores[a] != heap.scores[b]:
-        return bool(heap.scores[a] < heap.scores[b])
-    return bool(name_places[heap.positions[a]] > name_places[heap.positions[b]])
+def is_worse(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, index: int, other: int) -> bool:
+    """Return whether the record at `index` of a heap ranks after the one at `other`: by score, then by name."""
+    if heap.scores[index] != heap.scores[other]:
+        return bool(heap.scores[index] < heap.scores[other])
+    return bool(alphabetical_ranks[heap.positions[index]] > alphabetical_ranks[heap.positions[other]])
 
 
-def swap(heap: TopHeap, a: int, b: int) -> None:
+def swap(heap: ScoredRecords, index: int, other: int) -> None:
     """Exchange two records of a heap."""
-    heap.positions[a], heap.positions[b] = heap.positions[b], heap.positions[a]
-    heap.scores[a], heap.scores[b] = heap.scores[b], heap.scores[a]
+    heap.positions[index], heap.positions[other] = heap.positions[other], heap.positions[index]
+    heap.scores[index], heap.scores[other] = heap.scores[other], heap.scores[index]
 
 
-def sift_down(name_places: NDArray[np.uint32], heap: TopHeap, size: int) -> None:
-    """Restore the heap after its root was replaced."""
-    at = 0
+def sift_down(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_size: int) -> None:
+    """Restore the order of a heap after its root, the worst record, was replaced by a better one.
+
+    The new record changes places with the worse of its two children until neither child is worse than the record.
+    """
+    index = 0
     while True:
-        child = 2 * at + 1
-        if child >= size:
+        worse_child = 2 * index + 1
+        if worse_child >= heap_size:
             return
-        if child + 1 < size and is_worse(name_places, heap, child + 1, child):
-            child += 1
-        if not is_worse(name_places, heap, child, at):
+
+        if worse_child + 1 < heap_size and is_worse(alphabetical_ranks, heap, worse_child + 1, worse_child):
+            worse_child += 1
+        if not is_worse(alphabetical_ranks, heap, worse_child, index):
             return
-        swap(heap, at, child)
-        at = child
+
+        swap(heap, index, worse_child)
+        index = worse_child
 
 
-def sift_up(name_places: NDArray[np.uint32], heap: TopHeap, size: int) -> None:
-    """Restore the heap after a record was put at its end."""
-    at = size - 1
-    while at > 0:
-        parent = (at - 1) >> 1
-        if not is_worse(name_places, heap, at, parent):
+def sift_up(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_size: int) -> None:
+    """Restore the order of a heap after a record was added at its end.
+
+    The new record changes places with its parent until the parent is at least as bad as the record.
+    """
+    index = heap_size - 1
+    while index > 0:
+        parent = (index - 1) >> 1
+        if not is_worse(alphabetical_ranks, heap, index, parent):
             return
-        swap(heap, at, parent)
-        at = parent
+
+        swap(heap, index, parent)
+        index = parent

@@ -9,28 +9,31 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.kernels import order_kernels
 
-LONG: Final = 100_000  # shorter work is finished before a second thread has started
+MIN_ITEMS_FOR_TWO_THREADS: Final = 100_000  # shorter work is finished before a second thread has started
 _second_thread: Final = ThreadPoolExecutor(1, "second-half")
 
 
-def run_in_halves(size: int, work: Callable[[int, int], None], border: int | None = None) -> None:
-    """Call `work(start, end)` for the items before `border`, by default the middle, and for those from it on."""
-    middle = size // 2 if border is None else border
-    if size < LONG or not 0 < middle < size:
-        work(0, size)
+def run_in_halves(item_count: int, process_range: Callable[[int, int], None], boundary: int | None = None) -> None:
+    """Process `item_count` items in two threads, each of which calls `process_range(start, end)` for its half.
+
+    The second half begins at `boundary`, by default in the middle. Short work is done in one call by this thread.
+    """
+    middle = item_count // 2 if boundary is None else boundary
+    if item_count < MIN_ITEMS_FOR_TWO_THREADS or not 0 < middle < item_count:
+        process_range(0, item_count)
         return
 
-    second_half = _second_thread.submit(work, middle, size)
-    work(0, middle)
+    second_half = _second_thread.submit(process_range, middle, item_count)
+    process_range(0, middle)
     second_half.result()
 
 
 def take_values(values: NDArray[Any], positions: NDArray[np.uint32]) -> NDArray[Any]:
-    """Return the values at some positions."""
-    out = np.empty(len(positions), values.dtype)
+    """Return `values[positions]`, gathered by two threads if there are many positions."""
+    taken_values = np.empty(len(positions), values.dtype)
 
-    def take_part(start: int, end: int) -> None:
-        order_kernels.take(values, positions[start:end], out[start:end])
+    def take_range(start: int, end: int) -> None:
+        order_kernels.take(values, positions[start:end], taken_values[start:end])
 
-    run_in_halves(len(positions), take_part)
-    return out
+    run_in_halves(len(positions), take_range)
+    return taken_values

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
-from touchstone.ranking.criteria import COMPOSITES, Ints
+from touchstone.ranking.column_types import Ints
+from touchstone.ranking.criteria import COMPOSITES
 
 _SORTABLE_TEXTS: Final = tuple(name for name in TEXT_COLUMNS if name != "visibility")
 _SORTABLE_COLUMNS: Final = (*_SORTABLE_TEXTS, "dataset_id", *NUMBERS, *FLAGS, *COMPOSITES, *INTEGER_COLUMNS)

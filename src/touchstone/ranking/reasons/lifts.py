@@ -11,9 +11,10 @@ import numpy as np
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.criteria import CRITERIA, Facts, Floats, Ints
+from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.weighted_score import score_matrix
+from touchstone.ranking.weighted_mean import score_matrix
 
 _BEST_IF_FALSE: Final = frozenset({"has_missing_values"})
 

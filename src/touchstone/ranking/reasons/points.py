@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from touchstone.core.attributes import FLAGS, NUMBERS
-from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES, Facts, Floats
-from touchstone.ranking.weighted_score import active_weights, score_matrix
+from touchstone.ranking.column_types import Facts, Floats
+from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
+from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
 
 class CriterionPoints(NamedTuple):

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.criteria import CRITERION_NAMES
 
 
 class Leeway(NamedTuple):

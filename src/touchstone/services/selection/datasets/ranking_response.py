@@ -11,7 +11,8 @@ from starlette.responses import Response
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.criteria import CRITERION_NAMES, Floats, Ints
+from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
 from touchstone.services.selection.weights import CriterionWeight

@@ -12,7 +12,7 @@ from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import ConflictingValues, FieldError, Invalid
 from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.ranking.weighted_score import active_weights
+from touchstone.ranking.weighted_mean import active_weights
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.parameters import (
     MAX_REPORTED_NAME,

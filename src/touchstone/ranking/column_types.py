@@ -1,0 +1,14 @@
+"""The types of columns: arrays with one value for each record."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+Facts: TypeAlias = Mapping[str, NDArray[Any]]
+"""By attribute, numbers in float64 (NaN: not known) and flags in int8 (1, 0, -1: not known)."""

@@ -1,0 +1,94 @@
+"""The score of a record: the weighted mean of its criteria, `sum of weight * criterion / sum of weights`.
+
+Everything is computed in float64 with the terms in the order of CRITERIA. The criteria themselves, such as the
+technical score, are computed in `criterion_formulas`.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.ranking.column_types import Floats
+from touchstone.ranking.columns.segment import Segment
+from touchstone.ranking.criteria import CRITERION_NAMES
+
+_OVERFLOW_SCALE: Final = 2.0**-64
+
+
+class ActiveWeights(NamedTuple):
+    """The weights that are not zero.
+
+    Attributes:
+        terms: The name and weight of each weighted criterion, in the order of CRITERIA.
+        total: The sum of the weights.
+    """
+
+    terms: tuple[tuple[str, float], ...]
+    total: float
+
+
+def active_weights(weights: Mapping[str, float]) -> ActiveWeights:
+    """Return the weights that are greater than zero, in the order of CRITERIA, with their sum.
+
+    Only the proportions of weights matter. Weights so large that their sum would overflow are therefore scaled down by
+    a power of two, which changes no digit of any score.
+    """
+    weighted_names = [name for name in CRITERION_NAMES if weights.get(name, 0.0) > 0.0]
+    terms = tuple((name, float(weights[name])) for name in weighted_names)
+    total = _add_weights(terms)
+    if math.isfinite(total):
+        return ActiveWeights(terms, total)
+
+    scaled_terms = tuple((name, weight * _OVERFLOW_SCALE) for name, weight in terms)
+    return ActiveWeights(scaled_terms, _add_weights(scaled_terms))
+
+
+def _add_weights(terms: tuple[tuple[str, float], ...]) -> float:
+    """Return the sum of the weights, added one by one in order; `sum` and `fsum` would round differently."""
+    total = 0.0
+    for _, weight in terms:
+        total += weight
+    return total
+
+
+def score_matrix(criteria: Floats, weights: Mapping[str, float]) -> Floats:
+    """Return the scores of records given as a matrix with one row for each criterion and one column for each record."""
+    values_by_criterion = dict(zip(CRITERION_NAMES, criteria, strict=True))
+    record_count = criteria.shape[1]
+    return _weighted_mean(values_by_criterion, weights, record_count)
+
+
+def score_segment(segment: Segment, positions: Any, weights: Mapping[str, float]) -> Floats:
+    """Return the scores of the records of a segment at some positions, which may be a slice."""
+    weighted_names = [name for name, _ in active_weights(weights).terms]
+    values_by_criterion = {name: segment.criteria[name][positions] for name in weighted_names}
+    record_count = len(segment.columns["id"][positions])
+    return _weighted_mean(values_by_criterion, weights, record_count)
+
+
+def _weighted_mean(
+    values_by_criterion: Mapping[str, Floats], weights: Mapping[str, float], record_count: int
+) -> Floats:
+    """Return for each record the weighted mean of the criteria that have a weight; the others would add zero."""
+    terms, total_weight = active_weights(weights)
+
+    weighted_sum = np.zeros(record_count)
+    for name, weight in terms:
+        weighted_sum += weight * values_by_criterion[name]
+    return weighted_sum / total_weight
+
+
+def weight_shares(weights: Mapping[str, float]) -> NDArray[np.float32]:
+    """Return each weight divided by the sum of all, in the order of CRITERIA and in float32.
+
+    A product of these shares with criteria differs from the exact score by less than FLOAT32_TOLERANCE.
+    """
+    ordered_weights = [weights.get(name, 0.0) for name in CRITERION_NAMES]
+
+    # Dividing by the largest weight first keeps the sum from overflowing.
+    largest = max(ordered_weights)
+    total = sum(weight / largest for weight in ordered_weights)
+    return np.array([weight / largest / total for weight in ordered_weights], np.float32)
