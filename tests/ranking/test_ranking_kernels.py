@@ -19,10 +19,10 @@ from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.kernels.compilation import KERNEL_MODULES, kernels_of
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE, TECHNICAL_SCORE
 from touchstone.ranking.kernels.inputs import KernelQuery
-from touchstone.ranking.kernels.order_kernels import RADIX, KeyedPositions, RunSpace, ScoreKeys
+from touchstone.ranking.kernels.order_kernels import RADIX, KeyedPositions, RunScratch, ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key
-from touchstone.ranking.kernels.top_kernels import BUCKETS, LeafQueue, TopHeap, TopSearch
-from touchstone.ranking.kernels.two_threads import LONG, take_values
+from touchstone.ranking.kernels.top_kernels import BUCKETS, LeafQueue, ScoredRecords, TopSearch
+from touchstone.ranking.kernels.two_threads import MIN_ITEMS_FOR_TWO_THREADS, take_values
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, Query, Range
 
 SIZE = 700
@@ -114,10 +114,10 @@ def _find_top(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> li
         np.empty(65, np.int64),
         np.empty(64),
     )
-    kernels.fill_bounds(index.kernel_columns, weights, queue.bounds)
-    kernels.queue_leaves(queue.bounds, np.zeros(BUCKETS + 1, np.int64), queue.leaves)
+    kernels.fill_leaf_bounds(index.kernel_columns, weights, queue.leaf_bounds)
+    kernels.queue_leaves(queue.leaf_bounds, np.zeros(BUCKETS + 1, np.int64), queue.leaves)
 
-    heap = TopHeap(np.empty(9, np.int64), np.empty(9))
+    heap = ScoredRecords(np.empty(9, np.int64), np.empty(9))
     size = kernels.find_top(TopSearch(index.kernel_columns, _translate(index, query), weights), queue, heap)
     return sorted(zip(heap.positions[:size].tolist(), heap.scores[:size].tolist(), strict=True))
 
@@ -147,24 +147,24 @@ def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object
     kernels.scatter_by_digit(0, source, target, np.cumsum(digits) - digits)
 
     size = len(keys) + 2
-    space = RunSpace(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
-    unsorted = kernels.sort_runs(target.keys, target.positions, scores, space)
+    scratch = RunScratch(np.empty(size, np.int64), np.empty(size, np.uint32), np.empty(size))
+    unsorted = kernels.sort_runs(target.keys, target.positions, scores, scratch)
     taken = np.empty(len(by_name))
     kernels.take(score_keys.scores, by_name, taken)
     walked = np.empty(5, np.int64)
-    kernels.walk_permutation(words, columns.names.permutation, 3, walked)
+    kernels.fill_window(words, columns.names.permutation, 3, walked)
 
     year = columns.numbers["year"]
     counts = np.zeros(len(year.values), np.int64)
-    kernels.tally_codes(words, year.codes, counts)
-    extremes = kernels.technical_extremes(index.kernel_columns, words, columns.criteria.lower[TECHNICAL_SCORE])
+    kernels.count_codes(words, year.codes, counts)
+    extremes = kernels.technical_score_range(index.kernel_columns, words, columns.criteria.lower[TECHNICAL_SCORE])
     common = kernels.count_common_bits(words, columns.planes.bitmaps[0])
     arrays = (
         by_name,
         score_keys.scores,
         score_keys.keys,
         target.positions,
-        space.unsorted[: 2 * unsorted],
+        scratch.unsorted_runs[: 2 * unsorted],
         taken,
         walked,
         counts,
@@ -186,7 +186,8 @@ def test_plain_and_native_kernels_order_and_count_the_same(
 def test_long_keys_are_sorted_in_halves_and_stay_in_order(index: CatalogIndex, spread: int) -> None:
     """Two threads sort by each digit, and equal keys keep the order that they had."""
     rng = np.random.default_rng(spread)
-    keys, positions = rng.integers(0, spread, 3 * LONG, np.uint32), rng.permutation(3 * LONG).astype(np.uint32)
+    size = 3 * MIN_ITEMS_FOR_TWO_THREADS
+    keys, positions = rng.integers(0, spread, size, np.uint32), rng.permutation(size).astype(np.uint32)
     expected = np.argsort(keys, kind="stable")
     result = sort_by_key(keys.copy(), positions.copy())
     assert (result.keys == keys[expected]).all()
@@ -199,10 +200,10 @@ def test_no_estimate_and_no_bound_is_below_a_score(plain: SimpleNamespace, index
     rows = {id_: row(Random(id_), id_) for id_ in range(1, SIZE + 1)}
     weights, ids = kernel_weights(WEIGHTS), index.integers("id", slice(None))
     bounds = np.empty(index.columns.leaf_count)
-    plain.fill_bounds(index.kernel_columns, weights, bounds)
+    plain.fill_leaf_bounds(index.kernel_columns, weights, bounds)
     for leaf in range(index.columns.leaf_count):
         estimates = np.empty(64, np.float32)
-        plain.fill_estimates(index.kernel_columns, weights, leaf, estimates)
+        plain.fill_score_estimates(index.kernel_columns, weights, leaf, estimates)
         for place, id_ in enumerate(ids[64 * leaf : 64 * leaf + 64].tolist()):
             exact = score(rows[id_], WEIGHTS)
             assert estimates[place] + FLOAT32_TOLERANCE >= exact

@@ -38,7 +38,7 @@ long_form = settings(max_examples=CASES, deadline=None, suppress_health_check=li
 def halves() -> Iterator[None]:
     """Work is halved from the first record on, as it otherwise is in long answers only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(two_threads, "LONG", 1)
+        patch.setattr(two_threads, "MIN_ITEMS_FOR_TWO_THREADS", 1)
         yield
 
 

@@ -1,9 +1,11 @@
 """Filter, score, sort and explain the datasets of a catalog, entirely in memory: no web, no SQL.
 
-A catalog is ranked by a weighted mean of twelve criteria (`criteria`, `weight_profiles`, `weighted_score`). With a few
-thousand records it is enough to score every record. With ten million that takes too long for somebody who moves a
-slider, so most records of a large catalog stand behind an index that finds the best ones without looking at the rest.
-The answer is always exact: the same records in the same order, to the last bit of every score.
+A catalog is ranked by a weighted mean of twelve criteria. `criteria` lists them, `criterion_formulas` computes them (the
+technical score, for example), `weighted_mean` adds them up, and `weight_profiles` holds ready-made sets of weights.
+
+With a few thousand records it is enough to score every record. With ten million that takes too long for somebody who
+moves a slider, so most records of a large catalog stand behind an index that finds the best ones without looking at the
+rest. The answer is always exact: the same records in the same order, to the last bit of every score.
 
 **Records as columns** (`columns/`). A *segment* holds records column by column: numbers as floats, flags as small
 integers, and texts as *codes* into a *vocabulary* of distinct values, so that a text is compared once for each value
@@ -24,8 +26,8 @@ translated for an index; a *facet* counts the values among the records that matc
   least 2015". The index also knows how many bits of a plane each leaf has, so most leaves are accepted or ruled out
   without reading a bit.
 - A *clause* is what a predicate becomes: the union of some planes, or the complement of one. A predicate without
-  planes of its own becomes a *code limit* (a range of codes, checked record by record), a *needle* (bytes that a name
-  must contain; *trigram signatures* tell in which leaves they can occur), or a plane made by one scan and kept.
+  planes of its own becomes a *code range* (checked record by record), a *name substring* (bytes that a name must
+  contain; *trigram signatures* tell in which leaves they can occur), or a plane made by one scan and kept.
 - A *permutation* lists all positions in the order of one column. A sorted list walks along it and takes what matches.
 - *Tables* give the criterion for every code of a number column, so scoring a record is a handful of look-ups.
 
@@ -39,6 +41,6 @@ so any thread may read it. Once the tail or the mask grows too large, a new inde
 **Reasons** (`reasons/`). Why a record is where it is: the points that add up to its score, the facts that would lift
 it, and how far a weight may move before the order changes.
 
-Imports follow the order criteria, kernels, columns, query, index, catalog, reasons. The slow twin of all this, one
+Imports follow the order formulas, criteria, kernels, columns, query, index, catalog, reasons. The slow twin of all this, one
 record at a time in plain Python, is `tests/ranking/by_hand.py`; random tests compare both bit for bit.
 """

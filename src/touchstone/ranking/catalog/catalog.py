@@ -15,15 +15,19 @@ from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.kernels.compilation import compile_kernels
 
-_CHUNK: Final = 8192
-_TOLERATED_DEAD_ROWS: Final = 1024  # so many dead records of the tail are never worth a compaction
-_TOLERATED_STALE_ROWS: Final = 10_000  # so many records beside an index, or dead in it, are not worth a new one
+_ROWS_PER_CHUNK: Final = 8192
+_TOLERATED_DEAD_ROWS: Final = 1024  # a tail with no more dead records than this is not compacted
+_TOLERATED_STALE_ROWS: Final = 10_000  # no more records than this beside an index, or dead in it, justify a new one
 
 
 class Layout(NamedTuple):
-    """When and how a catalog is indexed: from so many records, in leaves of `64 * leaf_words`, compiled or not.
+    """When and how a catalog is indexed.
 
-    `plans`: when an indexed catalog answers in which way.
+    Attributes:
+        index_from: The number of records from which a catalog has an index.
+        leaf_words: The size of a leaf, in words of 64 records.
+        compiled: Whether the kernels are compiled; tests of small catalogs do without.
+        plans: How an indexed catalog chooses between ways to answer.
     """
 
     index_from: int = 100_000
@@ -40,9 +44,10 @@ class CatalogChange(NamedTuple):
 
 
 class IndexRebuild:
-    """The building of a new index; `run` may take long and belongs in a thread, while the catalog goes on.
+    """The building of a new index over the records that a catalog held when the rebuild began.
 
-    `version`: the caller's version of what the catalog held when the rebuild began, kept for a snapshot.
+    `version` is the caller's version of these records, which is kept for a snapshot. `index` is None until `run` has
+    finished, and stays None if there are no records.
     """
 
     def __init__(self, parts: Sequence[UnindexedPart | IndexedPart], layout: Layout, version: int) -> None:
@@ -52,13 +57,17 @@ class IndexRebuild:
         self.index: CatalogIndex | None = None
 
     def run(self) -> None:
-        """Read all records, build the index, and compile the kernels."""
+        """Read all records and build the index, with compiled kernels.
+
+        This takes long in a large catalog and belongs in a thread; the catalog answers and changes meanwhile.
+        """
         if self._layout.compiled:
             compile_kernels()
 
         writer = SegmentWriter()
         for part in self._parts:
             writer.extend_decoded(part.decode())
+
         segment = writer.segment()
         if segment.size:
             self.index = CatalogIndex(build_columns(segment, self._layout.leaf_words))
@@ -66,7 +75,11 @@ class IndexRebuild:
 
 
 class Catalog:
-    """The catalog that one writer changes; each change replaces `view` by a new one."""
+    """The catalog as its only writer sees it: each change replaces `view` by a new one.
+
+    Most records of a large catalog are behind an index, which never changes. New and changed records are appended to
+    the tail, a segment without an index, and deleted records are marked as dead in either of them.
+    """
 
     def __init__(self, layout: Layout = Layout()) -> None:  # noqa: B008 (a value, never changed)
         self._layout = layout
@@ -76,10 +89,13 @@ class Catalog:
 
     @classmethod
     def build(cls, rows: Iterable[CatalogRow], layout: Layout = Layout()) -> "Catalog":  # noqa: B008
-        """Return a catalog of records with distinct ids; a large one is indexed at once."""
+        """Return a catalog of some records, which must have distinct ids; a large catalog is indexed at once.
+
+        The rows are consumed in chunks, so they need not be in memory all at the same time.
+        """
         writer = SegmentWriter()
-        source = iter(rows)
-        while chunk := list(islice(source, _CHUNK)):
+        remaining_rows = iter(rows)
+        while chunk := list(islice(remaining_rows, _ROWS_PER_CHUNK)):
             writer.extend(chunk)
 
         catalog = cls(layout)
@@ -93,6 +109,7 @@ class Catalog:
         """Return a catalog over an index that exists already, such as one from a snapshot."""
         if layout.compiled:
             compile_kernels()
+
         catalog = cls(layout)
         catalog._indexed = IndexedPart(index, layout.plans)
         catalog._indexed.warm_up()
@@ -100,7 +117,7 @@ class Catalog:
         return catalog
 
     def _start_tail(self, writer: SegmentWriter) -> None:
-        """Replace the tail by the records of a writer, all of them alive."""
+        """Replace the tail by the records of a writer, all of them alive, and make a view of the result."""
         segment = writer.segment()
         self._tail_writer = writer
         self._tail_alive: Bools = np.ones(segment.size, np.bool_)
@@ -108,10 +125,10 @@ class Catalog:
         self.view = View(UnindexedPart(segment, self._tail_alive), self._indexed)
 
     def apply(self, *, upserts: Sequence[CatalogRow], deleted: Collection[int]) -> None:
-        """Insert records, or replace those with the same id, and delete the records with some ids.
+        """Insert or replace records, delete the records with some ids, and make a view of the result.
 
-        If an id occurs several times, its last record counts; deleting wins over inserting. The cost is that of the
-        given rows and a copy of the masks. The tail is compacted once half of its records are dead.
+        If an id occurs several times among the records, the last one counts; deleting wins over inserting. The cost
+        depends on the number of changes, apart from a copy of the marks that say which records are alive.
         """
         if self._changes_since_rebuild is not None:
             self._changes_since_rebuild.append(CatalogChange(upserts, deleted))
@@ -122,25 +139,26 @@ class Catalog:
         self._append(list(new_rows.values()))
 
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
-        if tail.span - tail.size > max(_TOLERATED_DEAD_ROWS, tail.span // 2):
-            writer = SegmentWriter()
-            writer.extend_decoded(tail.decode())
-            self._start_tail(writer)
+        dead_rows = tail.span - tail.size
+        if dead_rows > max(_TOLERATED_DEAD_ROWS, tail.span // 2):
+            compacted_writer = SegmentWriter()
+            compacted_writer.extend_decoded(tail.decode())
+            self._start_tail(compacted_writer)
         else:
             self.view = View(tail, self._indexed)
 
     def _remove(self, ids: Collection[int]) -> None:
-        """Mark the records with some ids as dead, in copies of the masks that older views share."""
-        positions = [self._tail_positions.pop(id_) for id_ in ids if id_ in self._tail_positions]
+        """Mark the records with some ids as dead, in copies of the marks, because older views share them."""
+        tail_positions = [self._tail_positions.pop(id_) for id_ in ids if id_ in self._tail_positions]
         self._tail_alive = self._tail_alive.copy()
-        self._tail_alive[positions] = False
+        self._tail_alive[tail_positions] = False
         if self._indexed:
             self._indexed = self._indexed.without(list(ids))
 
     def _append(self, rows: Sequence[CatalogRow]) -> None:
-        """Append live records to the tail."""
-        first = len(self._tail_alive)
-        self._tail_positions |= {row.id: first + offset for offset, row in enumerate(rows)}
+        """Append records to the tail, all of them alive."""
+        first_position = len(self._tail_alive)
+        self._tail_positions |= {row.id: position for position, row in enumerate(rows, start=first_position)}
         self._tail_alive = np.concatenate([self._tail_alive, np.ones(len(rows), np.bool_)])
         self._tail_writer.extend(rows)
 
@@ -151,23 +169,28 @@ class Catalog:
 
     @property
     def is_rebuild_due(self) -> bool:
-        """Whether a new index pays: there is none yet, or a tenth of its records is stale."""
+        """Whether a new index pays: a large catalog has none yet, or more than a tenth of its records is stale."""
         if not self._indexed:
             return self.view.size >= self._layout.index_from
+
         dead_rows = self._indexed.span - self._indexed.size
         stale_rows = self.view.unindexed_size + dead_rows
         return stale_rows > max(_TOLERATED_STALE_ROWS, self._indexed.span // 10)
 
     def begin_rebuild(self, version: int = 0) -> IndexRebuild:
-        """Return the rebuild of an index over the present records; changes from now on are kept for its adoption."""
+        """Return the rebuild of an index over the present records, which the caller runs and then adopts.
+
+        Changes are recorded from now on, so that `adopt_rebuild` can apply them to the new index.
+        """
         self._changes_since_rebuild = []
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         parts: list[UnindexedPart | IndexedPart] = [self._indexed, tail] if self._indexed else [tail]
         return IndexRebuild(parts, self._layout, version)
 
     def adopt_rebuild(self, rebuild: IndexRebuild) -> None:
-        """Replace the index by a finished one, and apply what was changed since its rebuild began."""
-        changes, self._changes_since_rebuild = self._changes_since_rebuild or [], None
+        """Replace the index by that of a finished rebuild, and apply again what was changed since it began."""
+        changes = self._changes_since_rebuild or []
+        self._changes_since_rebuild = None
         if rebuild.index is None:
             return
 
@@ -177,7 +200,7 @@ class Catalog:
             self.apply(upserts=change.upserts, deleted=change.deleted)
 
     def rebuild_index(self) -> None:
-        """Build a new index and adopt it."""
+        """Build a new index and adopt it, while the caller waits."""
         rebuild = self.begin_rebuild()
         rebuild.run()
         self.adopt_rebuild(rebuild)

@@ -23,7 +23,7 @@ from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
 from touchstone.ranking.kernels.order_kernels import ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key, sort_ties_by_score
-from touchstone.ranking.kernels.top_kernels import LeafQueue, TopHeap, TopSearch
+from touchstone.ranking.kernels.top_kernels import LeafQueue, ScoredRecords, TopSearch
 from touchstone.ranking.kernels.two_threads import run_in_halves, take_values
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Contains, Query, Range
@@ -34,10 +34,12 @@ _NOTHING: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather")
 
 
 class PlanThresholds(NamedTuple):
-    """When an index answers in which way.
+    """How an index chooses between ways to answer.
 
-    `gather_up_to`: so many matches are simply collected and sorted. `best_first_up_to`: windows that end here are
-    searched best leaf first, longer ones are cut from the full order.
+    Attributes:
+        gather_up_to: If no more records than this can match, they are simply collected and sorted.
+        best_first_up_to: Pages of more matches are searched best leaf first if they end within this many records;
+            longer ones are cut from the order of all matches.
     """
 
     gather_up_to: int = 20_000
@@ -47,9 +49,10 @@ class PlanThresholds(NamedTuple):
 def kernel_weights(weights: Mapping[str, float]) -> KernelWeights:
     """Return weights in the form that kernels use."""
     terms, total = active_weights(weights)
-    values = np.array([weight for _, weight in terms])
-    numbers = np.array([CRITERION_NAMES.index(name) for name, _ in terms], np.int64)
-    return KernelWeights(numbers, values, total, (values / total).astype(np.float32))
+    term_weights = np.array([weight for _, weight in terms])
+    criteria = np.array([CRITERION_NAMES.index(name) for name, _ in terms], np.int64)
+    float32_shares = (term_weights / total).astype(np.float32)
+    return KernelWeights(criteria, term_weights, total, float32_shares)
 
 
 class _AliveRecords(NamedTuple):
@@ -60,7 +63,7 @@ class _AliveRecords(NamedTuple):
 
 
 class IndexedPart:
-    """An index, and which of its records are alive."""
+    """An index, and which of its records are alive: deleted records stay in the index but never match."""
 
     def __init__(
         self,
@@ -77,12 +80,16 @@ class IndexedPart:
         self.size = int(self._alive.counts.sum(dtype=np.int64))
 
     def _all_records(self) -> _AliveRecords:
+        """Return the bitmap and the counts of an index of which no record is deleted."""
         bitmap = pack_bits(np.ones(self._columns.size, np.bool_), self._columns.word_count)
         return _AliveRecords(bitmap, count_bits_by_leaf(bitmap, self._columns.leaf_words))
 
     def without(self, ids: Sequence[int]) -> "IndexedPart":
-        """Return the same part without the live records that have these ids; costs a copy of the bitmap."""
-        positions_or_none = [self._find(id_) for id_ in ids]
+        """Return the same part without the records that have these ids; ids that it does not hold are ignored.
+
+        This part does not change. The cost is that of a copy of the bitmap.
+        """
+        positions_or_none = [self._find_position(id_) for id_ in ids]
         positions = np.array([position for position in positions_or_none if position is not None], np.int64)
         if not len(positions):
             return self
@@ -92,109 +99,140 @@ class IndexedPart:
         np.subtract.at(counts, positions // self._columns.leaf_size, np.uint16(1))
         return IndexedPart(self.index, self._thresholds, _AliveRecords(bitmap, counts))
 
-    def _find(self, id_: int) -> int | None:
-        """Return the position of the live record with an id, found by binary search."""
+    def _find_position(self, id_: int) -> int | None:
+        """Return the position of the live record with an id, found by binary search; None if there is none."""
         by_id = self._columns.positions_by_id
-        at = bisect_left(by_id, id_, key=lambda position: int(self.index.integers("id", position)))
-        if at == self.span:
+        place = bisect_left(by_id, id_, key=lambda position: int(self.index.integers("id", position)))
+        if place == self.span:
             return None
 
-        position = int(by_id[at])
-        has_id = int(self.index.integers("id", position)) == id_
-        return position if has_id and read_bit(self._alive.bitmap, position) else None
+        position = int(by_id[place])
+        if int(self.index.integers("id", position)) != id_:
+            return None
+        return position if read_bit(self._alive.bitmap, position) else None
 
     def warm_up(self) -> None:
         """Answer one question of each kind, so that no caller has to wait until a kernel is compiled."""
         weights = {"technical_score": 1.0}
-        ranges = (Range("technical_score", 0.5), Range("year", 1.5))
-        for query in ((), (Contains("dataset_name", "warm"),), ranges):
-            self.ids(self.rank(query, weights, 1, 0.0).positions)
-            self.ids(self.rank(query, weights, None, 0.0).positions)
-            translated = self._translate(query)
-            if translated:
-                self._rank_fully(translated.kernel_query, kernel_weights(weights), None)
-                self._rank_gathered(translated.kernel_query, kernel_weights(weights), 1)
+        with_substring = (Contains("dataset_name", "warm"),)
+        with_ranges = (Range("technical_score", 0.5), Range("year", 1.5))
+
+        for query in ((), with_substring, with_ranges):
+            self.ids(self.rank(query, weights, end=1, min_score=0.0).positions)
+            self.ids(self.rank(query, weights, end=None, min_score=0.0).positions)
             self.count_facets(query, FacetCounter())
             self.sort(query, "year", descending=True, skip=0, limit=1)
 
+            # Depending on its size, the index may have used only one of these above.
+            translated = self._translate(query)
+            if translated:
+                self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None)
+                self._rank_gathered(translated.kernel_query, kernel_weights(weights), end=1)
+
     def _translate(self, query: Query) -> TranslatedQuery | None:
+        """Return a query in the form that kernels need, restricted to live records; None if no record matches."""
         return self.index.translator.translate(query, self._alive.bitmap, self._alive.counts)
 
     def count(self, query: Query) -> int:
         """Return how many live records match."""
         translated = self._translate(query)
-        return self._select(translated.kernel_query, np.empty(0, np.uint64)) if translated else 0
+        if translated is None:
+            return 0
+        no_bitmap = np.empty(0, np.uint64)
+        return self._select(translated.kernel_query, no_bitmap)
 
-    def _select(self, kernel_query: KernelQuery, out: Words) -> int:
-        """Write the bitmap of the records that match, unless `out` is empty, and return their number."""
-        mask = np.empty(self._columns.leaf_words, np.uint64)
-        return int(filter_kernels.select_all(self._kernel_columns, kernel_query, mask, out))
+    def _select(self, kernel_query: KernelQuery, matches: Words) -> int:
+        """Set the bits of the records that match in a bitmap of zeros, unless it is empty; return their number."""
+        leaf_mask = np.empty(self._columns.leaf_words, np.uint64)
+        return int(filter_kernels.select_all(self._kernel_columns, kernel_query, leaf_mask, matches))
 
     def _find_matches(self, query: Query) -> tuple[Words, int]:
-        """Return the bitmap of the records that match, and their number."""
-        bitmap = np.zeros(self._columns.word_count, np.uint64)
+        """Return a bitmap of the records that match, and their number."""
+        matches = np.zeros(self._columns.word_count, np.uint64)
         translated = self._translate(query)
-        return bitmap, self._select(translated.kernel_query, bitmap) if translated else 0
+        match_count = self._select(translated.kernel_query, matches) if translated else 0
+        return matches, match_count
 
-    def rank(self, query: Query, weights: Mapping[str, float], end: int | None, floor: float) -> PartRanking:
-        """Return the best records: gathered if few can match, in full order if many are asked for, else best first."""
+    def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
+        """Return the best `end` records that match, or all for None, in the way that is fastest.
+
+        A few matches are gathered and sorted. For a short page of many matches the best leaves are searched first, and
+        for a long one all matches are brought into order. `min_score` is not used.
+        """
         translated = self._translate(query)
         if translated is None:
             return _NOTHING
 
-        kernel_query, criteria_weights = translated.kernel_query, kernel_weights(weights)
-        if translated.most_matches <= self._thresholds.gather_up_to:
-            return self._rank_gathered(kernel_query, criteria_weights, end)
+        kernel_query, criterion_weights = translated.kernel_query, kernel_weights(weights)
+        if translated.max_matches <= self._thresholds.gather_up_to:
+            return self._rank_gathered(kernel_query, criterion_weights, end)
         if end is None or end > self._thresholds.best_first_up_to:
-            return self._rank_fully(kernel_query, criteria_weights, end)
-        return self._rank_best_first(kernel_query, criteria_weights, end)
+            return self._rank_fully(kernel_query, criterion_weights, end)
+        return self._rank_best_first(kernel_query, criterion_weights, end)
 
     def _rank_gathered(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
-        """Score all matches and sort them."""
-        bitmap = np.zeros(self._columns.word_count, np.uint64)
-        positions = np.empty(self._select(kernel_query, bitmap), np.int64)
-        order_kernels.list_positions(bitmap, positions)
+        """Rank a few matches: score all of them and sort them."""
+        matches = np.zeros(self._columns.word_count, np.uint64)
+        match_count = self._select(kernel_query, matches)
+        positions = np.empty(match_count, np.int64)
+        order_kernels.list_positions(matches, positions)
 
-        scores = np.empty(len(positions))
+        scores = np.empty(match_count)
         score_kernels.fill_scores(self._kernel_columns, weights, positions, scores)
-        best = select_window((-scores, self._columns.names.places[positions]), 0, end)
+        alphabetical_places = self._columns.names.places[positions]
+        best = select_window((-scores, alphabetical_places), skip=0, limit=end)
         return PartRanking(positions[best], scores[best], "gather")
 
     def _rank_best_first(self, kernel_query: KernelQuery, weights: KernelWeights, end: int) -> PartRanking:
-        """Visit the leaves in the order of their bounds until none can hold one of the best records."""
+        """Find the best records without looking at most of the others.
+
+        The bound of a leaf is a score that none of its records exceeds. The leaves are visited from the highest bound
+        on, until no leaf can hold one of the best records. The kernels do not allocate, so all arrays are made here.
+        """
         columns, leaf_count = self._columns, self._columns.leaf_count
         queue = LeafQueue(
             leaves=np.empty(leaf_count, np.int64),
-            bounds=np.empty(leaf_count),
-            mask=np.empty(columns.leaf_words, np.uint64),
-            estimates=np.empty(columns.leaf_size, np.float32),
-            rows=np.empty(columns.leaf_size + 1, np.int64),
-            scores=np.empty(columns.leaf_size),
+            leaf_bounds=np.empty(leaf_count),
+            leaf_mask=np.empty(columns.leaf_words, np.uint64),
+            score_estimates=np.empty(columns.leaf_size, np.float32),
+            candidates=np.empty(columns.leaf_size + 1, np.int64),
+            candidate_scores=np.empty(columns.leaf_size),
         )
-        top_kernels.fill_bounds(self._kernel_columns, weights, queue.bounds)
-        top_kernels.queue_leaves(queue.bounds, np.zeros(top_kernels.BUCKETS + 1, np.int64), queue.leaves)
+        bucket_ends = np.zeros(top_kernels.BUCKETS + 1, np.int64)
+        top_kernels.fill_leaf_bounds(self._kernel_columns, weights, queue.leaf_bounds)
+        top_kernels.queue_leaves(queue.leaf_bounds, bucket_ends, queue.leaves)
 
-        heap = TopHeap(np.empty(end, np.int64), np.empty(end))
-        size = top_kernels.find_top(TopSearch(self._kernel_columns, kernel_query, weights), queue, heap)
-        positions, scores = heap.positions[:size], heap.scores[:size]
+        search = TopSearch(self._kernel_columns, kernel_query, weights)
+        heap = ScoredRecords(np.empty(end, np.int64), np.empty(end))
+        heap_size = top_kernels.find_top(search, queue, heap)
+
+        # A heap is not sorted, and it may not be full.
+        positions, scores = heap.positions[:heap_size], heap.scores[:heap_size]
         best = np.lexsort((columns.names.places[positions], -scores))
         return PartRanking(positions[best], scores[best], "best first")
 
     def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
-        """Score all matches, list them by name, and sort this list by score with a stable sort."""
+        """Rank many matches completely: list them by name, then sort this list by score with a stable sort.
+
+        The first sort is by keys of 32 bits, two threads sharing the work. Records with equal keys are then brought
+        into the order of their exact scores.
+        """
         word_count = self._columns.word_count
-        bitmap = np.zeros(word_count, np.uint64)
-        by_name = np.empty(self._select(kernel_query, bitmap) + 1, np.uint32)
-        size = order_kernels.filter_permutation(bitmap, self._columns.names.permutation, by_name)
-        by_name = by_name[:size]
+        matches = np.zeros(word_count, np.uint64)
+        match_count = self._select(kernel_query, matches)
+        by_name = np.empty(match_count + 1, np.uint32)  # the kernel needs room for one more
+        order_kernels.filter_permutation(matches, self._columns.names.permutation, by_name)
+        by_name = by_name[:match_count]
 
-        score_keys = ScoreKeys(np.empty(64 * word_count), np.empty(64 * word_count, np.uint32))
+        position_count = 64 * word_count
+        score_keys = ScoreKeys(scores=np.empty(position_count), keys=np.empty(position_count, np.uint32))
 
-        def fill_part(start: int, stop: int) -> None:
-            words = bitmap[start // 64 : stop // 64]
-            order_kernels.fill_score_keys(self._kernel_columns, weights, words, start // 64, score_keys)
+        def fill_range(start: int, stop: int) -> None:
+            first_word = start // 64
+            words = matches[first_word : stop // 64]
+            order_kernels.fill_score_keys(self._kernel_columns, weights, words, first_word, score_keys)
 
-        run_in_halves(64 * word_count, fill_part, 64 * (word_count // 2))
+        run_in_halves(position_count, fill_range, boundary=64 * (word_count // 2))  # a boundary between words
         keys, positions = sort_by_key(take_values(score_keys.keys, by_name), by_name)
         sort_ties_by_score(keys, positions, score_keys.scores)
 
@@ -202,30 +240,37 @@ class IndexedPart:
         return PartRanking(positions, take_values(score_keys.scores, positions), "full order")
 
     def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return the records that match: sorted if they are few, else taken from the permutation of the column."""
-        bitmap, count = self._find_matches(query)
-        if count <= self._thresholds.gather_up_to // 4:
-            matches = np.empty(count, np.int64)
-            order_kernels.list_positions(bitmap, matches)
-            keys = self._sort_keys(column, matches, descending)
-            return SortedWindow(matches[select_window(keys, skip, limit)], count)
+        """Return one page of the records that match, sorted by a column; records without a value last, ties by id.
 
-        window_size = count if limit is None else limit
-        positions = np.empty(max(0, min(count - skip, window_size)), np.int64)
-        order_kernels.walk_permutation(bitmap, self.index.permutation(column, descending), skip, positions)
-        return SortedWindow(positions, count)
+        A few matches are sorted. Many are read from a permutation, which lists all records in the order of the column.
+        """
+        matches, match_count = self._find_matches(query)
+        if match_count <= self._thresholds.gather_up_to // 4:
+            positions = np.empty(match_count, np.int64)
+            order_kernels.list_positions(matches, positions)
+            keys = self._sort_keys(column, positions, descending)
+            return SortedWindow(positions[select_window(keys, skip, limit)], match_count)
+
+        max_length = match_count if limit is None else limit
+        length = max(0, min(match_count - skip, max_length))
+        window = np.empty(length, np.int64)
+        order_kernels.fill_window(matches, self.index.permutation(column, descending), skip, window)
+        return SortedWindow(window, match_count)
 
     def _sort_keys(self, column: str, positions: Ints, descending: bool) -> list[NDArray[Any]]:
-        """Return what records are sorted by, most significant first, ties by id."""
+        """Return the arrays by which records are sorted in ascending order, the most significant first, ids last."""
         ids = self.index.integers("id", positions)
         if column == "dataset_id":
             uuids = self._columns.dataset_ids
-            halves = (uuids.high[positions], uuids.low[positions])
-            return [*(to_ascending(half, descending) for half in halves), ids]
+            high, low = uuids.high[positions], uuids.low[positions]
+            return [to_ascending(high, descending), to_ascending(low, descending), ids]
         return [to_ascending(self._sort_values(column, positions), descending), ids]
 
     def _sort_values(self, column: str, positions: Ints) -> NDArray[Any]:
-        """Return numbers that a column is sorted by; NaN for records without a value."""
+        """Return numbers that are in the order of the values of a column; NaN for records without a value.
+
+        Numbers for names can be compared among these records only.
+        """
         if column in FLAGS:
             flags = self.index.flags(column, positions).astype(np.float64)
             return np.where(flags < 0, np.nan, flags)
@@ -235,54 +280,60 @@ class IndexedPart:
             return self.index.criterion(column, positions)
         if column in INTEGER_COLUMNS:
             return self.index.integers(column, positions)
+
         if column == "dataset_name":
-            names = [fold(name or "") for name in self.index.texts(column, positions)]
-            return np.unique(np.array(names, object), return_inverse=True)[1]
+            folded_names = [fold(name or "") for name in self.index.texts(column, positions)]
+            _, ranks_among_these = np.unique(np.array(folded_names, object), return_inverse=True)
+            return ranks_among_these
 
         text = self._columns.texts[column]
         ranks = text.ranks[text.codes[positions]].astype(np.float64)
         return np.where(ranks == 0, np.nan, ranks)
 
     def sort_value(self, column: str, position: int) -> Any:
-        """Return what a record is sorted by; None if it has no value."""
+        """Return the value by which one record is sorted; None if it has no value.
+
+        Texts are returned folded, so that records can be compared with those of other parts.
+        """
         if column == "dataset_id":
             return self._columns.dataset_ids.at(position)
 
-        at = np.array([position])
+        positions = np.array([position])
         if column == "dataset_name" or column in self._columns.texts:
-            [text] = self.index.texts(column, at)
+            [text] = self.index.texts(column, positions)
             return None if text is None else fold(text)
-        value = self._sort_values(column, at)[0].item()
+
+        [value] = self._sort_values(column, positions).tolist()
         return None if np.isnan(value) else value
 
     def count_facets(self, query: Query, counter: FacetCounter) -> None:
         """Add the records that match to a counter of facets."""
-        bitmap, count = self._find_matches(query)
-        count_index(counter, self.index, bitmap, count)
+        matches, match_count = self._find_matches(query)
+        count_index(counter, self.index, matches, match_count)
 
     def ids(self, positions: NDArray[Any]) -> Ints:
-        """Return integer ids."""
+        """Return the integer ids of the records at some positions."""
         return self.index.integers("id", positions)
 
     def dataset_ids(self, positions: NDArray[Any]) -> list[str]:
-        """Return UUIDs as text."""
+        """Return the UUIDs of the records at some positions, as text."""
         uuids = self._columns.dataset_ids
         return format_uuids(uuids.high[positions], uuids.low[positions])
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text column."""
+        """Return a text attribute of the records at some positions, None if not known."""
         return self.index.texts(column, positions)
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number or a flag."""
+        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
         return self.index.flags(name, positions) if name in FLAGS else self.index.numbers(name, positions)
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return a criterion."""
+        """Return the value of a criterion for the records at some positions."""
         return self.index.criterion(name, positions)
 
     def decode(self) -> DecodedColumns:
-        """Return the live records for another layout."""
+        """Return the live records for another layout, such as the segment that a new index is built from."""
         positions = np.empty(self.size, np.int64)
         order_kernels.list_positions(self._alive.bitmap, positions)
         return self.index.decode(positions)

@@ -14,7 +14,7 @@ SortKey: TypeAlias = tuple[bool, Any, int]
 
 
 class Descending:
-    """A value that sorts in the opposite order."""
+    """A value in a sort key that is compared in the opposite order."""
 
     __slots__ = ("value",)
 
@@ -33,58 +33,82 @@ class Descending:
 def merge_rankings(
     indexed: CatalogPart, indexed_ranking: PartRanking, tail: CatalogPart, tail_ranking: PartRanking
 ) -> tuple[Ints, Floats]:
-    """Return two rankings as one, by score decreasing, then folded name, then id."""
-    first = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "left")
-    last = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "right")
-    insertions = first.copy()
+    """Merge the rankings of the index and of the tail; return the positions, as those of a view, and the scores.
 
-    # Records of the tail whose score occurs in the index are placed by name and id among those of the same score.
-    for at in np.flatnonzero(first < last).tolist():
-        insertions[at] = bisect_left(
-            range(int(last[at])),
-            _name_and_id(tail, int(tail_ranking.positions[at])),
-            int(first[at]),
+    Both rankings, and the result, are ordered by score decreasing, then folded name, then id. The tail is short, so a
+    place is searched for each of its records.
+    """
+    # A binary search needs ascending values, hence the minus signs. Insertion `i` means "before record i of the index".
+    first_tied = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "left")
+    after_tied = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "right")
+    insertions = first_tied.copy()
+
+    # Records of the tail whose score occurs in the index too are placed by name and id among those of the same score.
+    for i in np.flatnonzero(first_tied < after_tied).tolist():
+        insertions[i] = bisect_left(
+            range(int(after_tied[i])),
+            _name_and_id(tail, int(tail_ranking.positions[i])),
+            lo=int(first_tied[i]),
             key=lambda k: _name_and_id(indexed, int(indexed_ranking.positions[k])),
         )
 
-    positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, indexed.span)
-    return positions, np.insert(indexed_ranking.scores, insertions, tail_ranking.scores)
+    positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, tail_offset=indexed.span)
+    scores = np.insert(indexed_ranking.scores, insertions, tail_ranking.scores)
+    return positions, scores
 
 
 def _name_and_id(part: CatalogPart, position: int) -> tuple[str, int]:
-    at = np.array([position])
-    [name] = part.texts("dataset_name", at)
-    return fold(name or ""), int(part.ids(at)[0])
-
-
-def merge_sorted(
-    indexed: CatalogPart, indexed_positions: Ints, tail: CatalogPart, tail_positions: Ints, *, order: "ListOrder"
-) -> Ints:
-    """Return two lists that are sorted by the same order as one."""
-    listed = indexed_positions.tolist()
-    insertions = [
-        bisect_left(listed, order.key(tail, position), key=lambda listed_position: order.key(indexed, listed_position))
-        for position in tail_positions.tolist()
-    ]
-    return _interleave(indexed_positions, tail_positions, np.array(insertions, np.int64), indexed.span)
+    """Return the folded name and the id of a record, which decide between equal scores."""
+    positions = np.array([position])
+    [name] = part.texts("dataset_name", positions)
+    [id_] = part.ids(positions).tolist()
+    return fold(name or ""), id_
 
 
 class ListOrder:
-    """The order of a list: records without a value last, then the value in its direction, then the id ascending."""
+    """The order of a list: by the values of a column in one direction, records without a value last, ties by id."""
 
     def __init__(self, column: str, descending: bool) -> None:
         self._column = column
         self._descending = descending
 
     def key(self, part: CatalogPart, position: int) -> SortKey:
-        """Return what a record is compared by, across parts."""
+        """Return the sort key of a record, which can be compared with the keys of records in other parts."""
         value = part.sort_value(self._column, position)
-        id_ = int(part.ids(np.array([position]))[0])
-        if value is None:
-            return True, 0, id_
-        return False, Descending(value) if self._descending else value, id_
+        [id_] = part.ids(np.array([position])).tolist()
+
+        is_missing = value is None
+        if is_missing:
+            return is_missing, 0, id_
+        return is_missing, Descending(value) if self._descending else value, id_
 
 
-def _interleave(indexed: NDArray[Any], tail: NDArray[Any], insertions: NDArray[Any], span: int) -> Ints:
-    """Return both lists as positions of a view; `insertions` says before which of the index each of the tail goes."""
-    return np.insert(indexed.astype(np.int64), insertions, tail + span)
+def merge_sorted(
+    indexed: CatalogPart, indexed_positions: Ints, tail: CatalogPart, tail_positions: Ints, *, order: ListOrder
+) -> Ints:
+    """Merge the sorted lists of the index and of the tail; return the positions, as those of a view.
+
+    Both lists, and the result, are in the same order. The tail is short, so a place is searched for each of its
+    records.
+    """
+    listed_positions = indexed_positions.tolist()
+    insertions = [
+        bisect_left(
+            listed_positions,
+            order.key(tail, tail_position),
+            key=lambda indexed_position: order.key(indexed, indexed_position),
+        )
+        for tail_position in tail_positions.tolist()
+    ]
+    return _interleave(indexed_positions, tail_positions, np.array(insertions, np.int64), tail_offset=indexed.span)
+
+
+def _interleave(
+    indexed_positions: NDArray[Any], tail_positions: NDArray[Any], insertions: NDArray[Any], *, tail_offset: int
+) -> Ints:
+    """Return the positions in two parts as one list of positions in a view.
+
+    `insertions` gives for each record of the tail the index in `indexed_positions` before which it goes. In a view the
+    positions of the tail begin at `tail_offset`, behind those of the index.
+    """
+    return np.insert(indexed_positions.astype(np.int64), insertions, tail_positions + tail_offset)

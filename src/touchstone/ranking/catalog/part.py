@@ -13,7 +13,12 @@ from touchstone.ranking.query.predicates import Query
 
 
 class PartRanking(NamedTuple):
-    """The beginning of a part's ranking: positions in order, their scores, and the plan that found them."""
+    """The first records of a ranking within one part.
+
+    Attributes:
+        positions, scores: The positions of the records in order, and their scores.
+        plan: How they were found: `gather`, `best first` or `full order`.
+    """
 
     positions: NDArray[Any]
     scores: Floats
@@ -34,32 +39,32 @@ class CatalogPart(Protocol):
     def count(self, query: Query) -> int:
         """Return how many live records match."""
 
-    def rank(self, query: Query, weights: Mapping[str, float], end: int | None, floor: float) -> PartRanking:
-        """Return the best `end` records that match, or all for None; scores below `floor` may be left out."""
+    def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
+        """Return the best `end` records that match, or all for None; scores below `min_score` may be left out."""
 
     def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
         """Return the records that match by a sort column, those without a value last, then by id."""
 
     def sort_value(self, column: str, position: int) -> Any:
-        """Return what a record is sorted by, comparable between parts; None if it has no value."""
+        """Return what a record is sorted by, comparable with records of other parts; None if it has no value."""
 
     def count_facets(self, query: Query, counter: FacetCounter) -> None:
         """Add the records that match to a counter of facets."""
 
     def ids(self, positions: NDArray[Any]) -> Ints:
-        """Return integer ids."""
+        """Return the integer ids of the records at some positions."""
 
     def dataset_ids(self, positions: NDArray[Any]) -> list[str]:
-        """Return UUIDs as text."""
+        """Return the UUIDs of the records at some positions, as text."""
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text column."""
+        """Return a text attribute of the records at some positions (None: not known)."""
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known) or a flag (-1: not known)."""
+        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return a criterion."""
+        """Return the value of a criterion for the records at some positions."""
 
 
 _HEX_DIGITS: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
@@ -69,9 +74,12 @@ _DIGIT_COLUMNS: Final = [column for column in range(_UUID_LENGTH) if column not 
 
 
 def format_uuids(high: NDArray[np.uint64], low: NDArray[np.uint64]) -> list[str]:
-    """Return UUIDs as text from their halves; all at once, because `str(UUID(...))` takes a microsecond each."""
-    halves = np.stack([high, low], axis=1).astype(">u8").view(np.uint8)
-    nibbles = np.stack([halves >> 4, halves & 15], axis=2).reshape(len(high), 32)
+    """Return UUIDs, given as their high and low 64 bits, as text with hyphens.
+
+    All of them are formatted at once, because `str(UUID(...))` takes a microsecond for each.
+    """
+    uuid_bytes = np.stack([high, low], axis=1).astype(">u8").view(np.uint8)
+    nibbles = np.stack([uuid_bytes >> 4, uuid_bytes & 15], axis=2).reshape(len(high), 32)
 
     characters = np.full((len(high), _UUID_LENGTH), ord("-"), np.uint8)
     characters[:, _DIGIT_COLUMNS] = _HEX_DIGITS[nibbles]

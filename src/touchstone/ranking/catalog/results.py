@@ -6,11 +6,16 @@ from typing import Final, NamedTuple
 
 from touchstone.ranking.column_types import Floats, Ints
 
-_CHUNK: Final = 8192
+_RECORDS_PER_CHUNK: Final = 8192
 
 
 class RankedWindow:
-    """A window of a ranking: positions in order, their scores, and the plan that found them."""
+    """One page of a ranking.
+
+    Attributes:
+        positions, scores: The positions of its records in order, and their scores.
+        plan: How they were found: `gather`, `best first` or `full order`.
+    """
 
     def __init__(self, positions: Ints, scores: Floats, plan: str, count: Callable[[], int]) -> None:
         self.positions = positions
@@ -23,14 +28,14 @@ class RankedWindow:
         """How many records match in all, counted when this is first read."""
         return self._count()
 
-    def chunks(self, size: int = _CHUNK) -> Iterator[tuple[Ints, Floats]]:
-        """Iterate over the positions and scores in pieces, for answers that are encoded while they are sent."""
+    def chunks(self, size: int = _RECORDS_PER_CHUNK) -> Iterator[tuple[Ints, Floats]]:
+        """Iterate over the positions and scores in pieces, for responses that are encoded while they are sent."""
         for start in range(0, len(self.positions), size):
             yield self.positions[start : start + size], self.scores[start : start + size]
 
 
 class SortedWindow(NamedTuple):
-    """A window of a sorted list: positions in order, and how many records match in all."""
+    """One page of a sorted list: the positions of its records in order, and how many records match in all."""
 
     positions: Ints
     total_count: int

@@ -35,44 +35,54 @@ class UnindexedPart:
         """Return how many live records match."""
         return int(np.count_nonzero(evaluate_query(self._segment, query, self._alive)))
 
-    def rank(self, query: Query, weights: Mapping[str, float], end: int | None, floor: float) -> PartRanking:
-        """Return the best records by score, folded name, and id."""
-        if floor > 0.0:
-            candidates = self._find_candidates(weights, floor)
+    def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
+        """Return the best `end` records that match, or all for None; scores below `min_score` may be left out.
+
+        With a minimum, most records are ruled out by a quick estimate before the query is evaluated at all.
+        """
+        if min_score > 0.0:
+            candidates = self._find_candidates(weights, min_score)
             if not len(candidates):
                 return _NOTHING
-            segment = self._segment.at(candidates)
-            positions = candidates[evaluate_query(segment, query, self._alive[candidates])]
+            candidate_segment = self._segment.at(candidates)
+            positions = candidates[evaluate_query(candidate_segment, query, self._alive[candidates])]
         else:
             positions = self._find_matches(query)
 
         scores = score_segment(self._segment, positions, weights)
-        names, ids = self._segment.name_ranks(positions), self._segment.columns["id"][positions]
-        best = select_window((-scores, names, ids), 0, end)
+        name_ranks, ids = self._segment.name_ranks(positions), self._segment.columns["id"][positions]
+        best = select_window((-scores, name_ranks, ids), skip=0, limit=end)
         plan = "full order" if end is None else "gather"
         return PartRanking(positions[best], scores[best], plan)
 
-    def _find_candidates(self, weights: Mapping[str, float], floor: float) -> Ints:
-        """Return the positions whose score may reach a floor, decided by one product in float32."""
+    def _find_candidates(self, weights: Mapping[str, float], min_score: float) -> Ints:
+        """Return the positions of the records whose score may reach a minimum, judged by one product in float32."""
         estimates = weight_shares(weights) @ self._segment.criteria_float32
-        threshold = np.float32(floor - FLOAT32_TOLERANCE)
-        # Usually no record reaches it, which the maximum tells in a third of the time.
+        threshold = np.float32(min_score - FLOAT32_TOLERANCE)
+
+        # Usually no record reaches the threshold. Looking at the maximum tells so in a third of the time.
         if estimates.max() < threshold:
             return np.empty(0, np.int64)
         return np.flatnonzero(estimates >= threshold)
 
     def _find_matches(self, query: Query) -> Ints:
+        """Return the positions of the live records that match."""
         return np.flatnonzero(evaluate_query(self._segment, query, self._alive))
 
     def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return the records that match by a sort column, those without a value last, then by id."""
+        """Return one page of the records that match, sorted by a column; records without a value last, ties by id."""
         positions = self._find_matches(query)
         keys = [to_ascending(values[positions], descending) for values in sort_values(self._segment, column)]
         keys.append(self._segment.columns["id"][positions])
-        return SortedWindow(positions[select_window(keys, skip, limit)], len(positions))
+
+        window = select_window(keys, skip, limit)
+        return SortedWindow(positions[window], total_count=len(positions))
 
     def sort_value(self, column: str, position: int) -> Any:
-        """Return what a record is sorted by; None if it has no value."""
+        """Return the value by which one record is sorted; None if it has no value.
+
+        Texts are returned folded, so that records can be compared with those of other parts.
+        """
         segment = self._segment
         if column == "dataset_id":
             return segment.dataset_id(position).int
@@ -82,6 +92,7 @@ class UnindexedPart:
         value = segment.columns[column][position].item()
         if column in segment.vocabularies:
             return segment.vocabularies[column].folded[value]
+
         is_unknown = np.isnan(value) or (column in FLAGS and value < 0)
         return None if is_unknown else value
 
@@ -90,29 +101,29 @@ class UnindexedPart:
         count_segment(counter, self._segment, self._find_matches(query))
 
     def ids(self, positions: NDArray[Any]) -> Ints:
-        """Return integer ids."""
+        """Return the integer ids of the records at some positions."""
         return np.asarray(self._segment.columns["id"][positions])
 
     def dataset_ids(self, positions: NDArray[Any]) -> list[str]:
-        """Return UUIDs as text."""
+        """Return the UUIDs of the records at some positions, as text."""
         columns = self._segment.columns
         return format_uuids(columns["uuid_high"][positions], columns["uuid_low"][positions])
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text column."""
+        """Return a text attribute of the records at some positions, None if not known."""
         values = self._segment.vocabularies[column].values
         return [values[code] for code in self._segment.columns[column][positions].tolist()]
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number or a flag."""
+        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
         return np.asarray(self._segment.columns[name][positions])
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return a criterion."""
+        """Return the value of a criterion for the records at some positions."""
         return np.asarray(self._segment.criteria[name][positions])
 
     def decode(self) -> DecodedColumns:
-        """Return the live records for another layout."""
+        """Return the live records for another layout, such as the segment that a new index is built from."""
         columns = {name: values[self._alive] for name, values in self._segment.columns.items()}
         values = {name: vocabulary.values for name, vocabulary in self._segment.vocabularies.items()}
         return DecodedColumns(columns, values)

@@ -19,7 +19,7 @@ from touchstone.ranking.query.facets import FacetCounter, Facets
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.query.sort_order import SORT_KEYS
 
-_CACHED_COUNTS: Final = 256
+_MAX_CACHED_COUNTS: Final = 256
 
 
 class View:
@@ -34,7 +34,7 @@ class View:
         self._indexed = indexed
         self._tail_offset = indexed.span if indexed else 0
         self._parts: tuple[CatalogPart, ...] = (indexed, tail) if indexed else (tail,)
-        self._counts: dict[Query, int] = {}
+        self._cached_counts: dict[Query, int] = {}
         self.size = sum(part.size for part in self._parts)
 
     @property
@@ -49,46 +49,55 @@ class View:
 
     def count(self, query: Query) -> int:
         """Return how many records match; recent counts are cached."""
-        count = self._counts.get(query)
+        count = self._cached_counts.get(query)
         if count is None:
             count = sum(part.count(query) for part in self._parts if part.size)
-            if len(self._counts) >= _CACHED_COUNTS:
-                self._counts.clear()
-            self._counts[query] = count
+            if len(self._cached_counts) >= _MAX_CACHED_COUNTS:
+                self._cached_counts.clear()
+            self._cached_counts[query] = count
         return count
 
     def rank(self, query: Query, weights: Mapping[str, float], *, skip: int, limit: int | None) -> RankedWindow:
-        """Return the records that match by score decreasing, then folded name, then id."""
+        """Return one page of the records that match, by score decreasing, then folded name, then id.
+
+        `limit` is None for all records after the first `skip`.
+        """
         end = None if limit is None else min(self.size, skip + limit)
-        ranking = self._parts[0].rank(query, weights, end, 0.0)
+        ranking = self._parts[0].rank(query, weights, end=end, min_score=0.0)
         positions, scores = ranking.positions, ranking.scores
 
         if self._indexed and self._tail.size:
-            # Once the index has filled the window, only records of the tail that reach its last score matter.
+            # Once the index has filled the page, only records of the tail that reach its last score matter.
             is_full = end is not None and len(scores) == end > 0
-            floor = float(scores[-1]) if is_full else 0.0
-            tail_ranking = self._tail.rank(query, weights, end, floor)
+            min_score = float(scores[-1]) if is_full else 0.0
+            tail_ranking = self._tail.rank(query, weights, end=end, min_score=min_score)
             if len(tail_ranking.positions):
                 positions, scores = merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
 
-        window = slice(skip, end)
-        return RankedWindow(positions[window], scores[window], ranking.plan, lambda: self.count(query))
+        page = slice(skip, end)
+        return RankedWindow(positions[page], scores[page], ranking.plan, count=lambda: self.count(query))
 
     def sort(self, query: Query, key: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return the records that match by one of SORT_KEYS; those without the value last, ties by id ascending."""
+        """Return one page of the records that match, by one of SORT_KEYS; records without a value last, ties by id.
+
+        `limit` is None for all records after the first `skip`.
+        """
         column = SORT_KEYS[key]
         if not self._indexed:
             return self._tail.sort(query, column, descending=descending, skip=skip, limit=limit)
 
-        # Any of the tail's matches may come before the window, so the index's window begins so much earlier.
+        # All matches in the tail could come before the page, so the index is read from that much earlier on.
         tail_positions, tail_count = self._tail.sort(query, column, descending=descending, skip=0, limit=None)
         start = max(0, skip - tail_count)
         length = None if limit is None else limit + skip - start
-        positions, count = self._indexed.sort(query, column, descending=descending, skip=start, limit=length)
+        positions, indexed_count = self._indexed.sort(query, column, descending=descending, skip=start, limit=length)
+
         if tail_count:
             order = ListOrder(column, descending)
             positions = merge_sorted(self._indexed, positions, self._tail, tail_positions, order=order)
-        return SortedWindow(positions[skip - start :][:limit], count + tail_count)
+
+        page = positions[skip - start :][:limit]
+        return SortedWindow(page, total_count=indexed_count + tail_count)
 
     def facets(self, query: Query) -> Facets:
         """Return counts and ranges over the records that match."""
@@ -99,7 +108,7 @@ class View:
 
     def ids(self, positions: NDArray[Any]) -> Ints:
         """Return the integer ids of the records at some positions."""
-        return self._gather(positions, lambda part, at: part.ids(at), np.int64)
+        return self._gather(positions, lambda part, part_positions: part.ids(part_positions), np.int64)
 
     def names(self, positions: NDArray[Any]) -> list[str]:
         """Return the names of the records at some positions."""
@@ -117,9 +126,10 @@ class View:
 
     def items(self, positions: NDArray[Any]) -> ScoredItems:
         """Return the fields of scored items, in the order of the positions."""
+        dataset_ids = self._gather(positions, lambda part, part_positions: part.dataset_ids(part_positions), object)
         return ScoredItems(
             id=self.ids(positions).tolist(),
-            dataset_id=self._gather(positions, lambda part, at: part.dataset_ids(at), object).tolist(),
+            dataset_id=dataset_ids.tolist(),
             dataset_name=self.names(positions),
             instances_number=_to_integers(self._fact("instances_number", positions, np.float64)),
             features_number=_to_integers(self._fact("features_number", positions, np.float64)),
@@ -128,20 +138,29 @@ class View:
         )
 
     def _criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        return self._gather(positions, lambda part, at: part.criterion(name, at), np.float64)
+        """Return the value of a criterion for the records at some positions."""
+        return self._gather(positions, lambda part, part_positions: part.criterion(name, part_positions), np.float64)
 
     def _fact(self, name: str, positions: NDArray[Any], dtype: Any) -> NDArray[Any]:
-        return self._gather(positions, lambda part, at: part.fact(name, at), dtype)
+        """Return a number or a flag of the records at some positions, as an array of a type."""
+        return self._gather(positions, lambda part, part_positions: part.fact(name, part_positions), dtype)
 
     def _texts(self, column: str, positions: NDArray[Any]) -> list[Any]:
-        return list(self._gather(positions, lambda part, at: part.texts(column, at), object))
+        """Return a text attribute of the records at some positions."""
+        texts = self._gather(positions, lambda part, part_positions: part.texts(column, part_positions), object)
+        return list(texts)
 
     def _gather(
         self, positions: NDArray[Any], read: Callable[[CatalogPart, NDArray[Any]], Any], dtype: Any
     ) -> NDArray[Any]:
-        """Read each part's own records and return the values in the order of the positions."""
+        """Return one value for each of some positions, read from the part that holds the record.
+
+        `read(part, part_positions)` returns the values of records at positions within a part. In a view the positions
+        of the index come first, followed by those of the tail.
+        """
         if not self._indexed:
             return np.asarray(read(self._tail, positions), dtype)
+
         is_indexed = positions < self._tail_offset
         if is_indexed.all():
             return np.asarray(read(self._indexed, positions), dtype)

@@ -10,40 +10,46 @@ from touchstone.ranking.kernels.bits import Words
 
 
 def pack_bits(mask: Bools, word_count: int) -> Words:
-    """Return a boolean for each record as a bitmap of `word_count` words."""
-    padded = np.zeros(word_count * 8, np.uint8)
-    packed = np.packbits(mask, bitorder="little")
-    padded[: len(packed)] = packed
-    return padded.view(np.uint64)
+    """Return booleans, one for each record, as a bitmap of `word_count` words; the bits behind the last are 0."""
+    padded_bytes = np.zeros(word_count * 8, np.uint8)
+    mask_bytes = np.packbits(mask, bitorder="little")
+    padded_bytes[: len(mask_bytes)] = mask_bytes
+    return padded_bytes.view(np.uint64)
 
 
 def read_bits(words: Words, positions: NDArray[Any]) -> Bools:
-    """Return the bits at some positions."""
-    shifted = words[positions >> 6] >> (positions & 63).astype(np.uint64)
-    return np.asarray((shifted & np.uint64(1)).astype(np.bool_))
+    """Return the bits of a bitmap at some positions."""
+    # `position >> 6` is the index of the word that holds the bit, `position & 63` the index of the bit within it.
+    shifted_words = words[positions >> 6] >> (positions & 63).astype(np.uint64)
+    return np.asarray((shifted_words & np.uint64(1)).astype(np.bool_))
 
 
 def read_bit(words: Words, position: int) -> bool:
-    """Return the bit at one position."""
-    return bool((int(words[position >> 6]) >> (position & 63)) & 1)
+    """Return the bit of a bitmap at one position."""
+    word = int(words[position >> 6])
+    return bool((word >> (position & 63)) & 1)
 
 
 def set_bits(words: Words, positions: NDArray[Any]) -> None:
-    """Set the bits at some positions in place."""
-    at = positions.astype(np.int64)
-    np.bitwise_or.at(words, at >> 6, np.uint64(1) << (at & 63).astype(np.uint64))
+    """Set the bits of a bitmap at some positions, in place."""
+    indices = positions.astype(np.int64)
+    bit_masks = np.uint64(1) << (indices & 63).astype(np.uint64)
+    np.bitwise_or.at(words, indices >> 6, bit_masks)
 
 
 def clear_bits(words: Words, positions: Ints) -> None:
-    """Clear the bits at some positions in place."""
-    np.bitwise_and.at(words, positions >> 6, ~(np.uint64(1) << (positions & 63).astype(np.uint64)))
+    """Clear the bits of a bitmap at some positions, in place."""
+    bit_masks = np.uint64(1) << (positions & 63).astype(np.uint64)
+    np.bitwise_and.at(words, positions >> 6, ~bit_masks)
 
 
 def count_bits_by_leaf(words: Words, leaf_words: int) -> NDArray[np.uint16]:
-    """Return how many bits are set in each leaf."""
-    return np.asarray(np.bitwise_count(words).reshape(-1, leaf_words).sum(axis=1, dtype=np.uint16))
+    """Return how many bits of a bitmap are set in each leaf of `leaf_words` words."""
+    counts_by_word = np.bitwise_count(words).reshape(-1, leaf_words)
+    return np.asarray(counts_by_word.sum(axis=1, dtype=np.uint16))
 
 
 def to_smallest_unsigned(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the same whole numbers in the smallest unsigned type that holds the largest of them."""
-    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
+    """Return whole numbers in the smallest unsigned type that can hold the largest of them."""
+    largest = int(values.max(initial=0))
+    return values.astype(np.min_scalar_type(largest))

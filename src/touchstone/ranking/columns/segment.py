@@ -64,7 +64,7 @@ class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _ColumnsAtPositions(Mapping[str, NDArray[Any]]):
-    """Columns at some positions, each gathered when it is read: a query needs few of them."""
+    """Columns at some positions only; each is gathered when it is read, because a query needs few of them."""
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], positions: Ints) -> None:
         self._columns = columns
@@ -82,12 +82,17 @@ class _ColumnsAtPositions(Mapping[str, NDArray[Any]]):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """`size` records, column by column.
+    """Some records, column by column.
 
-    `columns`: numbers as float64 (NaN: not known), flags as int8 (1, 0, -1: not known), `id` and times as int64,
-    texts, word lists and owners as int32 codes into `vocabularies`, the two halves of `dataset_id` as uint64.
-    `criteria`: float64 in 0-1 by criterion name. `criteria_float32`: the same in one matrix with a row for each
-    criterion, which rules records out with a single product; empty where nobody needs it.
+    Attributes:
+        size: The number of records.
+        columns: By attribute, numbers as float64 (NaN: not known), flags as int8 (1, 0, -1: not known), `id` and times
+            as int64, texts, word lists and owners as int32 codes into `vocabularies`, and the two halves of
+            `dataset_id` as uint64.
+        criteria: By name, the value of each criterion in 0-1.
+        vocabularies: By column, the distinct values that codes refer to.
+        criteria_float32: The criteria once more, as a matrix with one row for each criterion. Its product with the
+            weights rules out most records at once. Empty where nobody needs it.
     """
 
     size: int
@@ -98,7 +103,8 @@ class Segment:
 
     def name_ranks(self, positions: Any = slice(None)) -> Ints:
         """Return the rank of each record's folded name among the names of this segment; equal names share a rank."""
-        return np.asarray(self.vocabularies["dataset_name"].ranks[self.columns["dataset_name"][positions]])
+        name_codes = self.columns["dataset_name"][positions]
+        return np.asarray(self.vocabularies["dataset_name"].ranks[name_codes])
 
     def at(self, positions: Ints) -> "Segment":
         """Return the records at some positions as a segment over the same vocabularies."""
@@ -116,9 +122,11 @@ class Segment:
 
 
 class DecodedColumns(NamedTuple):
-    """Records in the form in which one layout passes them to another.
+    """Records on their way from one layout, a segment or an index, to another.
 
-    `columns` are those of a segment, except that codes index the plain lists in `values` (0: not known).
+    Attributes:
+        columns: The columns of a segment, except that codes refer to `values`.
+        values: By column, the value of each code; code 0 means "not known".
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -126,14 +134,17 @@ class DecodedColumns(NamedTuple):
 
 
 class _GrowingArray:
-    """An array that grows along its last axis; what was returned by `view` is never written again."""
+    """An array that grows along its last axis.
+
+    The values that `view` returned are never written again, so readers may keep them while the array grows.
+    """
 
     def __init__(self, dtype: Any, leading_shape: tuple[int, ...] = ()) -> None:
         self._buffer: NDArray[Any] = np.empty((*leading_shape, 0), dtype)
         self._size = 0
 
     def extend(self, values: NDArray[Any]) -> None:
-        """Append values, doubling the buffer when it is full."""
+        """Append values; the buffer is doubled when it is full, so appending is cheap on average."""
         end = self._size + values.shape[-1]
         if end > self._buffer.shape[-1]:
             capacity = max(end, 2 * self._size)
@@ -164,14 +175,15 @@ class SegmentWriter:
             self._vocabularies[name] = VocabularyWriter(fold_words)
 
     def extend(self, rows: Sequence[CatalogRow]) -> None:
-        """Append records and compute their criteria, once for each record."""
-        uuids = [row.dataset_id.int for row in rows]
+        """Append records, and compute their criteria."""
         columns = {name: self._encode_column(name, rows) for name in self._columns if not name.startswith("uuid_")}
+        uuids = [row.dataset_id.int for row in rows]
         columns["uuid_high"] = np.fromiter((uuid >> 64 for uuid in uuids), np.uint64, len(uuids))
         columns["uuid_low"] = np.fromiter((uuid & _LOW_HALF for uuid in uuids), np.uint64, len(uuids))
         self._append(columns)
 
     def _encode_column(self, name: str, rows: Sequence[CatalogRow]) -> NDArray[Any]:
+        """Return one attribute of some records as a column: codes for texts, -1 or NaN for what is not known."""
         values = [getattr(row, name) for row in rows]
         if name in self._vocabularies:
             return np.fromiter(map(self._vocabularies[name].encode, values), np.int32, len(rows))
@@ -182,7 +194,10 @@ class SegmentWriter:
         return np.fromiter((np.nan if value is None else value for value in values), np.float64, len(rows))
 
     def extend_decoded(self, records: DecodedColumns) -> None:
-        """Append records of another segment or index; only the values that they use are taken over."""
+        """Append records of another segment or index.
+
+        Codes are assigned anew, so values that no record uses any more are not taken over.
+        """
         columns = dict(records.columns)
         for name, vocabulary in self._vocabularies.items():
             used_codes, inverse = np.unique(columns[name], return_inverse=True)
@@ -192,8 +207,9 @@ class SegmentWriter:
         self._append(columns)
 
     def _append(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        for name, growing in self._columns.items():
-            growing.extend(columns[name])
+        """Append records whose columns are encoded already, and compute their criteria."""
+        for name, growing_column in self._columns.items():
+            growing_column.extend(columns[name])
 
         criteria = [criterion.compute(columns) for criterion in CRITERIA]
         for criterion, values in zip(CRITERIA, criteria, strict=True):
@@ -201,19 +217,19 @@ class SegmentWriter:
         self._criteria_float32.extend(np.stack(criteria).astype(np.float32))
 
     def segment(self) -> Segment:
-        """Return the records so far."""
-        columns = {name: growing.view() for name, growing in self._columns.items()}
+        """Return the records so far as a segment, which later appends do not change."""
+        columns = {name: growing_column.view() for name, growing_column in self._columns.items()}
         return Segment(
             size=len(columns["id"]),
             columns=columns,
-            criteria={name: growing.view() for name, growing in self._criteria.items()},
+            criteria={name: growing_column.view() for name, growing_column in self._criteria.items()},
             vocabularies={name: vocabulary.snapshot() for name, vocabulary in self._vocabularies.items()},
             criteria_float32=self._criteria_float32.view(),
         )
 
 
 def _column_types() -> dict[str, Any]:
-    """Return the type of every column of a segment."""
+    """Return the NumPy type of every column of a segment, by name."""
     return {
         **dict.fromkeys(NUMBERS, np.float64),
         **dict.fromkeys(FLAGS, np.int8),

@@ -13,32 +13,40 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class TextPool:
-    """Texts one after the other: `data` holds their bytes, `offsets` where each begins and where the last one ends."""
+    """Texts one after the other, read by index.
+
+    Attributes:
+        data: The UTF-8 bytes of all texts.
+        offsets: Where each text begins in `data`, and at the end where the last one ends.
+    """
 
     data: Bytes
     offsets: NDArray[Any]
 
     @classmethod
     def from_texts(cls, texts: Iterable[str]) -> "TextPool":
-        """Return a pool of texts."""
-        encoded = [text.encode() for text in texts]
-        offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        dtype = np.uint32 if offsets[-1] < 2**32 else np.uint64
-        return cls(np.frombuffer(bytearray().join(encoded), np.uint8), offsets.astype(dtype))
+        """Return a pool of some texts; its offsets have 32 bits unless the texts need more than 4 GiB."""
+        encoded_texts = [text.encode() for text in texts]
+        offsets = np.cumsum([0, *map(len, encoded_texts)], dtype=np.int64)
+        offset_type = np.uint32 if offsets[-1] < 2**32 else np.uint64
+        return cls(np.frombuffer(bytearray().join(encoded_texts), np.uint8), offsets.astype(offset_type))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, index: int) -> str:
-        return self.data[int(self.offsets[index]) : int(self.offsets[index + 1])].tobytes().decode()
+        start, end = int(self.offsets[index]), int(self.offsets[index + 1])
+        return self.data[start:end].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
-        encoded = self.data.tobytes()
+        encoded_texts = self.data.tobytes()
         offsets: Sequence[int] = self.offsets.tolist()
-        return (encoded[start:end].decode() for start, end in pairwise(offsets))
+        return (encoded_texts[start:end].decode() for start, end in pairwise(offsets))
 
     def take(self, indices: NDArray[Any]) -> list[str]:
         """Return the texts at some indices."""
-        encoded, at = self.data.data, indices.astype(np.int64)
-        starts, ends = self.offsets[at].tolist(), self.offsets[at + 1].tolist()
-        return [str(encoded[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
+        indices = indices.astype(np.int64)  # so that adding 1 cannot overflow
+        starts, ends = self.offsets[indices].tolist(), self.offsets[indices + 1].tolist()
+
+        encoded_texts = self.data.data
+        return [str(encoded_texts[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]

@@ -14,34 +14,50 @@ from touchstone.ranking.column_types import Bools
 _BUCKETS: Final = 1 << 14
 _MULTIPLIER: Final = np.uint32(2654435761)  # Knuth's multiplicative hash: 2**32 divided by the golden ratio
 _LOWER_CASE: Final = np.array([byte + 32 if 65 <= byte <= 90 else byte for byte in range(256)], np.uint8)
+"""For each byte the same byte, or the lower-case letter of an ASCII capital."""
 
 
 def _hash_trigrams(text: Bytes) -> NDArray[np.int64]:
-    """Return the bucket of the trigram that begins at each byte but the last two, ignoring the case of ASCII."""
+    """Return the hash bucket of each trigram in some bytes, ignoring the case of ASCII letters.
+
+    A trigram is any three bytes in a row, so the result is two shorter than the text.
+    """
     lower = _LOWER_CASE[text].astype(np.uint32)
-    trigrams = (lower[:-2] << np.uint32(16)) | (lower[1:-1] << np.uint32(8)) | lower[2:]
-    return ((trigrams * _MULTIPLIER) >> np.uint32(12)).astype(np.int64) & (_BUCKETS - 1)
+    first, second, third = lower[:-2], lower[1:-1], lower[2:]
+    trigrams = (first << np.uint32(16)) | (second << np.uint32(8)) | third
+
+    hashes = (trigrams * _MULTIPLIER) >> np.uint32(12)
+    return hashes.astype(np.int64) & (_BUCKETS - 1)
 
 
 class SignatureWriter:
-    """Collects the trigrams of each leaf; trigrams that span two names count as well and do no harm."""
+    """Collects which trigrams occur in the names of each leaf.
 
-    def __init__(self, leaves: int) -> None:
-        self._occurs = np.zeros((_BUCKETS, leaves), np.bool_)
+    Trigrams that span the border between two names are collected as well; they only make the filter a little weaker.
+    """
+
+    def __init__(self, leaf_count: int) -> None:
+        self._occurs_in_leaf = np.zeros((_BUCKETS, leaf_count), np.bool_)
 
     def add(self, leaf: int, text: Bytes) -> None:
-        """Add the trigrams of some bytes of a leaf."""
+        """Add the trigrams of some bytes that belong to a leaf."""
         if len(text) > 2:
-            self._occurs[_hash_trigrams(text), leaf] = True
+            self._occurs_in_leaf[_hash_trigrams(text), leaf] = True
 
     def to_bitmaps(self) -> Bytes:
-        """Return for each bucket a bitmap of the leaves in which it occurs, one row each."""
-        return np.packbits(self._occurs, axis=1, bitorder="little")
+        """Return the signatures: one row for each bucket, a bitmap of the leaves in which its trigrams occur."""
+        return np.packbits(self._occurs_in_leaf, axis=1, bitorder="little")
 
 
-def leaves_with_trigrams(signatures: Bytes, needle: bytes, leaves: int) -> Bools:
-    """Return for each leaf whether it may contain the needle: always, if the needle is too short for a trigram."""
-    if len(needle) < 3:
-        return np.ones(leaves, np.bool_)
-    rows = signatures[np.unique(_hash_trigrams(np.frombuffer(needle, np.uint8)))]
-    return np.unpackbits(np.bitwise_and.reduce(rows, axis=0), count=leaves, bitorder="little").view(np.bool_)
+def leaves_with_trigrams(signatures: Bytes, substring: bytes, leaf_count: int) -> Bools:
+    """Return for each leaf whether one of its names may contain a substring.
+
+    A leaf qualifies if all trigrams of the substring occur in it, which rules out most leaves before any name is read.
+    A substring that is too short for a trigram rules out none.
+    """
+    if len(substring) < 3:
+        return np.ones(leaf_count, np.bool_)
+
+    buckets = np.unique(_hash_trigrams(np.frombuffer(substring, np.uint8)))
+    leaves_with_all = np.bitwise_and.reduce(signatures[buckets], axis=0)
+    return np.unpackbits(leaves_with_all, count=leaf_count, bitorder="little").view(np.bool_)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from touchstone.core.text import fold
 
 T = TypeVar("T", bound=Hashable)
-_SORT_FROM: Final = 64  # so many new values are sorted together; fewer are inserted one by one
+_SORT_FROM: Final = 64  # more new values than this are sorted together; fewer are inserted one by one
 
 
 def fold_text(text: str) -> str:
@@ -27,9 +27,17 @@ def fold_words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CodeVocabulary:
-    """The values with the codes 1 to `size - 1`, their folded forms, and the rank of each; code 0 is "not known".
+    """The distinct values of a column; records refer to them by codes from 1, and code 0 means "not known".
 
-    The lists may be longer than `size`: they belong to the writer, which only ever appends.
+    The sequences are indexed by code. They may be longer than `size`, because they belong to a writer, which only ever
+    appends to them.
+
+    Attributes:
+        size: The number of codes, including code 0.
+        values: The value of each code.
+        folded: Each value as it is compared, without case and accents.
+        ranks: The rank of each folded value in sorted order; equal folded values share a rank.
+        codes: The code of each value.
     """
 
     size: int
@@ -39,23 +47,24 @@ class CodeVocabulary:
     codes: dict[Any, int]
 
     def test_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> NDArray[np.bool_]:
-        """Return for each code whether its folded value satisfies a condition; "not known" never does.
+        """Return for each of some codes whether its folded value satisfies a condition; "not known" never does.
 
-        The condition is tested once for each value, unless there are fewer codes than values.
+        The condition is called once for each distinct value, or once for each code if there are fewer codes.
         """
         if len(codes) < self.size:
-            results = (code > 0 and is_match(self.folded[code]) for code in codes.tolist())
-            return np.fromiter(results, np.bool_, len(codes))
+            matches = (code > 0 and is_match(self.folded[code]) for code in codes.tolist())
+            return np.fromiter(matches, np.bool_, len(codes))
 
-        by_code = (is_match(folded) for folded in self.folded[1 : self.size])
-        return np.fromiter((False, *by_code), np.bool_, self.size)[codes]
+        matches_of_values = (is_match(folded) for folded in self.folded[1 : self.size])
+        matches_by_code = np.fromiter((False, *matches_of_values), np.bool_, self.size)
+        return matches_by_code[codes]
 
 
 class VocabularyWriter(Generic[T]):
-    """Assigns a code to each distinct value and ranks the folded values as they arrive."""
+    """Assigns a code to each distinct value, and keeps the rank of each folded value."""
 
-    def __init__(self, folding: Callable[[T], Any]) -> None:
-        self._folding = folding
+    def __init__(self, fold_value: Callable[[T], Any]) -> None:
+        self._fold_value = fold_value
         self._values: list[T | None] = [None]
         self._folded: list[Any] = [None]
         self._codes: dict[T, int] = {}
@@ -63,7 +72,7 @@ class VocabularyWriter(Generic[T]):
         self._ranks: NDArray[np.int64] = np.full(1, -1, np.int64)
 
     def encode(self, value: T | None) -> int:
-        """Return the code of a value, assigning a new one to a new value; 0 for None."""
+        """Return the code of a value, which is assigned when the value is first seen; the code of None is 0."""
         if value is None:
             return 0
 
@@ -71,29 +80,37 @@ class VocabularyWriter(Generic[T]):
         if code is None:
             code = len(self._values)
             self._values.append(value)
-            self._folded.append(self._folding(value))
+            self._folded.append(self._fold_value(value))
             self._codes[value] = code
         return code
 
     def snapshot(self) -> CodeVocabulary:
-        """Return the values so far, with the rank of each folded value; equal folded values share a rank."""
+        """Return the vocabulary of all values so far; it stays valid while the writer goes on."""
         new_values = self._folded[len(self._ranks) :]
         if len(new_values) > _SORT_FROM:
             self._rank_all()
         elif new_values:
             self._insert_ranks(new_values)
-        return CodeVocabulary(len(self._ranks), self._values, self._folded, self._ranks, self._codes)
+        return CodeVocabulary(
+            size=len(self._ranks), values=self._values, folded=self._folded, ranks=self._ranks, codes=self._codes
+        )
 
     def _rank_all(self) -> None:
+        """Rank all folded values from the start."""
         self._sorted = sorted(set(self._folded[1:]))
         rank_of = {folded: rank for rank, folded in enumerate(self._sorted)}
         self._ranks = np.array([-1, *(rank_of[folded] for folded in self._folded[1:])], np.int64)
 
     def _insert_ranks(self, new_values: Sequence[Any]) -> None:
+        """Rank a few new folded values, and raise the ranks of the values that come after each of them.
+
+        The ranks are written into a new array, because earlier snapshots share the old one.
+        """
         ranks = np.concatenate([self._ranks, np.full(len(new_values), -1, np.int64)])
         for code, folded in enumerate(new_values, start=len(self._ranks)):
             rank = bisect_left(self._sorted, folded)
-            if rank == len(self._sorted) or self._sorted[rank] != folded:
+            is_new = rank == len(self._sorted) or self._sorted[rank] != folded
+            if is_new:
                 self._sorted.insert(rank, folded)
                 ranks[ranks >= rank] += 1
             ranks[code] = rank

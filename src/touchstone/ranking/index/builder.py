@@ -50,10 +50,10 @@ _IMPORTANCE: Final[Mapping[str, float]] = {
     "year": 0.7,
 }
 """How much each graded criterion counts when the records are laid out."""
-_WORD_PLANES: Final = {"domain": 32, "task": 16}  # the most frequent words of each column have a plane
-_QUANTILES: Final = {"year": 16}
+_WORD_PLANE_COUNTS: Final = {"domain": 32, "task": 16}  # so many of the most frequent words have a plane
+_QUANTILES: Final = {"year": 16}  # a plane begins at each quantile of a number
 _DEFAULT_QUANTILES: Final = 4
-_ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)
+_ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)  # and at each of these, which people like to filter by
 _NARROW_LIMIT: Final = 2**16
 _VARIABLE_WIDTH: Final = ("features_number", "citations", "missing_values_percentage")
 
@@ -64,7 +64,10 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
 
 
 class _IndexBuilder:
-    """Builds the columns of one index; planes are collected on the way."""
+    """Builds the columns of one index; planes are collected while the columns are built.
+
+    `_order` lists the records of the segment in the order of the index: all columns are built as `values[order]`.
+    """
 
     def __init__(self, segment: Segment, leaf_words: int) -> None:
         self._segment = segment
@@ -74,18 +77,21 @@ class _IndexBuilder:
         self._plane_keys: list[str] = []
         self._plane_bitmaps: list[Words] = []
 
-        permutation = np.lexsort((segment.columns["id"], segment.name_ranks()))
-        name_places = np.empty(segment.size, np.int64)
-        name_places[permutation] = np.arange(segment.size)
+        by_name_and_id = np.lexsort((segment.columns["id"], segment.name_ranks()))
+        alphabetical_ranks = np.empty(segment.size, np.int64)
+        alphabetical_ranks[by_name_and_id] = np.arange(segment.size)
 
         self._grades = _grade_criteria(segment)
         importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
-        self._order = kd_order(KdSpace(self._grades, importance, name_places), self._leaf_size)
-        self._name_places = name_places[self._order]
+        self._order = kd_order(KdSpace(self._grades, importance, alphabetical_ranks), self._leaf_size)
+        self._alphabetical_ranks = alphabetical_ranks[self._order]
+        self._leaf_starts = np.arange(0, segment.size, self._leaf_size)
 
     def build(self) -> IndexColumns:
         """Return all columns."""
         segment, order = self._segment, self._order
+
+        # These add planes, which are therefore stacked after them.
         numbers = self._build_numbers()
         criteria = self._build_criteria()
         words = {column: self._build_words(column) for column in WORDS}
@@ -108,162 +114,187 @@ class _IndexBuilder:
         )
 
     def _pack(self, mask: Bools) -> Words:
+        """Return one boolean for each record as a bitmap of whole leaves."""
         return pack_bits(mask, self._leaf_count * self._leaf_words)
 
     def _add_plane(self, key: str, mask: Bools) -> None:
+        """Add a plane of the records for which a mask in the order of the index is true."""
         self._plane_keys.append(key)
         self._plane_bitmaps.append(self._pack(mask))
 
     def _stack_planes(self) -> Planes:
+        """Return all planes that were added."""
         counts = [count_bits_by_leaf(bitmap, self._leaf_words) for bitmap in self._plane_bitmaps]
         return Planes(tuple(self._plane_keys), np.stack(self._plane_bitmaps), np.stack(counts))
 
     def _build_criteria(self) -> CriterionColumns:
-        """Return grades, flag bytes and leaf extremes, and add the planes of flags and ethical scores."""
-        segment, order = self._segment, self._order
+        """Return the grades and flag bytes of the records, and the extremes of each criterion in each leaf."""
+        self._add_flag_planes()
 
-        flag_bytes = np.zeros(segment.size, np.uint8)
+        flag_bytes = np.zeros(self._segment.size, np.uint8)
         for bit, (flag, value) in enumerate(FLAG_STATES):
-            flag_bytes |= (segment.columns[flag][order] == int(value)).astype(np.uint8) << np.uint8(bit)
+            has_state = self._segment.columns[flag][self._order] == int(value)
+            flag_bytes |= has_state.astype(np.uint8) << np.uint8(bit)
 
-        ethical_count = np.zeros(segment.size, np.uint8)
+        criteria = [self._segment.criteria[name][self._order] for name in CRITERION_NAMES]
+        return CriterionColumns(
+            grades=np.ascontiguousarray(self._grades[:, self._order]),
+            flag_bytes=flag_bytes,
+            ethical_by_grade=_ethical_by_grade(),
+            upper=np.stack([np.maximum.reduceat(values, self._leaf_starts) for values in criteria]),
+            lower=np.stack([np.minimum.reduceat(values, self._leaf_starts) for values in criteria]),
+        )
+
+    def _add_flag_planes(self) -> None:
+        """Add two planes for each flag (true and false), and one for each number of ethical criteria that are met."""
+        ethical_counts = np.zeros(self._segment.size, np.uint8)
         for flag in FLAGS:
-            values = segment.columns[flag][order]
+            values = self._segment.columns[flag][self._order]
             self._add_plane(flag_plane(flag, True), values == 1)
             self._add_plane(flag_plane(flag, False), values == 0)
             if flag in ETHICAL:
-                ethical_count += values == 1
-        for count in range(1, len(ETHICAL) + 1):
-            self._add_plane(ethical_plane(count), ethical_count >= count)
+                ethical_counts += values == 1
 
-        leaf_starts = np.arange(0, segment.size, self._leaf_size)
-        criteria = [segment.criteria[name][order] for name in CRITERION_NAMES]
-        return CriterionColumns(
-            grades=np.ascontiguousarray(self._grades[:, order]),
-            flag_bytes=flag_bytes,
-            ethical_by_grade=_ethical_by_grade(),
-            upper=np.stack([np.maximum.reduceat(values, leaf_starts) for values in criteria]),
-            lower=np.stack([np.minimum.reduceat(values, leaf_starts) for values in criteria]),
-        )
+        for count in range(1, len(ETHICAL) + 1):
+            self._add_plane(ethical_plane(count), ethical_counts >= count)
 
     def _build_numbers(self) -> dict[str, NumberColumn]:
-        """Return the number columns and add their planes.
+        """Return the number columns, and add their planes.
 
-        Codes have one of two widths for all columns that may be wide, so that kernels are compiled for two cases only.
+        The codes of year and instances have fixed types. Those of the other columns all have the same type, the
+        narrower of two that fits, so that kernels need to be compiled for two combinations of types only.
         """
         columns = {column: self._encode_numbers(column) for column in NUMBERS}
+
         is_narrow = all(len(columns[column].values) < _NARROW_LIMIT for column in _VARIABLE_WIDTH)
-        widths: dict[str, Any] = dict.fromkeys(_VARIABLE_WIDTH, np.uint16 if is_narrow else np.uint32)
-        widths |= {"year": np.uint16, "instances_number": np.uint32}
+        code_types: dict[str, Any] = dict.fromkeys(_VARIABLE_WIDTH, np.uint16 if is_narrow else np.uint32)
+        code_types |= {"year": np.uint16, "instances_number": np.uint32}
+
         return {
-            column: NumberColumn(number.values, number.codes.astype(widths[column]), number.edges)
+            column: NumberColumn(number.values, number.codes.astype(code_types[column]), number.edges)
             for column, number in columns.items()
         }
 
     def _encode_numbers(self, column: str) -> NumberColumn:
-        values = self._segment.columns[column][self._order]
-        distinct = np.unique(values[~np.isnan(values)])
-        codes = np.where(np.isnan(values), 0, np.searchsorted(distinct, values) + 1)
+        """Return a number column as codes into its distinct values, and add its planes."""
+        numbers = self._segment.columns[column][self._order]
+        distinct_numbers = np.unique(numbers[~np.isnan(numbers)])
+        codes = np.where(np.isnan(numbers), 0, np.searchsorted(distinct_numbers, numbers) + 1)
 
-        edges = _plane_edges(codes, distinct, _QUANTILES.get(column, _DEFAULT_QUANTILES))
+        edges = _choose_edges(codes, distinct_numbers, _QUANTILES.get(column, _DEFAULT_QUANTILES))
         for edge in edges:
             self._add_plane(at_least_plane(column, edge), codes >= edge)
-        return NumberColumn(np.concatenate([[np.nan], distinct]), codes, np.array(edges, np.int64))
+
+        values = np.concatenate([[np.nan], distinct_numbers])  # the value of code 0 is NaN
+        return NumberColumn(values, codes, np.array(edges, np.int64))
 
     def _build_words(self, column: str) -> CodedColumn:
-        """Return a column of word lists and add the planes of its most frequent words."""
+        """Return a column of word lists, and add planes for its most frequent words."""
         vocabulary = self._segment.vocabularies[column]
         used_codes, codes = _renumber(self._segment.columns[column][self._order])
-        lists = [vocabulary.values[code] or () for code in used_codes.tolist()]
-        folded = [frozenset(fold(word) for word in words) for words in lists]
+        word_lists = [vocabulary.values[code] or () for code in used_codes.tolist()]
+        folded_word_sets = [frozenset(fold(word) for word in words) for words in word_lists]
 
-        counts = np.bincount(codes, minlength=len(used_codes))
-        for word in _most_frequent_words(folded, counts, _WORD_PLANES[column]):
-            has_word = np.array([word in words for words in folded])
-            self._add_plane(word_plane(column, word), has_word[codes])
+        list_counts = np.bincount(codes, minlength=len(used_codes))
+        for word in _most_frequent_words(folded_word_sets, list_counts, _WORD_PLANE_COUNTS[column]):
+            list_has_word = np.array([word in words for words in folded_word_sets])
+            self._add_plane(word_plane(column, word), list_has_word[codes])
 
-        encoded = [msgspec.json.encode(vocabulary.values[code]).decode() for code in used_codes[1:].tolist()]
-        return CodedColumn(TextPool.from_texts(["", *encoded]), to_smallest_unsigned(codes))
+        known_lists = [vocabulary.values[code] for code in used_codes[1:].tolist()]
+        encoded_lists = [msgspec.json.encode(words).decode() for words in known_lists]
+        return CodedColumn(TextPool.from_texts(["", *encoded_lists]), to_smallest_unsigned(codes))
 
     def _build_names(self) -> NameColumn:
-        segment, places = self._segment, self._name_places
+        """Return the names, their alphabetical order, and what speeds up the search for a substring.
+
+        The search ignores the case of ASCII letters itself. For all other names a folded form is stored as well.
+        """
+        segment, ranks = self._segment, self._alphabetical_ranks
         vocabulary = segment.vocabularies["dataset_name"]
-        codes = segment.columns["dataset_name"][self._order].tolist()
-        names = [vocabulary.values[code] for code in codes]
+        name_codes = segment.columns["dataset_name"][self._order].tolist()
+        names = [vocabulary.values[code] for code in name_codes]
 
         accented_positions = [position for position, name in enumerate(names) if not name.isascii()]
-        accented = np.zeros(segment.size, np.bool_)
-        accented[accented_positions] = True
-        folded_pool = TextPool.from_texts(vocabulary.folded[codes[position]] for position in accented_positions)
+        is_accented = np.zeros(segment.size, np.bool_)
+        is_accented[accented_positions] = True
+        folded_pool = TextPool.from_texts(vocabulary.folded[name_codes[position]] for position in accented_positions)
         accented_pool = TextPool(folded_pool.data, folded_pool.offsets.astype(np.int64))
 
         permutation = np.empty(segment.size, np.uint32)
-        permutation[places] = np.arange(segment.size)
-        ranks = segment.name_ranks()[self._order][permutation]
+        permutation[ranks] = np.arange(segment.size)
+        sorted_name_ranks = segment.name_ranks()[self._order][permutation]
+        is_group_start = np.diff(sorted_name_ranks, prepend=-1) > 0
 
         pool = TextPool.from_texts(names)
-        leaf_starts = np.arange(0, segment.size, self._leaf_size)
         return NameColumn(
             pool=pool,
-            accented=self._pack(accented),
+            accented=self._pack(is_accented),
             accented_positions=np.array(accented_positions, np.int64),
             accented_pool=accented_pool,
-            places=places.astype(np.uint32),
+            places=ranks.astype(np.uint32),
             permutation=permutation,
-            group_starts=self._pack(np.diff(ranks, prepend=-1) > 0),
-            first_places=np.minimum.reduceat(places, leaf_starts).astype(np.uint32),
+            group_starts=self._pack(is_group_start),
+            first_places=np.minimum.reduceat(ranks, self._leaf_starts).astype(np.uint32),
             signatures=self._build_signatures(pool, accented_pool, np.array(accented_positions, np.int64)),
         )
 
     def _build_signatures(
         self, names: TextPool, accented_names: TextPool, accented_positions: Ints
     ) -> NDArray[np.uint8]:
-        """Return the trigrams of each leaf: those of the names as written, and of the folded accented names."""
+        """Return which trigrams occur in each leaf: in the names as written, and in the folded accented names."""
         signatures = SignatureWriter(self._leaf_count)
-        leaf_ends = np.minimum(np.arange(self._leaf_count + 1) * self._leaf_size, len(names))
-        for leaf, (start, end) in enumerate(pairwise(names.offsets[leaf_ends].tolist())):
+        leaf_borders = np.minimum(np.arange(self._leaf_count + 1) * self._leaf_size, len(names))
+
+        byte_borders = names.offsets[leaf_borders].tolist()
+        for leaf, (start, end) in enumerate(pairwise(byte_borders)):
             signatures.add(leaf, names.data[start:end])
 
-        accented_ends = np.searchsorted(accented_positions, leaf_ends)
-        for leaf, (start, end) in enumerate(pairwise(accented_names.offsets[accented_ends].tolist())):
+        accented_borders = np.searchsorted(accented_positions, leaf_borders)
+        accented_byte_borders = accented_names.offsets[accented_borders].tolist()
+        for leaf, (start, end) in enumerate(pairwise(accented_byte_borders)):
             signatures.add(leaf, accented_names.data[start:end])
+
         return signatures.to_bitmaps()
 
     def _build_owner(self) -> OwnerColumn:
         """Return who owns which records, and add the plane of public records."""
         segment = self._segment
-        used_codes, codes = _renumber(segment.columns["owner"][self._order])
-        owners = [segment.vocabularies["owner"].values[code].hex for code in used_codes[1:].tolist()]
+        used_codes, owner_codes = _renumber(segment.columns["owner"][self._order])
+        owner_uuids = [segment.vocabularies["owner"].values[code].hex for code in used_codes[1:].tolist()]
 
-        is_public_value = np.array([value == "public" for value in segment.vocabularies["visibility"].values])
-        is_public = is_public_value[segment.columns["visibility"][self._order]]
+        is_public_by_code = np.array([value == "public" for value in segment.vocabularies["visibility"].values])
+        is_public = is_public_by_code[segment.columns["visibility"][self._order]]
         self._add_plane(PUBLIC_PLANE, is_public)
 
-        private = np.flatnonzero(~is_public)
-        private = private[np.argsort(codes[private], kind="stable")]
+        # The private records are sorted by owner, so that those of one owner are found by binary search.
+        private_positions = np.flatnonzero(~is_public)
+        by_owner = np.argsort(owner_codes[private_positions], kind="stable")
+        private_positions = private_positions[by_owner]
+
         return OwnerColumn(
-            owners=CodedColumn(TextPool.from_texts(["", *owners]), to_smallest_unsigned(codes)),
-            private_positions=private.astype(np.uint32),
-            private_codes=codes[private].astype(np.uint32),
+            owners=CodedColumn(TextPool.from_texts(["", *owner_uuids]), to_smallest_unsigned(owner_codes)),
+            private_positions=private_positions.astype(np.uint32),
+            private_codes=owner_codes[private_positions].astype(np.uint32),
         )
 
     def _build_text(self, column: str) -> TextColumn:
-        """Return a text column with codes in the order of the folded texts."""
+        """Return a text column whose codes are in the order of the folded texts."""
         vocabulary = self._segment.vocabularies[column]
         used_codes, codes = _renumber(self._segment.columns[column][self._order])
-        known_codes = used_codes[1:]
+        known_codes = used_codes[1:]  # without 0, "not known", which stays 0
 
         ranks = vocabulary.ranks[known_codes]
         by_rank = np.argsort(ranks, kind="stable")
-        code_of = np.zeros(len(used_codes), np.int64)
-        code_of[1:][by_rank] = np.arange(1, len(known_codes) + 1)
+        sorted_code = np.zeros(len(used_codes), np.int64)
+        sorted_code[1:][by_rank] = np.arange(1, len(known_codes) + 1)
 
-        texts = [vocabulary.values[code] for code in known_codes[by_rank].tolist()]
-        _, dense_ranks = np.unique(ranks[by_rank], return_inverse=True)
+        # Texts that are equal when folded share a rank. The ranks in use are numbered from 1 without gaps.
+        sorted_texts = [vocabulary.values[code] for code in known_codes[by_rank].tolist()]
+        _, gapless_ranks = np.unique(ranks[by_rank], return_inverse=True)
         return TextColumn(
-            pool=TextPool.from_texts(["", *texts]),
-            codes=to_smallest_unsigned(code_of[codes]),
-            ranks=np.concatenate([[0], dense_ranks + 1]).astype(np.uint32),
+            pool=TextPool.from_texts(["", *sorted_texts]),
+            codes=to_smallest_unsigned(sorted_code[codes]),
+            ranks=np.concatenate([[0], gapless_ranks + 1]).astype(np.uint32),
         )
 
 
@@ -273,31 +304,37 @@ def _grade_criteria(segment: Segment) -> NDArray[np.uint8]:
 
 
 def _ethical_by_grade() -> Floats:
-    """Return the ethical score for each of its grades: a record meets 0 to 10 of ten criteria."""
-    scores = np.zeros(256)
+    """Return a table of the ethical score for each of its grades: a record meets 0 to 10 of ten criteria."""
+    score_by_grade = np.zeros(256)
     for count in range(len(ETHICAL) + 1):
         score = count / len(ETHICAL)
-        scores[int(np.ceil(score * GRADE_SCALE))] = score
-    return scores
+        grade = int(np.ceil(score * GRADE_SCALE))
+        score_by_grade[grade] = score
+    return score_by_grade
 
 
-def _plane_edges(codes: Ints, distinct: Floats, quantiles: int) -> list[int]:
-    """Return the codes from which planes begin: the first, some quantiles, and those of round numbers."""
+def _choose_edges(codes: Ints, distinct_numbers: Floats, quantile_count: int) -> list[int]:
+    """Return the codes from which planes begin, in ascending order.
+
+    These are the first code, so that one plane holds all known numbers, the codes at some quantiles of the records, and
+    those of round numbers.
+    """
     edges = {1}
-    known = codes[codes > 0]
-    if len(known):
-        shares = np.linspace(0, 1, quantiles + 1)[1:-1]
-        edges |= set(np.quantile(known, shares, method="nearest").tolist())
-        round_codes = np.searchsorted(distinct, _ROUND_NUMBERS) + 1
-        edges |= set(round_codes[round_codes <= len(distinct)].tolist())
+    known_codes = codes[codes > 0]
+    if len(known_codes):
+        quantiles = np.linspace(0, 1, quantile_count + 1)[1:-1]
+        edges |= set(np.quantile(known_codes, quantiles, method="nearest").tolist())
+
+        round_codes = np.searchsorted(distinct_numbers, _ROUND_NUMBERS) + 1
+        edges |= set(round_codes[round_codes <= len(distinct_numbers)].tolist())
     return sorted(edges)
 
 
 def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
-    """Return the criteria for every code of the numbers that they depend on."""
+    """Return tables of the criteria that depend on one number only, with a value for every code of this number."""
     instances = numbers["instances_number"].values
     features = numbers["features_number"].values
-    missing = numbers["missing_values_percentage"].values
+    missing_percentage = numbers["missing_values_percentage"].values
     return CriterionTables(
         year=formulas.novelty({"year": numbers["year"].values}),
         instances=formulas.instances_count({"instances_number": instances}),
@@ -305,34 +342,40 @@ def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
         features=formulas.features_count({"features_number": features}),
         features_part=formulas.features_part(features),
         citations=formulas.popularity_score({"citations": numbers["citations"].values}),
-        quality=formulas.complete_share(missing),
-        missing_part=formulas.missing_part(missing),
+        quality=formulas.complete_share(missing_percentage),
+        missing_part=formulas.completeness_part(missing_percentage),
     )
 
 
 def _renumber(codes: NDArray[np.int32]) -> tuple[Ints, Ints]:
-    """Return the codes in use, 0 ("not known") always the first of them, and each record's index among them."""
+    """Return the codes that occur, and for each record the index of its code among them.
+
+    Code 0 ("not known") is always the first, even if it does not occur.
+    """
     used_codes = np.union1d([0], codes)
     return used_codes, np.searchsorted(used_codes, codes)
 
 
-def _most_frequent_words(lists: list[frozenset[str]], counts: Ints, limit: int) -> list[str]:
-    """Return the most frequent words of some lists that occur so many times each, most frequent first."""
-    totals: dict[str, int] = {}
-    for words, count in zip(lists, counts.tolist(), strict=True):
+def _most_frequent_words(word_sets: list[frozenset[str]], set_counts: Ints, limit: int) -> list[str]:
+    """Return up to `limit` words, most frequent first; `set_counts` says how many records have each set of words."""
+    word_counts: dict[str, int] = {}
+    for words, count in zip(word_sets, set_counts.tolist(), strict=True):
         for word in words:
-            totals[word] = totals.get(word, 0) + count
-    return sorted(totals, key=lambda word: (-totals[word], word))[:limit]
+            word_counts[word] = word_counts.get(word, 0) + count
+
+    most_frequent_first = sorted(word_counts, key=lambda word: (-word_counts[word], word))
+    return most_frequent_first[:limit]
 
 
-def _encode_integers(values: Ints) -> IntegerColumn:
-    """Return integers as indices into their distinct values, or as differences from the smallest.
+def _encode_integers(integers: Ints) -> IntegerColumn:
+    """Return integers in as few bytes as possible: as indices into their distinct values, or as differences.
 
-    Distinct values pay where each occurs several times, as the times of an import do.
+    Indices pay where each integer occurs several times, as the times of an import do. Otherwise the difference from the
+    smallest integer is stored.
     """
-    distinct = np.unique(values)
-    if 1 < len(distinct) < len(values) / 3:
-        return IntegerColumn(distinct, to_smallest_unsigned(np.searchsorted(distinct, values)))
+    distinct_integers = np.unique(integers)
+    if 1 < len(distinct_integers) < len(integers) / 3:
+        return IntegerColumn(distinct_integers, to_smallest_unsigned(np.searchsorted(distinct_integers, integers)))
 
-    smallest = values.min(initial=np.iinfo(np.int64).max)
-    return IntegerColumn(np.array([smallest]), to_smallest_unsigned(values - smallest))
+    smallest = integers.min(initial=np.iinfo(np.int64).max)
+    return IntegerColumn(np.array([smallest]), to_smallest_unsigned(integers - smallest))

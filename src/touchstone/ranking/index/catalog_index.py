@@ -42,30 +42,30 @@ class CatalogIndex:
         self._permutation_lock = Lock()
 
     def plane(self, key: str) -> Words:
-        """Return the bitmap of a plane."""
+        """Return the bitmap of a plane, given by its key."""
         bitmap: Words = self.columns.planes.bitmaps[self._plane_numbers[key]]
         return bitmap
 
     def integers(self, column: str, positions: Any) -> Ints:
-        """Return an id or a time at some positions, which may be a slice."""
+        """Return an id or a time of the records at some positions, which may be a slice."""
         return self.columns.integers[column].take(positions)
 
     def numbers(self, column: str, positions: NDArray[Any]) -> Floats:
-        """Return a number at some positions, NaN if not known."""
+        """Return a number attribute of the records at some positions, NaN if not known."""
         number = self.columns.numbers[column]
         return np.asarray(number.values[number.codes[positions]])
 
     def flags(self, flag: str, positions: NDArray[Any]) -> NDArray[np.int8]:
-        """Return a flag at some positions: 1, 0, or -1 if not known."""
+        """Return a flag of the records at some positions: 1, 0, or -1 if not known."""
         is_true = read_bits(self.plane(flag_plane(flag, True)), positions)
         is_false = read_bits(self.plane(flag_plane(flag, False)), positions)
         return np.where(is_true, 1, np.where(is_false, 0, -1)).astype(np.int8)
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return a criterion at some positions."""
+        """Return the value of a criterion for the records at some positions."""
         values = np.empty(len(positions))
-        at = np.asarray(positions, np.int64)
-        score_kernels.fill_criterion(self.kernel_columns, CRITERION_NAMES.index(name), at, values)
+        criterion_number = CRITERION_NAMES.index(name)
+        score_kernels.fill_criterion(self.kernel_columns, criterion_number, np.asarray(positions, np.int64), values)
         return values
 
     def is_public(self, positions: NDArray[Any]) -> Bools:
@@ -73,27 +73,29 @@ class CatalogIndex:
         return read_bits(self.plane(PUBLIC_PLANE), positions)
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text column at some positions, None if not known."""
+        """Return a text attribute of the records at some positions, None if not known."""
         if column == "dataset_name":
             return [*self.columns.names.pool.take(positions)]
         if column == "visibility":
-            return ["public" if public else "private" for public in self.is_public(positions).tolist()]
+            return ["public" if is_public else "private" for is_public in self.is_public(positions).tolist()]
         return self.columns.texts[column].take(positions)
 
     def permutation(self, column: str, descending: bool) -> NDArray[np.uint32]:
-        """Return all positions by a sort column, those without a value last, ties by id.
+        """Return the positions of all records in the order of a sort column.
 
-        Most permutations are made when they are first needed, and a few are kept.
+        Records without a value come last, and ties are ordered by id. Some orders exist already; the others are made
+        when they are first needed, which takes a while in a large catalog, and the most recent ones are kept.
         """
         if column == "id":
             by_id = self.columns.positions_by_id
             return by_id[::-1] if descending else by_id
         if column == "dataset_id" and descending:
-            return self.permutation(column, False)[::-1]
+            return self.permutation(column, descending=False)[::-1]
         if column == "dataset_name" and not descending:
             return self.columns.names.permutation
 
-        with self._permutation_lock:  # which keeps two threads from making the same one
+        # The lock keeps two threads from making the same permutation at the same time.
+        with self._permutation_lock:
             permutation = self._permutations.get((column, descending))
             if permutation is None:
                 permutation = self._make_permutation(column, descending)
@@ -101,58 +103,69 @@ class CatalogIndex:
             return permutation
 
     def _make_permutation(self, column: str, descending: bool) -> NDArray[np.uint32]:
+        """Sort all records by a column; UUIDs are always sorted in ascending order."""
         if column == "dataset_id":
             uuids = self.columns.dataset_ids
             return np.lexsort((uuids.low, uuids.high)).astype(np.uint32)
 
+        # The records are listed by id first. The sort is stable, so records with equal keys keep this order.
         by_id = self.columns.positions_by_id
         codes = self._sort_codes(column)[by_id]
-        # Code 0, which stands for no value, wraps round to the largest key.
-        keys = codes - np.uint32(1)
+
         if descending:
             keys = np.where(codes == 0, _LARGEST_KEY, codes.max(initial=0) - codes)
+        else:
+            keys = codes - np.uint32(1)  # code 0, which means "no value", wraps round to the largest key
         return sort_by_key(keys, by_id.copy()).positions
 
     def _sort_codes(self, column: str) -> NDArray[np.uint32]:
-        """Return for every record a number that grows with the value of a sort column; 0 if it has no value."""
+        """Return for every record a number that grows with its value in a sort column; 0 if it has no value."""
         columns = self.columns
         if column in FLAGS:
             return (self.flags(column, np.arange(columns.size)) + 1).astype(np.uint32)
         if column in NUMBERS:
             return np.asarray(columns.numbers[column].codes.astype(np.uint32))
         if column == "dataset_name":
-            is_start = np.unpackbits(columns.names.group_starts.view(np.uint8), bitorder="little")
-            return np.asarray(np.cumsum(is_start, dtype=np.uint32)[columns.names.places])
+            # Counting the starts of groups numbers the distinct folded names in alphabetical order.
+            is_group_start = np.unpackbits(columns.names.group_starts.view(np.uint8), bitorder="little")
+            group_numbers = np.cumsum(is_group_start, dtype=np.uint32)
+            return np.asarray(group_numbers[columns.names.places])
         if column in columns.texts:
             text = columns.texts[column]
             return np.asarray(text.ranks[text.codes])
 
         if column in COMPOSITES:
-            _, ranks = np.unique(self.criterion(column, np.arange(columns.size)), return_inverse=True)
+            values: NDArray[Any] = self.criterion(column, np.arange(columns.size))
         else:
-            _, ranks = np.unique(self.integers(column, slice(None)), return_inverse=True)
+            values = self.integers(column, slice(None))
+        _, ranks = np.unique(values, return_inverse=True)
         return (ranks + 1).astype(np.uint32)
 
     def decode(self, positions: Ints) -> DecodedColumns:
-        """Return the records at some positions for another layout."""
-        index = self.columns
+        """Return the records at some positions for another layout, such as the segment that a new index is built from.
+
+        Every record gets a name code of its own, because an index stores the names of records one by one.
+        """
+        stored = self.columns
         columns: dict[str, NDArray[Any]] = {
             **{name: self.numbers(name, positions) for name in NUMBERS},
             **{name: self.flags(name, positions) for name in FLAGS},
             **{name: self.integers(name, positions) for name in INTEGER_COLUMNS},
-            **{name: index.texts[name].codes[positions] for name in POOLED_COLUMNS},
-            **{name: index.words[name].codes[positions] for name in WORDS},
-            "owner": index.owner.owners.codes[positions],
-            "uuid_high": index.dataset_ids.high[positions],
-            "uuid_low": index.dataset_ids.low[positions],
+            **{name: stored.texts[name].codes[positions] for name in POOLED_COLUMNS},
+            **{name: stored.words[name].codes[positions] for name in WORDS},
+            "owner": stored.owner.owners.codes[positions],
+            "uuid_high": stored.dataset_ids.high[positions],
+            "uuid_low": stored.dataset_ids.low[positions],
             "dataset_name": positions + 1,
             "visibility": self.is_public(positions).astype(np.int64) + 1,
         }
+
+        # Code 0 stands for None in every column.
         values: dict[str, list[Any]] = {
-            **{name: [None, *_known_texts(index.texts[name].pool)] for name in POOLED_COLUMNS},
-            **{name: [None, *map(decode_words, _known_texts(index.words[name].pool))] for name in WORDS},
-            "owner": [None, *map(UUID, _known_texts(index.owner.owners.pool))],
-            "dataset_name": [None, *index.names.pool],
+            **{name: [None, *_known_texts(stored.texts[name].pool)] for name in POOLED_COLUMNS},
+            **{name: [None, *map(decode_words, _known_texts(stored.words[name].pool))] for name in WORDS},
+            "owner": [None, *map(UUID, _known_texts(stored.owner.owners.pool))],
+            "dataset_name": [None, *stored.names.pool],
             "visibility": [None, "private", "public"],
         }
         return DecodedColumns(columns, values)
@@ -163,6 +176,6 @@ def _known_texts(pool: TextPool) -> Iterable[str]:
     return list(pool)[1:]
 
 
-def decode_words(encoded: str) -> tuple[str, ...]:
-    """Return a stored word list."""
-    return tuple(msgspec.json.decode(encoded))
+def decode_words(encoded_words: str) -> tuple[str, ...]:
+    """Return a word list from the JSON in which it is stored."""
+    return tuple(msgspec.json.decode(encoded_words))

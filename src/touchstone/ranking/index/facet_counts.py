@@ -15,83 +15,106 @@ from touchstone.ranking.kernels.constants import TECHNICAL_SCORE
 from touchstone.ranking.query.facets import FacetCounter, FlagCounts
 
 
-def count_index(counter: FacetCounter, index: CatalogIndex, bitmap: Words, total: int) -> None:
-    """Add the records of an index whose bit is set, which are `total`."""
-    counter.add_records(total)
-    if total == 0:
+def count_index(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:
+    """Add the records of an index that match a query to a counter of facets.
+
+    `matches` is a bitmap of these records, and `match_count` their number.
+    """
+    counter.add_records(match_count)
+    if match_count == 0:
         return
-    _count_flags(counter, index, bitmap, total)
-    _count_visibility(counter, index, bitmap, total)
-    _count_texts(counter, index, bitmap)
-    _count_numbers(counter, index, bitmap)
-    _count_composites(counter, index, bitmap, total)
+
+    _count_flags(counter, index, matches, match_count)
+    _count_visibility(counter, index, matches, match_count)
+    _count_texts(counter, index, matches)
+    _count_numbers(counter, index, matches)
+    _measure_ethical_range(counter, index, matches, match_count)
+    _measure_technical_range(counter, index, matches)
 
 
-def _count_flags(counter: FacetCounter, index: CatalogIndex, bitmap: Words, total: int) -> None:
+def _count_flags(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:
+    """Add how many of the matches have each flag true, false and not known."""
     for flag in FLAGS:
-        true = count_kernels.count_common_bits(bitmap, index.plane(flag_plane(flag, True)))
-        false = count_kernels.count_common_bits(bitmap, index.plane(flag_plane(flag, False)))
-        counter.add_flag(flag, FlagCounts(int(true), int(false), total - int(true) - int(false)))
+        true_count = int(count_kernels.count_common_bits(matches, index.plane(flag_plane(flag, True))))
+        false_count = int(count_kernels.count_common_bits(matches, index.plane(flag_plane(flag, False))))
+        unknown_count = match_count - true_count - false_count
+        counter.add_flag(flag, FlagCounts(true_count, false_count, unknown_count))
 
 
-def _count_visibility(counter: FacetCounter, index: CatalogIndex, bitmap: Words, total: int) -> None:
-    public = int(count_kernels.count_common_bits(bitmap, index.plane(PUBLIC_PLANE)))
-    if public:
-        counter.add_text("visibility", "public", public)
-    if total > public:
-        counter.add_text("visibility", "private", total - public)
+def _count_visibility(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:
+    """Add how many of the matches are public and private, leaving out a visibility that none of them has."""
+    public_count = int(count_kernels.count_common_bits(matches, index.plane(PUBLIC_PLANE)))
+    private_count = match_count - public_count
+    if public_count:
+        counter.add_text("visibility", "public", public_count)
+    if private_count:
+        counter.add_text("visibility", "private", private_count)
 
 
-def _count_texts(counter: FacetCounter, index: CatalogIndex, bitmap: Words) -> None:
+def _count_texts(counter: FacetCounter, index: CatalogIndex, matches: Words) -> None:
+    """Add the word lists (domains and tasks) and the file types of the matches, each distinct one with its count."""
     columns = index.columns
     for column in WORDS:
-        coded = columns.words[column]
-        counts = _tally(coded.codes, bitmap, len(coded.pool))
+        word_lists = columns.words[column]
+        counts = _count_codes(word_lists.codes, matches, len(word_lists.pool))
         for code in _known_codes(counts):
-            counter.add_words(column, decode_words(coded.pool[code]), int(counts[code]))
+            words = decode_words(word_lists.pool[code])
+            counter.add_words(column, words, int(counts[code]))
 
-    file_type = columns.texts["file_type"]
-    counts = _tally(file_type.codes, bitmap, len(file_type.pool))
+    file_types = columns.texts["file_type"]
+    counts = _count_codes(file_types.codes, matches, len(file_types.pool))
     for code in _known_codes(counts):
-        counter.add_text("file_type", file_type.pool[code], int(counts[code]))
+        counter.add_text("file_type", file_types.pool[code], int(counts[code]))
 
 
-def _count_numbers(counter: FacetCounter, index: CatalogIndex, bitmap: Words) -> None:
+def _count_numbers(counter: FacetCounter, index: CatalogIndex, matches: Words) -> None:
+    """Add the range of each number among the matches, the number of matches of each year, and the popularity range.
+
+    Codes are in the order of the numbers, so the lowest and the highest code that occurs give the range.
+    """
     for column in NUMBERS:
         number = index.columns.numbers[column]
-        counts = _tally(number.codes, bitmap, len(number.values))
+        counts = _count_codes(number.codes, matches, len(number.values))
         known_codes = _known_codes(counts)
+
         if known_codes:
-            counter.add_interval(column, float(number.values[known_codes[0]]), float(number.values[known_codes[-1]]))
+            lowest, highest = number.values[known_codes[0]], number.values[known_codes[-1]]
+            counter.add_range(column, float(lowest), float(highest))
         if column == "year":
             for code in known_codes:
                 counter.add_year(int(number.values[code]), int(counts[code]))
         if column == "citations":
-            scores = index.columns.tables.citations[np.flatnonzero(counts)]
-            counter.add_interval("popularity_score", float(scores.min()), float(scores.max()))
+            # Records without citations have a popularity score too, so code 0 counts here.
+            popularity_scores = index.columns.tables.citations[np.flatnonzero(counts)]
+            counter.add_range("popularity_score", float(popularity_scores.min()), float(popularity_scores.max()))
 
 
-def _count_composites(counter: FacetCounter, index: CatalogIndex, bitmap: Words, total: int) -> None:
-    # at_least[n] is the number of records that meet at least n ethical criteria.
+def _measure_ethical_range(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:
+    """Add the range of the ethical score among the matches, of which there is at least one."""
+    # Element n says how many matches meet at least n ethical criteria. The numbers fall from match_count to 0.
     planes = [index.plane(ethical_plane(count)) for count in range(1, len(ETHICAL) + 1)]
-    at_least = [total, *(int(count_kernels.count_common_bits(bitmap, plane)) for plane in planes)]
-    fewest = sum(records == total for records in at_least) - 1
-    most = sum(records > 0 for records in at_least) - 1
-    counter.add_interval("ethical_score", fewest / len(ETHICAL), most / len(ETHICAL))
+    counts = [match_count, *(int(count_kernels.count_common_bits(matches, plane)) for plane in planes)]
 
-    lower = index.columns.criteria.lower[TECHNICAL_SCORE]
-    low, high = count_kernels.technical_extremes(index.kernel_columns, bitmap, lower)
-    counter.add_interval("technical_score", float(low), float(high))
+    fewest_met = sum(count == match_count for count in counts) - 1
+    most_met = sum(count > 0 for count in counts) - 1
+    counter.add_range("ethical_score", fewest_met / len(ETHICAL), most_met / len(ETHICAL))
 
 
-def _tally(codes: NDArray[Any], bitmap: Words, size: int) -> Ints:
-    """Return how often each of `size` codes occurs among the records whose bit is set."""
-    counts = np.zeros(size, np.int64)
-    count_kernels.tally_codes(bitmap, codes, counts)
+def _measure_technical_range(counter: FacetCounter, index: CatalogIndex, matches: Words) -> None:
+    """Add the range of the technical score among the matches."""
+    leaf_minima = index.columns.criteria.lower[TECHNICAL_SCORE]
+    lowest, highest = count_kernels.technical_score_range(index.kernel_columns, matches, leaf_minima)
+    counter.add_range("technical_score", float(lowest), float(highest))
+
+
+def _count_codes(codes: NDArray[Any], matches: Words, code_count: int) -> Ints:
+    """Return for each of `code_count` codes of a column how many of the matches have it."""
+    counts = np.zeros(code_count, np.int64)
+    count_kernels.count_codes(matches, codes, counts)
     return counts
 
 
 def _known_codes(counts: Ints) -> list[int]:
-    """Return the codes that occur, without 0 ("not known")."""
+    """Return the codes that occur, in ascending order and without code 0, which means "not known"."""
     codes: list[int] = (np.flatnonzero(counts[1:]) + 1).tolist()
     return codes

@@ -1,4 +1,7 @@
-"""The columns of an index, in leaf order: everything that is built once, stored in a snapshot, and never changed."""
+"""The columns of an index, in leaf order: everything that is built once, stored in a snapshot, and never changed.
+
+The names of the fields are part of the format of snapshots: whoever renames one must give the format a new number.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,18 +31,24 @@ def word_plane(column: str, word: str) -> str:
 
 
 def at_least_plane(column: str, code: int) -> str:
-    """Return the key of the plane of the records whose number has at least a code."""
+    """Return the key of the plane of the records whose number has this code or a higher one."""
     return f"least:{column}:{code}"
 
 
 def ethical_plane(count: int) -> str:
-    """Return the key of the plane of the records that meet at least so many ethical criteria."""
+    """Return the key of the plane of the records that meet at least `count` of the ten ethical criteria."""
     return f"ethical:{count}"
 
 
 @dataclass(frozen=True, slots=True)
 class Planes:
-    """The planes and what they stand for: `keys`, one bitmap each, and the number of bits in each leaf."""
+    """The planes of an index: bitmaps of the records that have some property.
+
+    Attributes:
+        keys: What each plane stands for, as returned by `flag_plane`, `word_plane` and so on.
+        bitmaps: One row for each plane, with one bit for each record.
+        counts: One row for each plane, with the number of its records in each leaf.
+    """
 
     keys: tuple[str, ...]
     bitmaps: Words
@@ -48,7 +57,14 @@ class Planes:
 
 @dataclass(frozen=True, slots=True)
 class CriterionColumns:
-    """The grades and flag bytes of the records, and the highest and lowest criteria of each leaf."""
+    """What the index knows about the criteria of single records and of whole leaves.
+
+    Attributes:
+        grades: One row for each of GRADED_CRITERIA: the criterion in one byte, rounded up.
+        flag_bytes: For each record one bit for each of FLAG_STATES.
+        ethical_by_grade: The ethical score for each of its grades.
+        upper, lower: One row for each criterion: its highest and its lowest value in each leaf.
+    """
 
     grades: NDArray[np.uint8]
     flag_bytes: NDArray[np.uint8]
@@ -73,9 +89,12 @@ class CriterionTables:
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """A number attribute as codes into its sorted distinct values; code 0 is "not known", value 0 is NaN.
+    """A number attribute, stored as codes.
 
-    `edges`: the codes from which planes begin, ascending.
+    Attributes:
+        values: The distinct numbers in ascending order, after NaN at index 0.
+        codes: For each record the index of its number in `values`; code 0 means "not known".
+        edges: The codes that have a plane of the records with this code or a higher one, in ascending order.
     """
 
     values: Floats
@@ -85,16 +104,22 @@ class NumberColumn:
 
 @dataclass(frozen=True, slots=True)
 class IntegerColumn:
-    """An id or a time. `stored` holds indices into `values`, or is added to the only one of the `values`."""
+    """An id or a time, stored in as few bytes as possible.
+
+    Attributes:
+        values: The distinct integers, or the smallest integer only.
+        stored: For each record the index of its integer in `values`, or the difference from the only one of `values`.
+    """
 
     values: Ints
     stored: NDArray[Any]
 
     def take(self, positions: Any) -> Ints:
         """Return the integers at some positions, which may be a slice."""
-        # A whole ranking comes as 32-bit positions, which are worth both threads.
-        is_ranking = isinstance(positions, np.ndarray) and positions.dtype == np.uint32
-        stored = take_values(self.stored, positions) if is_ranking else self.stored[positions]
+        # Positions of 32 bits come from a ranking of the whole catalog, which is long enough for two threads.
+        is_whole_ranking = isinstance(positions, np.ndarray) and positions.dtype == np.uint32
+        stored = take_values(self.stored, positions) if is_whole_ranking else self.stored[positions]
+
         if len(self.values) > 1:
             return np.asarray(self.values[stored])
         return np.asarray(np.add(self.values[0], stored, dtype=np.int64))
@@ -117,20 +142,25 @@ class TextColumn:
     ranks: NDArray[np.uint32]
 
     def take(self, positions: NDArray[Any]) -> list[str | None]:
-        """Return the texts at some positions."""
+        """Return the texts at some positions, None where not known; each distinct text is decoded once."""
         codes = self.codes[positions].tolist()
-        texts = {code: self.pool[code] if code else None for code in set(codes)}
-        return [texts[code] for code in codes]
+        text_by_code = {code: self.pool[code] if code else None for code in set(codes)}
+        return [text_by_code[code] for code in codes]
 
 
 @dataclass(frozen=True, slots=True)
 class NameColumn:
-    """The names of the records, and their order by folded name, then id.
+    """The names of the records, and their alphabetical order: by folded name, then id.
 
-    `accented`: a bitmap of the names that are not plain ASCII, whose folded forms are in `accented_pool` in the order
-    of `accented_positions`. `places`: each record's place in the order; `permutation`: the positions in that order;
-    `group_starts`: a bitmap of the places at which another folded name begins; `first_places`: the first place in each
-    leaf. `signatures`: the trigrams of each leaf.
+    Attributes:
+        pool: The name of each record.
+        accented: A bitmap of the records whose name is not plain ASCII.
+        accented_positions, accented_pool: The positions of these records, and their folded names in the same order.
+        places: The place of each record in the alphabetical order.
+        permutation: The positions of all records in the alphabetical order.
+        group_starts: A bitmap of the places at which another folded name begins.
+        first_places: The lowest place in each leaf.
+        signatures: The trigrams that occur in the names of each leaf, as `SignatureWriter` returns them.
     """
 
     pool: TextPool
@@ -146,7 +176,13 @@ class NameColumn:
 
 @dataclass(frozen=True, slots=True)
 class OwnerColumn:
-    """The owners of the records, as hexadecimal UUIDs, and the private records sorted by the code of their owner."""
+    """The owners of the records.
+
+    Attributes:
+        owners: The owner of each record as a hexadecimal UUID.
+        private_positions: The positions of the private records, sorted by the code of their owner.
+        private_codes: The codes of these owners, in the same order.
+    """
 
     owners: CodedColumn
     private_positions: NDArray[np.uint32]
@@ -199,29 +235,29 @@ class IndexColumns:
         return self.leaf_count * self.leaf_words
 
     def kernel_columns(self) -> KernelColumns:
-        """Return the arrays that kernels work on."""
+        """Return the arrays that kernels work on, without copying them."""
         return KernelColumns(
-            size=self.size,
-            leaf_words=self.leaf_words,
+            record_count=self.size,
+            words_per_leaf=self.leaf_words,
             grades=self.criteria.grades,
             flag_bytes=self.criteria.flag_bytes,
             year_codes=self.numbers["year"].codes,
             instances_codes=self.numbers["instances_number"].codes,
             features_codes=self.numbers["features_number"].codes,
             citations_codes=self.numbers["citations"].codes,
-            missing_codes=self.numbers["missing_values_percentage"].codes,
-            ethical_by_grade=self.criteria.ethical_by_grade,
-            year_scores=self.tables.year,
-            instances_scores=self.tables.instances,
-            instances_parts=self.tables.instances_part,
-            features_scores=self.tables.features,
-            features_parts=self.tables.features_part,
-            citations_scores=self.tables.citations,
-            quality_scores=self.tables.quality,
-            missing_parts=self.tables.missing_part,
-            upper=self.criteria.upper,
-            first_places=self.names.first_places,
-            name_places=self.names.places,
+            missing_percentage_codes=self.numbers["missing_values_percentage"].codes,
+            ethical_score_by_grade=self.criteria.ethical_by_grade,
+            year_score_by_code=self.tables.year,
+            instances_score_by_code=self.tables.instances,
+            instances_part_by_code=self.tables.instances_part,
+            features_score_by_code=self.tables.features,
+            features_part_by_code=self.tables.features_part,
+            citations_score_by_code=self.tables.citations,
+            data_quality_by_code=self.tables.quality,
+            completeness_part_by_code=self.tables.missing_part,
+            leaf_maxima=self.criteria.upper,
+            first_alphabetical_ranks=self.names.first_places,
+            alphabetical_ranks=self.names.places,
             planes=self.planes.bitmaps,
             plane_counts=self.planes.counts,
             name_bytes=self.names.pool.data,

@@ -17,38 +17,53 @@ _SMALLEST_SPREAD: Final = 0.5  # in grades; below it the records of a node count
 
 @dataclass(frozen=True, slots=True)
 class KdSpace:
-    """The coordinates by which records are laid out.
+    """The coordinates of the records, by which they are laid out.
 
-    `dimensions`: one row of bytes for each dimension. `importance`: the factor by which differences in each dimension
-    count. `name_places`: each record's place by name, which separates records that are alike in all dimensions.
+    Attributes:
+        dimensions: One row of bytes for each dimension, with one value for each record.
+        importance: For each dimension the factor by which its differences count.
+        alphabetical_ranks: For each record its rank by name, which separates records that are alike in all dimensions.
     """
 
     dimensions: NDArray[np.uint8]
     importance: Floats
-    name_places: Ints
+    alphabetical_ranks: Ints
 
     def keys_of_widest_dimension(self, records: Ints) -> NDArray[Any]:
-        """Return the records' values in the dimension in which they differ most, judged from a sample of them."""
-        sample = self.dimensions[:, records[:: max(1, len(records) // _SAMPLE_SIZE)]]
+        """Return the values of some records in the dimension in which they differ most, judged from a sample.
+
+        Records that hardly differ in any dimension are keyed by name instead.
+        """
+        step = max(1, len(records) // _SAMPLE_SIZE)
+        sample = self.dimensions[:, records[::step]]
         spreads = self.importance * sample.std(axis=1)
         widest = int(np.argmax(spreads))
-        coordinates = self.dimensions[widest] if spreads[widest] > _SMALLEST_SPREAD else self.name_places
+
+        coordinates = self.dimensions[widest] if spreads[widest] > _SMALLEST_SPREAD else self.alphabetical_ranks
         return np.asarray(coordinates[records])
 
 
 def kd_order(space: KdSpace, leaf_size: int) -> Ints:
-    """Return the records in leaf order: each node is split in the middle of its widest dimension, down to leaves."""
+    """Return all records in an order in which similar ones lie together, in leaves of `leaf_size` records.
+
+    The records are split into halves by the dimension in which they differ most, and each half is split again until it
+    fits into a leaf. Only the last leaf may hold fewer records than the others.
+    """
     order = np.arange(space.dimensions.shape[1])
-    pending = [(0, len(order))]
-    while pending:
-        start, end = pending.pop()
+
+    pending_ranges = [(0, len(order))]
+    while pending_ranges:
+        start, end = pending_ranges.pop()
         if end - start <= leaf_size:
             continue
 
-        leaves = -(-(end - start) // leaf_size)
-        half = leaf_size * (leaves // 2)  # whole leaves, so that only the last leaf of all is short
-        node = order[start:end]
-        keys = space.keys_of_widest_dimension(node)
-        order[start:end] = node[np.argpartition(keys, half)]
-        pending += [(start, start + half), (start + half, end)]
+        # The lower half consists of whole leaves, so that no leaf but the last of all is short.
+        leaf_count = -(-(end - start) // leaf_size)
+        middle = leaf_size * (leaf_count // 2)
+
+        records = order[start:end]
+        keys = space.keys_of_widest_dimension(records)
+        order[start:end] = records[np.argpartition(keys, middle)]
+        pending_ranges += [(start, start + middle), (start + middle, end)]
+
     return order

@@ -1,4 +1,4 @@
-"""A small cache that forgets what was not used for longest."""
+"""A small cache that drops the value that was not used for the longest time."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """The values used most recently, by key; safe to use from several threads."""
+    """The values used most recently, by key, at most `capacity` of them; safe to use from several threads."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -26,7 +26,7 @@ class LruCache(Generic[K, V]):
             return self._values[key]
 
     def put(self, key: K, value: V) -> None:
-        """Cache a value, and forget the one that was not used for longest if there are too many."""
+        """Cache a value; if there are too many now, drop the one that was not used for the longest time."""
         with self._lock:
             self._values[key] = value
             if len(self._values) > self._capacity:

@@ -1,4 +1,4 @@
-"""Translation of queries for the kernels: clauses over planes, code limits, a needle, and scanned planes."""
+"""Translation of queries for the kernels: clauses over planes, code ranges, a name substring, and scanned planes."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -26,28 +26,33 @@ from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery
 from touchstone.ranking.query.predicate_evaluation import range_bounds
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Query, Range, Visible
 
-_TENTHS: Final = np.arange(11) / 10  # the values of the ethical score
-CodeLimit: TypeAlias = tuple[int, int, int]
+_TENTHS: Final = np.arange(11) / 10  # the values that the ethical score can have
+CodeRange: TypeAlias = tuple[int, int, int]
 """A number column (its index in NUMBERS), the lowest and the highest code."""
 
 
 class Clause(NamedTuple):
-    """The union of planes, or the complement of a single one."""
+    """A condition on planes: a record must be in one of them, or, if negated, outside of the only one."""
 
     planes: tuple[int, ...]
-    negated: bool = False
+    is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PredicatePlan:
-    """How an index evaluates one predicate: all of its clauses, code limits and needle must hold.
+    """How an index evaluates one predicate: all conditions of the plan must hold.
 
-    `needs_scan`: the index cannot decide the predicate without a scan. `matches_nothing`: no record satisfies it.
+    Attributes:
+        clauses: Conditions on planes.
+        code_ranges: Ranges that the codes of number columns must be within.
+        name_substring: Bytes that the folded name must contain.
+        needs_scan: Whether the index cannot decide the predicate without reading a whole column.
+        matches_nothing: Whether it is clear already that no record satisfies the predicate.
     """
 
     clauses: tuple[Clause, ...] = ()
-    code_limits: tuple[CodeLimit, ...] = ()
-    needle: bytes = b""
+    code_ranges: tuple[CodeRange, ...] = ()
+    name_substring: bytes = b""
     needs_scan: bool = False
     matches_nothing: bool = False
 
@@ -57,10 +62,15 @@ _NOTHING: Final = PredicatePlan(matches_nothing=True)
 
 
 class TranslatedQuery(NamedTuple):
-    """A query for the kernels, and a number that its matches cannot exceed."""
+    """A query in the form that kernels need.
+
+    Attributes:
+        kernel_query: The query itself.
+        max_matches: A number of records that its matches cannot exceed, from which a way to evaluate it is chosen.
+    """
 
     kernel_query: KernelQuery
-    most_matches: int
+    max_matches: int
 
 
 class QueryTranslator:
@@ -71,172 +81,212 @@ class QueryTranslator:
         self._scanner = PlaneScanner(columns, kernel_columns)
         self._plane_numbers = {key: number for number, key in enumerate(columns.planes.keys)}
         self._plane_totals = columns.planes.counts.sum(axis=1, dtype=np.int64)
-        self._spans = {column: _value_span(columns.numbers[column].values[1:]) for column in NUMBERS}
+        self._value_ranges = {column: _value_range(columns.numbers[column].values[1:]) for column in NUMBERS}
 
     def translate(self, query: Query, alive: Words, alive_counts: NDArray[np.uint16]) -> TranslatedQuery | None:
-        """Return the query for the kernels; None if it is clear already that no record matches."""
+        """Translate a query for the kernels; return None if it is clear already that no record matches.
+
+        `alive` is a bitmap of the records that are not deleted, and `alive_counts` their number in each leaf.
+        Predicates that the index cannot decide are evaluated here, by reading whole columns, unless a recent result is
+        cached.
+        """
         if any(isinstance(predicate, Range) and self._is_beyond_all_values(predicate) for predicate in query):
             return None
+
         plans = [_PLANNERS[type(predicate)](self, predicate) for predicate in query]
         if any(plan.matches_nothing for plan in plans):
             return None
 
-        # Kernels look for one needle; predicates with another one are scanned.
-        needles = [plan.needle for plan in plans if plan.needle]
-        needle = needles[0] if needles else b""
-        scanned = [
+        # Kernels search names for one substring. A predicate with a second one is scanned.
+        substrings = [plan.name_substring for plan in plans if plan.name_substring]
+        name_substring = substrings[0] if substrings else b""
+        scanned_planes = [
             self._scanner.scan(predicate)
             for predicate, plan in zip(query, plans, strict=True)
-            if plan.needs_scan or plan.needle not in (b"", needle)
+            if plan.needs_scan or plan.name_substring not in (b"", name_substring)
         ]
 
         clauses = [clause for plan in plans for clause in plan.clauses]
-        most_matches = self._most_matches(clauses, scanned)
-        if most_matches == 0:
+        max_matches = self._max_matches(clauses, scanned_planes)
+        if max_matches == 0:
             return None
 
-        clauses += [Clause((len(self._plane_totals) + number,)) for number in range(len(scanned))]
+        # Planes that were scanned for this query are numbered after those of the index.
+        index_plane_count = len(self._plane_totals)
+        clauses += [Clause((index_plane_count + number,)) for number in range(len(scanned_planes))]
+        code_ranges = [code_range for plan in plans for code_range in plan.code_ranges]
+        signatures, leaf_count = self._columns.names.signatures, self._columns.leaf_count
         kernel_query = KernelQuery(
             alive=alive,
             alive_counts=alive_counts,
             clause_starts=np.cumsum([0, *(len(clause.planes) for clause in clauses)]),
             clause_planes=np.array([plane for clause in clauses for plane in clause.planes], np.int64),
-            clause_negated=np.array([clause.negated for clause in clauses], np.bool_),
-            extra_planes=_stack([plane.bitmap for plane in scanned], np.uint64),
-            extra_counts=_stack([plane.counts for plane in scanned], np.uint16),
-            code_limits=np.array([limit for plan in plans for limit in plan.code_limits], np.int64).reshape(-1, 3),
-            needle=np.frombuffer(bytearray(needle), np.uint8),
-            possible_leaves=leaves_with_trigrams(self._columns.names.signatures, needle, self._columns.leaf_count),
+            clause_is_negated=np.array([clause.is_negated for clause in clauses], np.bool_),
+            extra_planes=_stack([plane.bitmap for plane in scanned_planes], np.uint64),
+            extra_plane_counts=_stack([plane.counts for plane in scanned_planes], np.uint16),
+            code_ranges=np.array(code_ranges, np.int64).reshape(-1, 3),
+            name_substring=np.frombuffer(bytearray(name_substring), np.uint8),
+            leaf_may_contain_substring=leaves_with_trigrams(signatures, name_substring, leaf_count),
         )
-        return TranslatedQuery(kernel_query, most_matches)
+        return TranslatedQuery(kernel_query, max_matches)
 
     def _is_beyond_all_values(self, predicate: Range) -> bool:
-        """Return whether no record at all reaches a bound of a range."""
-        if predicate.column not in self._spans:
+        """Return whether a range begins above the largest number of the catalog or ends below the smallest."""
+        if predicate.column not in self._value_ranges:
             return False
-        smallest, largest = self._spans[predicate.column]
-        is_above = predicate.low is not None and predicate.low > largest
-        is_below = predicate.high is not None and predicate.high < smallest
-        return is_above or is_below
 
-    def _most_matches(self, clauses: Sequence[Clause], scanned: Sequence[ScannedPlane]) -> int:
-        """Return how many records satisfy the rarest clause, at most."""
-        totals, size = self._plane_totals, self._columns.size
-        smallest = size
+        smallest, largest = self._value_ranges[predicate.column]
+        is_above_all = predicate.low is not None and predicate.low > largest
+        is_below_all = predicate.high is not None and predicate.high < smallest
+        return is_above_all or is_below_all
+
+    def _max_matches(self, clauses: Sequence[Clause], scanned_planes: Sequence[ScannedPlane]) -> int:
+        """Return a number that the matches of a query cannot exceed: the size of its most selective condition.
+
+        A record in several planes of a clause is counted several times, so the number may be too high.
+        """
+        record_count = self._columns.size
+
+        max_matches = record_count
         for clause in clauses:
-            total = sum(int(totals[plane]) for plane in clause.planes)
-            smallest = min(smallest, size - total if clause.negated else total)
-        for plane in scanned:
-            smallest = min(smallest, int(plane.counts.sum(dtype=np.int64)))
-        return smallest
+            in_planes = sum(int(self._plane_totals[plane]) for plane in clause.planes)
+            clause_matches = record_count - in_planes if clause.is_negated else in_planes
+            max_matches = min(max_matches, clause_matches)
+        for plane in scanned_planes:
+            max_matches = min(max_matches, int(plane.counts.sum(dtype=np.int64)))
+        return max_matches
 
-    def _clause(self, key: str, *, negated: bool = False) -> Clause:
-        """Return the clause of a single plane."""
-        return Clause((self._plane_numbers[key],), negated)
+    def _clause(self, key: str, *, is_negated: bool = False) -> Clause:
+        """Return the clause of a single plane, given by its key."""
+        return Clause((self._plane_numbers[key],), is_negated)
 
     def plan_range(self, predicate: Range) -> PredicatePlan:
-        """Plan numbers and citations by their codes, the ethical score by its tenths; other columns need a scan."""
+        """Plan a range of numbers or of one of two composite scores; other columns need a scan.
+
+        Numbers, and the popularity score, which depends on one number only, become ranges of codes.
+        """
         low, high = range_bounds(predicate)
         column = predicate.column
+
         if column == "ethical_score":
             return self._plan_ethical_score(low, high)
         if column == "popularity_score":
-            scores = self._columns.tables.citations
-            return self._plan_codes("citations", _first_at_least(scores, low), _last_at_most(scores, high))
+            score_by_code = self._columns.tables.citations
+            lowest_code, highest_code = _first_at_least(score_by_code, low), _last_at_most(score_by_code, high)
+            return self._plan_codes("citations", lowest_code, highest_code)
         if column in NUMBERS:
-            values = self._columns.numbers[column].values[1:]
-            first, last = _first_at_least(values, low) + 1, _last_at_most(values, high) + 1
-            return self._plan_codes(column, first, last)
+            known_values = self._columns.numbers[column].values[1:]  # which belong to the codes from 1 on
+            lowest_code, highest_code = _first_at_least(known_values, low) + 1, _last_at_most(known_values, high) + 1
+            return self._plan_codes(column, lowest_code, highest_code)
         return _SCAN
 
     def _plan_ethical_score(self, low: float, high: float) -> PredicatePlan:
-        first, last = _first_at_least(_TENTHS, low), _last_at_most(_TENTHS, high)
-        if first > last:
+        """Plan a range of the ethical score by planes alone: there is one for each number of criteria that are met."""
+        fewest_met, most_met = _first_at_least(_TENTHS, low), _last_at_most(_TENTHS, high)
+        if fewest_met > most_met:
             return _NOTHING
 
         clauses = []
-        if first > 0:
-            clauses.append(self._clause(ethical_plane(first)))
-        if last < 10:
-            clauses.append(self._clause(ethical_plane(last + 1), negated=True))
-        return PredicatePlan(tuple(clauses))
+        if fewest_met > 0:
+            clauses.append(self._clause(ethical_plane(fewest_met)))
+        if most_met < len(_TENTHS) - 1:
+            clauses.append(self._clause(ethical_plane(most_met + 1), is_negated=True))
+        return PredicatePlan(clauses=tuple(clauses))
 
-    def _plan_codes(self, column: str, first: int, last: int) -> PredicatePlan:
-        """Plan `first <= code <= last`: by the nearest planes around it, and a code limit if they are not exact."""
-        if first > last:
+    def _plan_codes(self, column: str, lowest_code: int, highest_code: int) -> PredicatePlan:
+        """Plan a range of the codes of a number column.
+
+        Only some codes have a plane of the records with this code or a higher one. The nearest of these planes on both
+        sides rule out most records. If they do not enclose the range exactly, the codes themselves are checked too.
+        """
+        if lowest_code > highest_code:
             return _NOTHING
 
-        edges, largest = self._columns.numbers[column].edges, len(self._columns.numbers[column].values) - 1
+        number = self._columns.numbers[column]
+        edges, largest_code = number.edges, len(number.values) - 1
         clauses = []
         is_exact = True
-        if first > 0:
-            edge = int(edges[edges <= first][-1])
-            clauses.append(self._clause(at_least_plane(column, edge)))
-            is_exact = edge == first
-        if last < largest:
-            edges_above = edges[edges > last]
-            if len(edges_above):
-                clauses.append(self._clause(at_least_plane(column, int(edges_above[0])), negated=True))
-            is_exact = is_exact and len(edges_above) > 0 and int(edges_above[0]) == last + 1
 
-        limit = (NUMBERS.index(column), first, last)
-        return PredicatePlan(tuple(clauses), () if is_exact else (limit,))
+        if lowest_code > 0:
+            edge = int(edges[edges <= lowest_code][-1])
+            clauses.append(self._clause(at_least_plane(column, edge)))
+            is_exact = edge == lowest_code
+
+        if highest_code < largest_code:
+            edges_above = edges[edges > highest_code]
+            if len(edges_above):
+                edge = int(edges_above[0])
+                clauses.append(self._clause(at_least_plane(column, edge), is_negated=True))
+                is_exact = is_exact and edge == highest_code + 1
+            else:
+                is_exact = False
+
+        code_range = (NUMBERS.index(column), lowest_code, highest_code)
+        return PredicatePlan(clauses=tuple(clauses), code_ranges=() if is_exact else (code_range,))
 
     def plan_flag(self, predicate: FlagEquals) -> PredicatePlan:
         """Plan a flag by the plane of its value."""
-        return PredicatePlan((self._clause(flag_plane(predicate.column, predicate.value)),))
+        clause = self._clause(flag_plane(predicate.column, predicate.value))
+        return PredicatePlan(clauses=(clause,))
 
     def plan_any_word(self, predicate: AnyWord) -> PredicatePlan:
-        """Plan words by the union of their planes; a word without a plane needs a scan."""
+        """Plan a choice of words by the union of their planes; if one of them has no plane, a scan is needed."""
         if not predicate.words:
             return _NOTHING
+
         keys = [word_plane(predicate.column, fold(word)) for word in predicate.words]
         if any(key not in self._plane_numbers for key in keys):
             return _SCAN
-        return PredicatePlan((Clause(tuple(self._plane_numbers[key] for key in keys)),))
+
+        planes = tuple(self._plane_numbers[key] for key in keys)
+        return PredicatePlan(clauses=(Clause(planes),))
 
     def plan_contains(self, predicate: Contains) -> PredicatePlan:
-        """Plan a substring of the name as a needle; other texts need a scan."""
+        """Plan a substring of the name, which kernels search for; substrings of other texts need a scan."""
         if predicate.column != "dataset_name":
             return _SCAN
-        return PredicatePlan(needle=fold(predicate.text).encode())
+        return PredicatePlan(name_substring=fold(predicate.text).encode())
 
     def plan_one_of(self, predicate: OneOf) -> PredicatePlan:
-        """Plan the visibility by its plane; other texts need a scan."""
+        """Plan a choice of visibilities by the plane of public records; choices of other texts need a scan."""
         if predicate.column != "visibility":
             return _SCAN
 
-        values = {fold(value) for value in predicate.values} & {"public", "private"}
-        if not values:
+        visibilities = {fold(value) for value in predicate.values} & {"public", "private"}
+        if not visibilities:
             return _NOTHING
-        if len(values) == 2:
-            return PredicatePlan()
-        return PredicatePlan((self._clause(PUBLIC_PLANE, negated="private" in values),))
+        if len(visibilities) == 2:
+            return PredicatePlan()  # every record matches
+
+        clause = self._clause(PUBLIC_PLANE, is_negated="private" in visibilities)
+        return PredicatePlan(clauses=(clause,))
 
     def plan_visible(self, predicate: Visible) -> PredicatePlan:
-        """Plan visibility by the plane of public records, which is enough for viewers without private records."""
+        """Plan what a viewer may see: the plane of public records, or a scan if the viewer has private records."""
         if len(self._scanner.private_positions(predicate.viewer)):
             return _SCAN
-        return PredicatePlan((self._clause(PUBLIC_PLANE),))
+        return PredicatePlan(clauses=(self._clause(PUBLIC_PLANE),))
 
 
-def _value_span(values: Floats) -> tuple[float, float]:
-    """Return the smallest and the largest of sorted values; an empty span if there are none."""
-    return (float(values[0]), float(values[-1])) if len(values) else (math.inf, -math.inf)
+def _value_range(sorted_values: Floats) -> tuple[float, float]:
+    """Return the smallest and the largest of some sorted values; (inf, -inf) if there are none."""
+    if not len(sorted_values):
+        return math.inf, -math.inf
+    return float(sorted_values[0]), float(sorted_values[-1])
 
 
-def _first_at_least(values: Floats, low: float) -> int:
-    """Return the index of the first of some sorted values that is at least `low`."""
-    return int(np.searchsorted(values, low, "left"))
+def _first_at_least(sorted_values: Floats, low: float) -> int:
+    """Return the index of the first value that is at least `low`; the number of values if there is none."""
+    return int(np.searchsorted(sorted_values, low, "left"))
 
 
-def _last_at_most(values: Floats, high: float) -> int:
-    """Return the index of the last of some sorted values that is at most `high`; -1 if there is none."""
-    return int(np.searchsorted(values, high, "right")) - 1
+def _last_at_most(sorted_values: Floats, high: float) -> int:
+    """Return the index of the last value that is at most `high`; -1 if there is none."""
+    return int(np.searchsorted(sorted_values, high, "right")) - 1
 
 
 def _stack(rows: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    """Return rows as one array, which is empty if there are none."""
+    """Return rows as one array with two dimensions, which is empty if there are no rows."""
     return np.stack(rows) if rows else np.empty((0, 0), dtype)
 
 

@@ -23,7 +23,7 @@ _LENGTH_BYTES: Final = 8
 _CHECKSUM_BYTES: Final = 4
 _PREFIX_BYTES: Final = len(_MAGIC) + _LENGTH_BYTES + _CHECKSUM_BYTES
 _ALIGNMENT: Final = 64
-_CHUNK: Final = 1 << 24
+_CHUNK_BYTES: Final = 1 << 24
 _MAX_HEADER_BYTES: Final = 1 << 24
 
 
@@ -32,7 +32,7 @@ class SnapshotError(Exception):
 
 
 class _StoredArray(msgspec.Struct, frozen=True):
-    """The description of an array: its type and shape, and where it begins among the arrays."""
+    """The description of an array: its type and shape, and where it begins among the arrays, in bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -40,7 +40,14 @@ class _StoredArray(msgspec.Struct, frozen=True):
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """The header of a snapshot; `columns` is the JSON of `IndexColumns` with a `_StoredArray` for each array."""
+    """The header of a snapshot.
+
+    Attributes:
+        version: The caller's version of what the index holds.
+        size: How many bytes all arrays take, including the gaps between them.
+        checksum: The CRC-32 of these bytes.
+        columns: `IndexColumns` as JSON, with a `_StoredArray` in the place of each array.
+    """
 
     version: int
     size: int
@@ -50,13 +57,16 @@ class _Header(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class _ArrayLayout:
-    """The arrays of a snapshot in the order in which they are written."""
+    """The arrays of a snapshot in the order in which they are written, and how many bytes they take."""
 
     arrays: list[NDArray[Any]] = field(default_factory=list)
     size: int = 0
 
-    def describe(self, value: Any) -> _StoredArray:
-        """Give an array its place and return its description; called for each array while columns are encoded."""
+    def add(self, value: Any) -> _StoredArray:
+        """Give an array its place in the file and return its description.
+
+        The JSON encoder calls this for each array that it meets in the columns.
+        """
         array = np.ascontiguousarray(value)
         description = _StoredArray(array.dtype.str, array.shape, self.size)
         self.arrays.append(array)
@@ -64,89 +74,102 @@ class _ArrayLayout:
         return description
 
     def checksum(self) -> int:
-        """Return the checksum of all arrays with the zeros between them."""
+        """Return the CRC-32 of all arrays, including the zeros that fill the gaps between them."""
         checksum = 0
         for array in self.arrays:
             checksum = _update_checksum(checksum, array.reshape(-1).view(np.uint8))
-            checksum = zlib.crc32(bytes(_aligned(array.nbytes) - array.nbytes), checksum)
+            gap = bytes(_aligned(array.nbytes) - array.nbytes)
+            checksum = zlib.crc32(gap, checksum)
         return checksum
 
 
 def save_index(path: Path, index: CatalogIndex, version: int) -> None:
-    """Write an index with the caller's version of what it holds; the old file stays until the new one is complete.
+    """Write an index into a snapshot file, so that the next start need not build it again.
 
-    Raises OSError if the file cannot be written.
+    `version` is the caller's version of what the index holds; `load_index` returns it. An old file is replaced only
+    when the new one is complete and on disk. Raises OSError if the file cannot be written.
     """
     layout = _ArrayLayout()
-    columns = msgspec.json.encode(index.columns, enc_hook=layout.describe)
-    header = msgspec.json.encode(_Header(version, layout.size, layout.checksum(), msgspec.Raw(columns)))
-    length, checksum = len(header).to_bytes(_LENGTH_BYTES, "little"), zlib.crc32(header)
+    encoded_columns = msgspec.json.encode(index.columns, enc_hook=layout.add)
+    header = msgspec.json.encode(_Header(version, layout.size, layout.checksum(), msgspec.Raw(encoded_columns)))
+    header_length = len(header).to_bytes(_LENGTH_BYTES, "little")
+    header_checksum = zlib.crc32(header).to_bytes(_CHECKSUM_BYTES, "little")
 
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    with unfinished.open("wb") as file:
-        file.write(_MAGIC + length + checksum.to_bytes(_CHECKSUM_BYTES, "little") + header)
-        end = _arrays_start(len(header))
+    unfinished_path = path.with_suffix(f".{os.getpid()}")
+    with unfinished_path.open("wb") as file:
+        file.write(_MAGIC + header_length + header_checksum + header)
+        offset = _arrays_offset(len(header))
         for array in layout.arrays:
-            file.seek(end)
+            file.seek(offset)
             file.write(array.data)
-            end += _aligned(array.nbytes)
-        file.truncate(end)
+            offset += _aligned(array.nbytes)
+        file.truncate(offset)  # also appends the gap behind the last array
+
         file.flush()
         os.fsync(file.fileno())
-    unfinished.replace(path)
+    unfinished_path.replace(path)
 
 
 def load_index(path: Path) -> tuple[CatalogIndex, int]:
-    """Return the index in a file, mapped into memory, and the version that it was saved with.
+    """Return the index in a snapshot file, mapped into memory, and the version that it was saved with.
 
     Raises SnapshotError if the file is missing, damaged, cut short, or of another format.
     """
     try:
-        header, start = _read_header(path)
-        arrays = np.asarray(np.memmap(path, np.uint8, "c", start, (header.size,)))
-        if _update_checksum(0, arrays) != header.checksum:
+        header, arrays_offset = _read_header(path)
+        array_bytes = np.asarray(np.memmap(path, np.uint8, "c", arrays_offset, (header.size,)))
+        if _update_checksum(0, array_bytes) != header.checksum:
             raise SnapshotError("the arrays are damaged")
 
         def map_array(_: type[Any], description: Any) -> NDArray[Any]:
-            return _map_array(arrays, msgspec.convert(description, _StoredArray))
+            return _map_array(array_bytes, msgspec.convert(description, _StoredArray))
 
         columns = msgspec.json.decode(header.columns, type=IndexColumns, dec_hook=map_array)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         raise SnapshotError(str(error)) from error
+
     return CatalogIndex(columns), header.version
 
 
 def _read_header(path: Path) -> tuple[_Header, int]:
-    """Return the header of a file and where its arrays begin."""
+    """Return the header of a snapshot file and the offset at which its arrays begin.
+
+    Raises SnapshotError if the file is of another format or the header is damaged.
+    """
     with path.open("rb") as file:
         prefix = file.read(_PREFIX_BYTES)
-        length = int.from_bytes(prefix[len(_MAGIC) : -_CHECKSUM_BYTES], "little")
-        encoded = file.read(min(length, _MAX_HEADER_BYTES))
+        header_length = int.from_bytes(prefix[len(_MAGIC) : -_CHECKSUM_BYTES], "little")
+        encoded_header = file.read(min(header_length, _MAX_HEADER_BYTES))
 
     if not prefix.startswith(_MAGIC):
         raise SnapshotError("the file is not a snapshot of this format")
-    if zlib.crc32(encoded) != int.from_bytes(prefix[-_CHECKSUM_BYTES:], "little"):
+
+    expected_checksum = int.from_bytes(prefix[-_CHECKSUM_BYTES:], "little")
+    if zlib.crc32(encoded_header) != expected_checksum:
         raise SnapshotError("the header is damaged")
-    return msgspec.json.decode(encoded, type=_Header), _arrays_start(len(encoded))
+
+    return msgspec.json.decode(encoded_header, type=_Header), _arrays_offset(len(encoded_header))
 
 
-def _map_array(arrays: NDArray[np.uint8], stored: _StoredArray) -> NDArray[Any]:
-    """Return one array as a view of the mapped bytes."""
+def _map_array(array_bytes: NDArray[np.uint8], stored: _StoredArray) -> NDArray[Any]:
+    """Return one array as a view of the bytes of all arrays, without copying it."""
     dtype = np.dtype(stored.dtype)
-    size = dtype.itemsize * int(np.prod(stored.shape))
-    return arrays[stored.offset : stored.offset + size].view(dtype).reshape(stored.shape)
+    byte_count = dtype.itemsize * int(np.prod(stored.shape))
+    return array_bytes[stored.offset : stored.offset + byte_count].view(dtype).reshape(stored.shape)
 
 
-def _arrays_start(header_size: int) -> int:
+def _arrays_offset(header_size: int) -> int:
+    """Return the offset in the file at which the arrays begin, behind a header of some size."""
     return _aligned(_PREFIX_BYTES + header_size)
 
 
 def _aligned(size: int) -> int:
-    """Return a size rounded up to the alignment of arrays."""
+    """Return a number of bytes rounded up to the alignment of arrays."""
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
 def _update_checksum(checksum: int, data: NDArray[np.uint8]) -> int:
-    for start in range(0, len(data), _CHUNK):
-        checksum = zlib.crc32(data[start : start + _CHUNK].data, checksum)
+    """Return a CRC-32 continued by some bytes, which are read in pieces."""
+    for start in range(0, len(data), _CHUNK_BYTES):
+        checksum = zlib.crc32(data[start : start + _CHUNK_BYTES].data, checksum)
     return checksum

@@ -72,12 +72,13 @@ def filter_permutation(bitmap: Words, permutation: NDArray[np.uint32], matches: 
     return match_count
 
 
-def select_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, window: NDArray[np.int64]) -> int:
-    """List one page of the positions whose bit is set, in the order of a permutation, and return its length.
+def fill_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, window: NDArray[np.int64]) -> int:
+    """Fill `window` with positions whose bit is set, in the order of a permutation; return how many were written.
 
-    The first `skip` matches are passed over. The following ones are written into `window` until it is full.
+    The first `skip` of these positions are passed over. The walk ends when the window is full.
     """
-    match_count = window_length = 0
+    match_count = 0
+    window_length = 0
     for i in range(len(permutation)):
         if window_length == len(window):
             break
@@ -144,7 +145,8 @@ def sort_runs(
     Equal scores keep their order. `scores` is indexed by position. Long runs with many distinct scores are left for the
     caller to sort: their starts and ends are written into `scratch.unsorted_runs`.
     """
-    start = unsorted_count = 0
+    start = 0
+    unsorted_count = 0
     for end in range(1, len(keys) + 1):
         if end < len(keys) and keys[end] == keys[start]:
             continue

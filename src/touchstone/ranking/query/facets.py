@@ -51,71 +51,83 @@ class Facets:
 
 
 class FacetCounter:
-    """Adds up facets over the parts of a catalog."""
+    """Adds up the facets of a query over the parts of a catalog."""
 
     def __init__(self) -> None:
         self._total_count = 0
-        self._spellings: dict[str, dict[str, Counter[str]]] = {name: {} for name in _TEXT_FACETS}
-        self._years: Counter[int] = Counter()
-        self._flags = {flag: FlagCounts(0, 0, 0) for flag in FLAGS}
-        self._intervals: dict[str, ValueRange] = {}
+        self._spelling_counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in _TEXT_FACETS}
+        self._year_counts: Counter[int] = Counter()
+        self._flag_counts = {flag: FlagCounts(0, 0, 0) for flag in FLAGS}
+        self._ranges: dict[str, ValueRange] = {}
 
     def add_records(self, count: int) -> None:
-        """Add to the number of records."""
+        """Add to the total number of records."""
         self._total_count += count
 
     def add_text(self, facet: str, spelling: str, count: int) -> None:
-        """Add records with a value."""
-        self._spellings[facet].setdefault(fold(spelling), Counter())[spelling] += count
+        """Add `count` records that have a text in this spelling."""
+        spelling_counts = self._spelling_counts[facet].setdefault(fold(spelling), Counter())
+        spelling_counts[spelling] += count
 
     def add_words(self, facet: str, words: tuple[str, ...], count: int) -> None:
-        """Add records with a list of words; a word that is listed in two spellings counts once, as the first."""
+        """Add `count` records that have a list of words.
+
+        A word that the list contains in two spellings counts once, in the first of them.
+        """
         first_spellings = {fold(word): word for word in reversed(words)}
         for word in first_spellings.values():
             self.add_text(facet, word, count)
 
     def add_year(self, year: int, count: int) -> None:
-        """Add records of a year."""
-        self._years[year] += count
+        """Add `count` records of a year."""
+        self._year_counts[year] += count
 
     def add_flag(self, flag: str, counts: FlagCounts) -> None:
-        """Add records with each state of a flag."""
-        known = self._flags[flag]
-        self._flags[flag] = FlagCounts(
-            known.true + counts.true, known.false + counts.false, known.unknown + counts.unknown
+        """Add the numbers of records for which a flag is true, false and not known."""
+        previous = self._flag_counts[flag]
+        self._flag_counts[flag] = FlagCounts(
+            true=previous.true + counts.true,
+            false=previous.false + counts.false,
+            unknown=previous.unknown + counts.unknown,
         )
 
-    def add_interval(self, column: str, low: float, high: float) -> None:
+    def add_range(self, column: str, low: float, high: float) -> None:
         """Extend the range of a column to values from `low` to `high`; do nothing if `low` is above `high`."""
         if low <= high:
-            known = self._intervals.get(column, ValueRange(low, high))
-            self._intervals[column] = ValueRange(min(known.low, low), max(known.high, high))
+            previous = self._ranges.get(column, ValueRange(low, high))
+            self._ranges[column] = ValueRange(min(previous.low, low), max(previous.high, high))
 
     def facets(self) -> Facets:
-        """Return the facets of all records added."""
-        values = {name: _count_values(self._spellings[name]) for name in _TEXT_FACETS}
-        values["year"] = tuple(sorted(self._years.items(), reverse=True))
+        """Return the facets of all records that were added."""
+        value_counts = {name: _count_values(self._spelling_counts[name]) for name in _TEXT_FACETS}
+        value_counts["year"] = tuple(sorted(self._year_counts.items(), reverse=True))
+
         return Facets(
             total_count=self._total_count,
-            values={name: values[name] for name in VALUE_FACETS},
-            flags=dict(self._flags),
-            ranges={column: self._intervals.get(column) for column in RANGE_FACETS},
+            values={name: value_counts[name] for name in VALUE_FACETS},
+            flags=dict(self._flag_counts),
+            ranges={column: self._ranges.get(column) for column in RANGE_FACETS},
         )
 
 
-def _count_values(spellings: Mapping[str, Counter[str]]) -> ValueCounts:
-    """Return the most frequent spelling of each value with the count of all its spellings."""
-    by_frequency = sorted(spellings.items(), key=lambda entry: (-entry[1].total(), entry[0]))
-    return tuple((_most_frequent(counts), counts.total()) for _, counts in by_frequency)
+def _count_values(spelling_counts: Mapping[str, Counter[str]]) -> ValueCounts:
+    """Return the most frequent spelling of each value with the count of all its spellings, most frequent value first.
+
+    `spelling_counts` holds, for each folded value, how often each spelling of it occurs.
+    """
+    by_frequency = sorted(spelling_counts.items(), key=lambda entry: (-entry[1].total(), entry[0]))
+    return tuple((_most_frequent(spellings), spellings.total()) for _, spellings in by_frequency)
 
 
 def _most_frequent(spellings: Counter[str]) -> str:
+    """Return the most frequent of some spellings, the first in sorted order if several are equally frequent."""
     return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
 
 
 def count_segment(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
-    """Add the records of a segment at some positions."""
+    """Add the records of a segment at some positions to a counter of facets."""
     counter.add_records(len(positions))
+
     for name in _TEXT_FACETS:
         _count_texts(counter, segment, name, positions)
 
@@ -125,22 +137,26 @@ def count_segment(counter: FacetCounter, segment: Segment, positions: Ints) -> N
         counter.add_year(int(year), count)
 
     for flag in FLAGS:
-        unknown, false, true = np.bincount(segment.columns[flag][positions] + 1, minlength=3).tolist()
-        counter.add_flag(flag, FlagCounts(true, false, unknown))
+        states = segment.columns[flag][positions] + 1  # 0 is "not known", 1 is false, 2 is true
+        unknown_count, false_count, true_count = np.bincount(states, minlength=3).tolist()
+        counter.add_flag(flag, FlagCounts(true_count, false_count, unknown_count))
 
     for column in RANGE_FACETS:
         source = segment.criteria if column in COMPOSITES else segment.columns
         values = source[column][positions]
-        known = values[~np.isnan(values)]
-        counter.add_interval(column, float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
+        known_values = values[~np.isnan(values)]
+        # Without a known value the range is (inf, -inf), which the counter ignores.
+        counter.add_range(column, float(known_values.min(initial=np.inf)), float(known_values.max(initial=-np.inf)))
 
 
-def _count_texts(counter: FacetCounter, segment: Segment, name: str, positions: Ints) -> None:
-    values = segment.vocabularies[name].values
-    counts = np.bincount(segment.columns[name][positions], minlength=1)
-    known_codes = np.flatnonzero(counts[1:]) + 1
+def _count_texts(counter: FacetCounter, segment: Segment, column: str, positions: Ints) -> None:
+    """Add the texts or word lists that a column has at some positions, each distinct one with its frequency."""
+    values = segment.vocabularies[column].values
+    counts = np.bincount(segment.columns[column][positions], minlength=1)
+    known_codes = np.flatnonzero(counts[1:]) + 1  # code 0 is "not known"
+
     for code in known_codes.tolist():
-        if name in WORDS:
-            counter.add_words(name, values[code], int(counts[code]))
+        if column in WORDS:
+            counter.add_words(column, values[code], int(counts[code]))
         else:
-            counter.add_text(name, values[code], int(counts[code]))
+            counter.add_text(column, values[code], int(counts[code]))

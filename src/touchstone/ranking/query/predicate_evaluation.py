@@ -26,15 +26,18 @@ from touchstone.ranking.query.predicates import (
 
 
 def range_bounds(predicate: Range) -> tuple[float, float]:
-    """Return the lowest and highest value that match, widened by the tolerance of composite scores."""
+    """Return the lowest and the highest value that satisfy a range; an open side is infinite.
+
+    Composite scores may miss a bound by COMPOSITE_TOLERANCE, because their last digits depend on rounding.
+    """
     tolerance = COMPOSITE_TOLERANCE if predicate.column in COMPOSITES else 0.0
-    low = -np.inf if predicate.low is None else predicate.low - tolerance
-    high = np.inf if predicate.high is None else predicate.high + tolerance
-    return low, high
+    lowest = -np.inf if predicate.low is None else predicate.low - tolerance
+    highest = np.inf if predicate.high is None else predicate.high + tolerance
+    return lowest, highest
 
 
 def evaluate_query(segment: Segment, query: Query, alive: Bools) -> Bools:
-    """Return which records are alive and satisfy every predicate."""
+    """Return for each record of a segment whether it is alive and satisfies every predicate of a query."""
     matches = alive.copy()
     for predicate in query:
         matches &= evaluate_predicate(segment, predicate)
@@ -42,55 +45,70 @@ def evaluate_query(segment: Segment, query: Query, alive: Bools) -> Bools:
 
 
 def evaluate_predicate(segment: Segment, predicate: Predicate) -> Bools:
-    """Return which records of a segment satisfy a predicate."""
+    """Return for each record of a segment whether it satisfies a predicate."""
     return _EVALUATORS[type(predicate)](segment, predicate)
 
 
 def _evaluate_range(segment: Segment, predicate: Range) -> Bools:
-    low, high = range_bounds(predicate)
+    """Return for each record whether its number, id, time or composite score is in a range.
+
+    A record whose number is not known (NaN) never matches, even if both sides of the range are open.
+    """
+    lowest, highest = range_bounds(predicate)
     column = predicate.column
     values = segment.criteria[column] if column in COMPOSITES else segment.columns[column]
-    if column in INTEGER_COLUMNS:
-        return np.asarray((values >= low) & (values <= high))
+
+    if column in INTEGER_COLUMNS:  # ids and times are always known
+        return np.asarray((values >= lowest) & (values <= highest))
 
     matches = ~np.isnan(values)
     if predicate.low is not None:
-        matches &= values >= low
+        matches &= values >= lowest
     if predicate.high is not None:
-        matches &= values <= high
+        matches &= values <= highest
     return matches
 
 
 def _evaluate_flag(segment: Segment, predicate: FlagEquals) -> Bools:
+    """Return for each record whether its flag is known and has the value asked for."""
     return np.asarray(segment.columns[predicate.column] == int(predicate.value))
 
 
 def _evaluate_any_word(segment: Segment, predicate: AnyWord) -> Bools:
-    words = {fold(word) for word in predicate.words}
-    return _test_column(segment, predicate.column, lambda record_words: not words.isdisjoint(record_words))
+    """Return for each record whether its word list contains at least one of the words."""
+    folded_words = {fold(word) for word in predicate.words}
+    return _test_column(segment, predicate.column, lambda record_words: not folded_words.isdisjoint(record_words))
 
 
 def _evaluate_contains(segment: Segment, predicate: Contains) -> Bools:
-    needle = fold(predicate.text)
-    return _test_column(segment, predicate.column, lambda text: needle in text)
+    """Return for each record whether its text contains the substring."""
+    folded_substring = fold(predicate.text)
+    return _test_column(segment, predicate.column, lambda text: folded_substring in text)
 
 
 def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
-    values = {fold(value) for value in predicate.values}
-    return _test_column(segment, predicate.column, lambda text: text in values)
+    """Return for each record whether its text equals one of the values."""
+    folded_values = {fold(value) for value in predicate.values}
+    return _test_column(segment, predicate.column, lambda text: text in folded_values)
 
 
 def _evaluate_visible(segment: Segment, predicate: Visible) -> Bools:
+    """Return for each record whether it is public or belongs to the viewer."""
     is_public = _test_column(segment, "visibility", lambda text: text == "public")
     if predicate.viewer is None:
         return is_public
 
-    viewer_code = segment.vocabularies["owner"].codes.get(predicate.viewer, -1)
-    return np.asarray(is_public | (segment.columns["owner"] == viewer_code))
+    no_code = -1  # which no record has
+    viewer_code = segment.vocabularies["owner"].codes.get(predicate.viewer, no_code)
+    is_own = segment.columns["owner"] == viewer_code
+    return np.asarray(is_public | is_own)
 
 
 def _test_column(segment: Segment, column: str, is_match: Callable[[Any], bool]) -> Bools:
-    """Return for each record whether the folded value of a coded column satisfies a condition."""
+    """Return for each record whether the folded value of a column satisfies a condition.
+
+    The condition is called once for each distinct value, not once for each record.
+    """
     return segment.vocabularies[column].test_codes(segment.columns[column], is_match)
 
 

@@ -20,7 +20,10 @@ SORT_KEYS: Final[Mapping[str, str]] = MappingProxyType({name: name for name in _
 
 
 def sort_values(segment: Segment, column: str) -> tuple[NDArray[Any], ...]:
-    """Return what a column is sorted by, most significant first; NaN is a record without the value."""
+    """Return the arrays that a column is sorted by, the most significant first; NaN stands for a missing value.
+
+    Most columns need one array. UUIDs are sorted by their two halves, texts by the rank of their folded form.
+    """
     if column == "dataset_id":
         return segment.columns["uuid_high"], segment.columns["uuid_low"]
     if column in COMPOSITES:
@@ -30,31 +33,37 @@ def sort_values(segment: Segment, column: str) -> tuple[NDArray[Any], ...]:
     if column in TEXT_COLUMNS:
         values = segment.vocabularies[column].ranks[values]
     if column in TEXT_COLUMNS or column in FLAGS:
-        return (np.where(values < 0, np.nan, values),)
+        values = np.where(values < 0, np.nan, values)
     return (values,)
 
 
 def to_ascending(values: NDArray[Any], descending: bool) -> NDArray[Any]:
-    """Return values whose ascending order is the order asked for, with missing values last in either direction."""
+    """Return keys whose ascending order is the order asked for, with missing values (NaN) last in either direction."""
     if values.dtype.kind != "f":
         return ~values if descending else values
-    return np.where(np.isnan(values), np.inf, -values if descending else values)
+
+    keys = -values if descending else values
+    return np.where(np.isnan(values), np.inf, keys)
 
 
 def select_window(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) -> Ints:
-    """Return the indices of the records from `skip` to `skip + limit` in ascending order of `keys`.
+    """Return the indices of one page of records in ascending order of some sort keys.
 
-    The most significant key comes first. Only what can reach the window is sorted: records whose first key is larger
-    than that of the window's last record are left out beforehand.
+    The page begins after the first `skip` records and holds up to `limit` records, or all that follow for None. The
+    most significant key comes first. Only records that can be on the page are sorted, so a short page of a long list is
+    cheap.
     """
-    first_key, size = keys[0], len(keys[0])
-    end = size if limit is None else min(size, skip + limit)
+    first_key = keys[0]
+    record_count = len(first_key)
+    end = record_count if limit is None else min(record_count, skip + limit)
     if end <= skip:
         return np.empty(0, np.int64)
 
-    candidates = np.arange(size)
-    if end < size // 2:
-        largest = np.partition(first_key, end - 1)[end - 1]
-        candidates = np.flatnonzero(first_key <= largest)
+    candidates = np.arange(record_count)
+    if end < record_count // 2:
+        # Records whose first key is larger than that of the page's last record cannot be on it or before it.
+        largest_first_key = np.partition(first_key, end - 1)[end - 1]
+        candidates = np.flatnonzero(first_key <= largest_first_key)
+
     order = np.lexsort([key[candidates] for key in reversed(keys)])
     return candidates[order[skip:end]]

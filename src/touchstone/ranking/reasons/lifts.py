@@ -20,9 +20,13 @@ _BEST_IF_FALSE: Final = frozenset({"has_missing_values"})
 
 
 class Lift(NamedTuple):
-    """What a record would gain if a flag were `value`: in score, and in rank (from 1).
+    """What a record would gain if one of its flags had another value.
 
-    `known`: False if the flag is not known today, True if it is known to have the other value.
+    Attributes:
+        fact, value: The name of the flag, and the value that it would have.
+        known: Whether the flag is known today and has the other value; False if it is not known.
+        gain: By how much the score would rise.
+        rank_before, rank_after: The rank of the record today and with the new value, counted from 1.
     """
 
     fact: str
@@ -34,38 +38,41 @@ class Lift(NamedTuple):
 
 
 def lifts(view: View, query: Query, weights: Mapping[str, float], position: int) -> tuple[Lift, ...]:
-    """Return the flags that would raise the score of the record at a position, largest gain first.
+    """Return the flags that would raise the score of the record at a position, the largest gain first.
 
-    Ranks are those among the records that match the query.
+    Each flag is considered on its own. Ranks are those among the records that match the query.
     """
     facts = view.facts(np.array([position]))
-    flags = [flag for flag in FLAGS if facts[flag][0] != _best_value(flag)]
-    criteria = np.stack([criterion.compute(_variants(facts, flags)) for criterion in CRITERIA])
-    score_now, *scores = score_matrix(criteria, weights).tolist()
+    improvable_flags = [flag for flag in FLAGS if facts[flag][0] != _best_value(flag)]
+    variants = _make_variants(facts, improvable_flags)
+    criteria = np.stack([criterion.compute(variants) for criterion in CRITERIA])
+    current_score, *new_scores = score_matrix(criteria, weights).tolist()
 
     competitors = _Competitors(view, query, weights, position)
-    rank_before = competitors.rank_of(score_now)
-    raised = [
-        Lift(
-            fact=flag,
-            value=bool(_best_value(flag)),
-            known=bool(facts[flag][0] >= 0),
-            gain=score - score_now,
-            rank_before=rank_before,
-            rank_after=competitors.rank_of(score),
-        )
-        for flag, score in zip(flags, scores, strict=True)
-        if score > score_now
-    ]
-    return tuple(sorted(raised, key=lambda lift: (-lift.gain, lift.fact)))
+    current_rank = competitors.rank_of(current_score)
+    gains = []
+    for flag, new_score in zip(improvable_flags, new_scores, strict=True):
+        if new_score > current_score:
+            gains.append(
+                Lift(
+                    fact=flag,
+                    value=bool(_best_value(flag)),
+                    known=bool(facts[flag][0] >= 0),
+                    gain=new_score - current_score,
+                    rank_before=current_rank,
+                    rank_after=competitors.rank_of(new_score),
+                )
+            )
+    return tuple(sorted(gains, key=lambda lift: (-lift.gain, lift.fact)))
 
 
 def _best_value(flag: str) -> int:
+    """Return the value of a flag, 1 or 0, that scores highest."""
     return int(flag not in _BEST_IF_FALSE)
 
 
-def _variants(facts: Facts, flags: list[str]) -> Facts:
-    """Return the record as it is, then once for each of the flags with that flag at its best value."""
+def _make_variants(facts: Facts, flags: list[str]) -> Facts:
+    """Return the facts of one record as they are, followed by one variant for each flag with that flag at its best."""
     columns = {name: np.repeat(facts[name], len(flags) + 1) for name in (*NUMBERS, *FLAGS)}
     for variant, flag in enumerate(flags, start=1):
         columns[flag][variant] = _best_value(flag)
@@ -85,12 +92,17 @@ class _Competitors:
 
     def rank_of(self, score: float) -> int:
         """Return the rank that the record would have with a score; ties are decided by folded name, then id."""
-        first, last = np.searchsorted(-self._scores, -score, "left"), np.searchsorted(-self._scores, -score, "right")
-        tied = self._positions[first:last].tolist()
-        tied_before = sum(self._read_name_and_id(position) < self._name_and_id for position in tied)
-        return int(first) + tied_before + 1
+        negated_scores = -self._scores  # in ascending order, as a binary search requires
+        first_tied = int(np.searchsorted(negated_scores, -score, "left"))
+        after_tied = int(np.searchsorted(negated_scores, -score, "right"))
+
+        tied_positions = self._positions[first_tied:after_tied].tolist()
+        tied_before = sum(self._read_name_and_id(position) < self._name_and_id for position in tied_positions)
+        return first_tied + tied_before + 1
 
     def _read_name_and_id(self, position: int) -> tuple[str, int]:
-        at = np.array([position])
-        [name], [id_] = self._view.names(at), self._view.ids(at).tolist()
+        """Return the folded name and the id of a record, which decide between equal scores."""
+        positions = np.array([position])
+        [name] = self._view.names(positions)
+        [id_] = self._view.ids(positions).tolist()
         return fold(name), id_

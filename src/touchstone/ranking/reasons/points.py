@@ -13,7 +13,14 @@ from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
 
 class CriterionPoints(NamedTuple):
-    """What a criterion adds to a score: its share of the weights, its value, and its points."""
+    """What a criterion adds to the score of a record.
+
+    Attributes:
+        criterion: The name of the criterion.
+        share: Its weight divided by the sum of all weights.
+        value: Its value for the record, in 0-1.
+        points: Its share of the score: `share * value`.
+    """
 
     criterion: str
     share: float
@@ -22,49 +29,61 @@ class CriterionPoints(NamedTuple):
 
 
 def score_points(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[CriterionPoints, ...]:
-    """Return the points of one record, given its twelve criteria, for the criteria that have a weight."""
-    terms, total = active_weights(weights)
-    values = dict(zip(CRITERION_NAMES, criterion_scores.tolist(), strict=True))
-    points = points_by_criterion(criterion_scores[None, :], weights)[0]
+    """Explain the score of one record: return the share, value and points of each criterion that has a weight.
 
-    return tuple(CriterionPoints(name, weight / total, values[name], points[name]) for name, weight in terms)
+    `criterion_scores` holds the twelve criteria of the record, in the order of CRITERIA.
+    """
+    terms, total_weight = active_weights(weights)
+    values = dict(zip(CRITERION_NAMES, criterion_scores.tolist(), strict=True))
+    [points] = points_by_criterion(criterion_scores[None, :], weights)
+
+    return tuple(
+        CriterionPoints(criterion=name, share=weight / total_weight, value=values[name], points=points[name])
+        for name, weight in terms
+    )
 
 
 def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) -> list[dict[str, float]]:
-    """Return for each record the points of the criteria that have a weight.
+    """Return for each record the points of the criteria that have a weight, by name.
 
-    The matrix has one row for each record and one column for each criterion. The largest points of a record take up
-    what rounding leaves between their sum and its score, so that they add up to the score to the last bit or the one
-    before.
+    `criterion_scores` has one row for each record, with its criteria in the order of CRITERIA. The points of a record
+    add up to its score to the last bit or the one before: what rounding leaves over is added to the largest of them.
     """
-    terms, total = active_weights(weights)
+    terms, total_weight = active_weights(weights)
     names = [name for name, _ in terms]
-    weight_values = np.array([weight for _, weight in terms])
+    term_weights = np.array([weight for _, weight in terms])
     columns = [CRITERION_NAMES.index(name) for name in names]
 
-    points = criterion_scores[:, columns] * weight_values / total
+    points = criterion_scores[:, columns] * term_weights / total_weight
     scores = score_matrix(criterion_scores.T, weights)
 
     points_by_record = []
     for record_points, score in zip(points.tolist(), scores.tolist(), strict=True):
+        rounding_error = score - math.fsum(record_points)
         largest = record_points.index(max(record_points))
-        record_points[largest] += score - math.fsum(record_points)
+        record_points[largest] += rounding_error
         points_by_record.append(dict(zip(names, record_points, strict=True)))
     return points_by_record
 
 
 def unknown_criteria(facts: Facts) -> list[list[str]]:
-    """Return for each record the criteria of which no fact is known: their 0 says nothing about the record."""
+    """Return for each record the names of the criteria of which no fact is known.
+
+    Such a criterion counts 0, but the 0 says nothing about the record, so pages show a question mark instead.
+    """
     is_known = {name: facts[name] >= 0 for name in (*NUMBERS, *FLAGS)}
-    is_unknown = [~np.logical_or.reduce([is_known[fact] for fact in criterion.facts]) for criterion in CRITERIA]
+    is_unknown_by_criterion = []
+    for criterion in CRITERIA:
+        known_facts = [is_known[fact] for fact in criterion.facts]
+        is_unknown_by_criterion.append(~np.logical_or.reduce(known_facts))
 
     # Many records lack the same facts, so the names are listed once for each combination, which is kept as a bit mask.
-    bits = 1 << np.arange(len(CRITERIA))
-    masks = bits @ np.stack(is_unknown)
+    criterion_bits = 1 << np.arange(len(CRITERIA))
+    masks = criterion_bits @ np.stack(is_unknown_by_criterion)
     names_by_mask = {mask: _names_of(mask) for mask in np.unique(masks).tolist()}
     return [names_by_mask[mask] for mask in masks.tolist()]
 
 
 def _names_of(mask: int) -> list[str]:
-    """Return the criteria whose bits are set in a mask."""
+    """Return the names of the criteria whose bits are set in a mask; bit 0 is the first of CRITERIA."""
     return [name for position, name in enumerate(CRITERION_NAMES) if mask >> position & 1]

@@ -16,9 +16,12 @@ from touchstone.ranking.criteria import CRITERION_NAMES
 
 
 class Leeway(NamedTuple):
-    """How far a weight may fall and rise, the others unchanged, before two neighbours change places; inf if never.
+    """How far the weight of one criterion may move, the others unchanged, before two neighbours change places.
 
-    `swaps_down` and `swaps_up`: the index of the upper record of the first pair to change places, None if none does.
+    Attributes:
+        criterion: The name of the criterion.
+        down, up: How far its weight may fall and rise; infinite if no such move changes the order.
+        swaps_down, swaps_up: The index of the upper record of the first pair to change places; None if no pair does.
     """
 
     criterion: str
@@ -29,21 +32,29 @@ class Leeway(NamedTuple):
 
 
 def stability(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[Leeway, ...]:
-    """Return for each criterion the leeway of its weight within which some records keep their order.
+    """Return for each criterion how far its weight may move before the order of some ranked records changes.
 
-    `criterion_scores`: the records in their order, one row each, as `View.criterion_scores` returns them. The result is
-    exact for these records; a record that is not among them may come in between.
+    `criterion_scores` holds the records in the order of the ranking, one row each with the twelve criteria, as
+    `View.criterion_scores` returns them. The result is exact for these records, but a record that is not among them may
+    come in between earlier.
     """
     ordered_weights = np.array([weights.get(name, 0.0) for name in CRITERION_NAMES])
-    differences = criterion_scores[:-1] - criterion_scores[1:]
-    leads = np.maximum(0.0, differences @ ordered_weights)
+    criterion_differences = criterion_scores[:-1] - criterion_scores[1:]  # one row for each pair of neighbours
+    leads = np.maximum(0.0, criterion_differences @ ordered_weights)
+
     return tuple(
-        _leeway(name, float(ordered_weights[column]), differences[:, column], leads)
+        _leeway(name, float(ordered_weights[column]), criterion_differences[:, column], leads)
         for column, name in enumerate(CRITERION_NAMES)
     )
 
 
 def _leeway(criterion: str, weight: float, differences: Floats, leads: Floats) -> Leeway:
+    """Return the leeway of one criterion.
+
+    For each pair of neighbours, `differences` says by how much the upper record is better in this criterion, and
+    `leads` by how much it is ahead of the lower one in total.
+    """
+    # Where the upper record is better, a smaller weight costs it the lead; where it is worse, a larger weight does.
     down, swaps_down = _first_swap(leads, differences)
     up, swaps_up = _first_swap(leads, -differences)
     if down > weight:  # a weight cannot fall below zero
@@ -51,13 +62,15 @@ def _leeway(criterion: str, weight: float, differences: Floats, leads: Floats) -
     return Leeway(criterion, down, up, swaps_down, swaps_up)
 
 
-def _first_swap(leads: Floats, losses: Floats) -> tuple[float, int | None]:
-    """Return the smallest move of a weight that uses up a lead, and the pair; (inf, None) if no move does.
+def _first_swap(leads: Floats, losses_per_unit: Floats) -> tuple[float, int | None]:
+    """Return the smallest move of a weight that uses up the lead in a pair of neighbours, and the index of this pair.
 
-    `losses`: how much each lead shrinks for each unit of the move.
+    `losses_per_unit` says how much each lead shrinks when the weight moves by 1. If no lead shrinks, the result is
+    (inf, None).
     """
-    pairs: Ints = np.flatnonzero(losses > 0)
+    pairs: Ints = np.flatnonzero(losses_per_unit > 0)
     if not len(pairs):
         return math.inf, None
-    moves = leads[pairs] / losses[pairs]
+
+    moves = leads[pairs] / losses_per_unit[pairs]
     return float(moves.min()), int(pairs[moves.argmin()])
