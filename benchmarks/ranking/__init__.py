@@ -17,14 +17,14 @@ from uuid import UUID
 
 import numpy as np
 
-from benchmarks.ranking.engines import ENGINES, Ask, table
-from benchmarks.ranking.generating import segment
-from benchmarks.ranking.plotting import plot
-from benchmarks.ranking.workloads import EVERYTHING, SIX, THREE, WORKLOADS, Workload
+from benchmarks.ranking.catalog_generator import generate_segment
+from benchmarks.ranking.cost_plot import TimesByEngine, plot_costs
+from benchmarks.ranking.engines import ENGINES, Ask, to_arrow
+from benchmarks.ranking.workloads import FULL_ORDER, SIX_CRITERIA, THREE_CRITERIA, WORKLOADS, Workload
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
@@ -50,38 +50,55 @@ LIMITS: Final = {
 }
 """What must not be exceeded at ten million records; growth is reported if both sizes are measured in one run."""
 _LARGEST_FULL_ORDER: Final = 1_000_000  # W4 asks for all rows in order, up to this size
-_NO_SUBSTRING: Final = "substring without a match"
+_LEAF_WORDS: Final = 16
+_FRESH_ROWS: Final = 10_000
+_SUBSTRING_WITHOUT_MATCH: Final = "substring without a match"
 _PLOT: Final = Path("docs/pictures/ranking.svg")
-_STORED_FIGURES: Final = Path("var/benchmarks/ranking.json")
-Figures = dict[str, dict[str, float]]
+_STORED_TIMES: Final = Path("var/benchmarks/ranking.json")
+
+Measurements = dict[str, float]
+"""By name, what was measured once for a size, such as seconds, bytes or ratios."""
 
 
 def median_ms(action: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Return the median wall time of an action in milliseconds, after one run that does not count."""
     action()
-    times = []
+
+    seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
         action()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times) * 1000
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds) * 1000
+
+
+def once_ms(view: View, workload: Workload) -> float:
+    """Return the wall time that a single answer of the index takes, in milliseconds."""
+    start = time.perf_counter()
+    answer(view, workload)
+    return (time.perf_counter() - start) * 1000
 
 
 def answer(view: View, workload: Workload) -> Ints:
     """Return the ids with which the index answers a workload."""
     if workload.weights is None:
-        window = view.sort(workload.query, workload.sort, descending=True, skip=0, limit=workload.limit)
-        return view.ids(window.positions)
-    return view.ids(view.rank(workload.query, workload.weights, skip=0, limit=workload.limit).positions)
+        page = view.sort(workload.query, workload.sort_column, descending=True, skip=0, limit=workload.limit)
+        return view.ids(page.positions)
+
+    ranking = view.rank(workload.query, workload.weights, skip=0, limit=workload.limit)
+    return view.ids(ranking.positions)
 
 
 def measure_touchstone(view: View, workloads: tuple[Workload, ...]) -> dict[str, float]:
-    """Return what each workload costs the index."""
+    """Return the median time that the index needs for each workload, in milliseconds."""
     return {workload.name: median_ms(lambda workload=workload: answer(view, workload)) for workload in workloads}
 
 
 def measure_engine(ask: Ask, view: View, workloads: tuple[Workload, ...]) -> dict[str, float]:
-    """Return what each workload costs an engine; print a warning if its answer differs from the index's."""
+    """Return the median time that an engine needs for each workload, in milliseconds.
+
+    A warning is printed if the engine returns other ids than the index, or in another order.
+    """
     times = {}
     for workload in workloads:
         if list(ask(workload)) != answer(view, workload).tolist():
@@ -90,57 +107,54 @@ def measure_engine(ask: Ask, view: View, workloads: tuple[Workload, ...]) -> dic
     return times
 
 
-def build_catalog(size: int, folder: Path) -> tuple[Catalog, Any, dict[str, float]]:
-    """Return an indexed catalog, the same records as an Arrow table, and what building them took."""
-    records = segment(size)
-    data = table(records)
+def build_catalog(size: int, folder: Path) -> tuple[Catalog, Any, Measurements]:
+    """Return an indexed catalog, the same records as an Arrow table, and what it took to build and open the index."""
+    segment = generate_segment(size)
+    table = to_arrow(segment)
 
     start = time.perf_counter()
-    index = CatalogIndex(build_columns(records, 16))
-    facts = {"built in s": time.perf_counter() - start}
-    del records
+    index = CatalogIndex(build_columns(segment, _LEAF_WORDS))
+    measurements = {"built in s": time.perf_counter() - start}
+    del segment
 
-    save_index(folder / "index", index, 1)
-    facts["bytes a record"] = (folder / "index").stat().st_size / size
+    snapshot = folder / "index"
+    save_index(snapshot, index, version=1)
+    measurements["bytes a record"] = snapshot.stat().st_size / size
     start = time.perf_counter()
-    load_index(folder / "index")
-    facts["opened from snapshot in s"] = time.perf_counter() - start
+    load_index(snapshot)
+    measurements["opened from snapshot in s"] = time.perf_counter() - start
 
     catalog = Catalog.from_index(index)
     start = time.perf_counter()
     answer(catalog.view, WORKLOADS[0])
-    facts["first question in s"] = time.perf_counter() - start
-    return catalog, data, facts
+    measurements["first question in s"] = time.perf_counter() - start
+    return catalog, table, measurements
 
 
-def measure_tail(catalog: Catalog) -> dict[str, float]:
-    """Add ten thousand fresh records beside the index and return what they add to the first two workloads."""
+def measure_tail(catalog: Catalog) -> Measurements:
+    """Add ten thousand fresh records beside the index, and return how much slower they make the first two workloads."""
     view_without_tail = catalog.view
     rng = np.random.default_rng(3)
-    fresh_rows = [_fresh_row(10**9 + number, rng) for number in range(10_000)]
+    fresh_rows = [_fresh_row(10**9 + number, rng) for number in range(_FRESH_ROWS)]
 
     start = time.perf_counter()
     catalog.apply(upserts=fresh_rows[:1], deleted=())
-    facts = {"one insert, ms": (time.perf_counter() - start) * 1000}
+    measurements = {"one insert, ms": (time.perf_counter() - start) * 1000}
 
     catalog.apply(upserts=fresh_rows, deleted=())
     for workload in WORKLOADS[:2]:
         # The two views are measured in turns, so that a busy moment of the machine affects both.
         pairs = [(once_ms(view_without_tail, workload), once_ms(catalog.view, workload)) for _ in range(PAIRS)]
         without_tail, with_tail = (statistics.median(times) for times in zip(*pairs, strict=True))
-        facts[f"{workload.name[:2]} with 10 000 fresh records, ms"] = with_tail
-        facts[f"{workload.name[:2]} with 10 000 fresh records against none"] = with_tail / without_tail
-    return facts
 
-
-def once_ms(view: View, workload: Workload) -> float:
-    """Return the wall time of one answer, in milliseconds."""
-    start = time.perf_counter()
-    answer(view, workload)
-    return (time.perf_counter() - start) * 1000
+        short_name = workload.name[:2]
+        measurements[f"{short_name} with 10 000 fresh records, ms"] = with_tail
+        measurements[f"{short_name} with 10 000 fresh records against none"] = with_tail / without_tail
+    return measurements
 
 
 def _fresh_row(id_: int, rng: np.random.Generator) -> CatalogRow:
+    """Return a record with random facts, of which most are not known."""
     return CatalogRow(
         id=id_,
         dataset_id=UUID(int=id_),
@@ -151,127 +165,164 @@ def _fresh_row(id_: int, rng: np.random.Generator) -> CatalogRow:
     )
 
 
-def measure_memory_floor(data: Any) -> dict[str, float]:
-    """Return the time of one pass over the float32 columns that the first two workloads need, the least for a scan."""
-    columns = {name: data[f"c_{name}"].to_numpy().astype(np.float32) for name in {*THREE, *SIX}}
+def measure_memory_floor(table: Any) -> dict[str, float]:
+    """Return the time of one pass over the float32 columns that the first two workloads need, in milliseconds.
+
+    No engine that scans all records can be faster than that.
+    """
+    names = {*THREE_CRITERIA, *SIX_CRITERIA}
+    columns = {name: table[f"c_{name}"].to_numpy().astype(np.float32) for name in names}
     return {
-        "W1 top 20": median_ms(lambda: [columns[name].max() for name in THREE]),
-        "W2 filters, top 20": median_ms(lambda: [columns[name].max() for name in SIX]),
+        "W1 top 20": median_ms(lambda: [columns[name].max() for name in THREE_CRITERIA]),
+        "W2 filters, top 20": median_ms(lambda: [columns[name].max() for name in SIX_CRITERIA]),
     }
 
 
 def random_weightings() -> list[Workload]:
-    """Return workloads with 24 random weightings of all twelve criteria."""
+    """Return rankings by 24 random sets of weights for all twelve criteria."""
     rng = np.random.default_rng(5)
-    weightings = [dict(zip(CRITERION_NAMES, rng.random(12).tolist(), strict=True)) for _ in range(24)]
-    return [Workload("the slowest of 24 weightings", (), "1 = 1", weights) for weights in weightings]
+    weight_sets = [dict(zip(CRITERION_NAMES, rng.random(12).tolist(), strict=True)) for _ in range(24)]
+    return [Workload("the slowest of 24 weightings", (), "1 = 1", weights) for weights in weight_sets]
 
 
-def measure_hostile_queries(view: View) -> dict[str, float]:
-    """Return what random weightings cost, and a substring for which every name must be read."""
-    times = [median_ms(lambda workload=workload: answer(view, workload), 5) for workload in random_weightings()]
-    without_trigram = (Contains("dataset_name", "zq"),)
+def measure_hostile_queries(view: View) -> Measurements:
+    """Return the cost of the least favourable questions: random weights, and a substring too short for signatures."""
+    times = [median_ms(lambda workload=workload: answer(view, workload), repeats=5) for workload in random_weightings()]
+
+    too_short_for_signatures = (Contains("dataset_name", "zq"),)
     return {
         "24 weightings, median ms": statistics.median(times),
         "24 weightings, worst ms": max(times),
-        "every name looked at, ms": median_ms(lambda: view.rank(without_trigram, THREE, skip=0, limit=20), 3),
+        "every name looked at, ms": median_ms(
+            lambda: view.rank(too_short_for_signatures, THREE_CRITERIA, skip=0, limit=20), repeats=3
+        ),
     }
 
 
-def measure_size(size: int) -> tuple[Figures, dict[str, float]]:
-    """Measure all engines at one size."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        catalog, data, facts = build_catalog(size, folder)
-        slowest = max(random_weightings(), key=lambda workload: median_ms(lambda: answer(catalog.view, workload), 5))
-        full_order = (EVERYTHING,) if size <= _LARGEST_FULL_ORDER else ()
+def measure_size(size: int) -> tuple[TimesByEngine, Measurements]:
+    """Measure Touchstone and all other engines over a catalog of one size."""
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
+        catalog, table, measurements = build_catalog(size, folder)
+        view = catalog.view
+
+        slowest = max(random_weightings(), key=lambda workload: median_ms(lambda: answer(view, workload), repeats=5))
+        full_order = (FULL_ORDER,) if size <= _LARGEST_FULL_ORDER else ()
         workloads = (*WORKLOADS, slowest, *full_order)
 
-        figures = {
-            "Touchstone": measure_touchstone(catalog.view, workloads),
-            "memory floor": measure_memory_floor(data),
+        times = {
+            "Touchstone": measure_touchstone(view, workloads),
+            "memory floor": measure_memory_floor(table),
         }
         for engine, open_engine in ENGINES.items():
-            with open_engine(data, folder) as ask:
-                figures[engine] = measure_engine(ask, catalog.view, workloads)
+            with open_engine(table, folder) as ask:
+                times[engine] = measure_engine(ask, view, workloads)
             gc.collect()
-            _print_times(engine, figures[engine])
+            _print_times(engine, times[engine])
 
-        facts |= measure_hostile_queries(catalog.view)
-        facts |= measure_tail(catalog)
-        facts |= limited_ratios(figures, facts)
-    return figures, facts
+        measurements |= measure_hostile_queries(view)
+        measurements |= measure_tail(catalog)  # changes the catalog, and therefore comes last
+        measurements |= limited_ratios(times, measurements)
+    return times, measurements
 
 
-def limited_ratios(figures: Figures, facts: dict[str, float]) -> dict[str, float]:
-    """Return the ratios that the limits are about, within one size."""
-    times, floor = figures["Touchstone"], figures["memory floor"]
+def limited_ratios(times: TimesByEngine, measurements: Measurements) -> Measurements:
+    """Return the ratios within one size that LIMITS is about."""
+    touchstone, memory_floor = times["Touchstone"], times["memory floor"]
     ratios = {
-        f"{workload[:2]} against one pass over the float32 columns": times[workload] / floor[workload]
-        for workload in floor
+        f"{workload[:2]} against one pass over the float32 columns": touchstone[workload] / memory_floor[workload]
+        for workload in memory_floor
     }
-    every_name = facts["every name looked at, ms"]
-    ratios["substring without a match against looking at every name"] = times[_NO_SUBSTRING] / every_name
-    ratios["opening the snapshot against building"] = facts["opened from snapshot in s"] / facts["built in s"]
+
+    every_name = measurements["every name looked at, ms"]
+    ratios["substring without a match against looking at every name"] = (
+        touchstone[_SUBSTRING_WITHOUT_MATCH] / every_name
+    )
+    ratios["opening the snapshot against building"] = (
+        measurements["opened from snapshot in s"] / measurements["built in s"]
+    )
     return ratios
 
 
-def growth(smaller: Figures, larger: Figures) -> dict[str, float]:
-    """Return how much more the first two workloads cost for ten times as many records."""
-    return {
-        f"growth of {workload.name[:2]} from a tenth of the records": larger["Touchstone"][workload.name]
-        / smaller["Touchstone"][workload.name]
-        for workload in WORKLOADS[:2]
-    }
+def growth(smaller: TimesByEngine, larger: TimesByEngine) -> Measurements:
+    """Return how much more the first two workloads cost Touchstone for ten times as many records."""
+    ratios = {}
+    for workload in WORKLOADS[:2]:
+        name = f"growth of {workload.name[:2]} from a tenth of the records"
+        ratios[name] = larger["Touchstone"][workload.name] / smaller["Touchstone"][workload.name]
+    return ratios
 
 
 def _print_times(engine: str, times: dict[str, float]) -> None:
-    print(f"  {engine}: " + ", ".join(f"{name[:2]} {value:.2f}" for name, value in times.items()), flush=True)
+    """Print the times of one engine as soon as they are known, because a run takes long."""
+    print(
+        f"  {engine}: " + ", ".join(f"{name[:2]} {milliseconds:.2f}" for name, milliseconds in times.items()),
+        flush=True,
+    )
 
 
-def print_report(size: int, figures: Figures, facts: dict[str, float]) -> None:
-    """Print the tables of one size, in Markdown."""
-    names = list(figures)
+def print_report(size: int, times: TimesByEngine, measurements: Measurements) -> None:
+    """Print the tables of one size, in Markdown, with a verdict on each target and limit."""
     print(f"\n## {size:,} records, median ms\n")
-    print("| question | " + " | ".join(names) + " | best engine ÷ Touchstone | wanted at ten million (W4: a million) |")
-    print("|---|" + "---:|" * (len(names) + 1) + "---|")
-    for workload, time_ms in figures["Touchstone"].items():
-        cells = [f"{figures[name][workload]:.3f}" if workload in figures[name] else "" for name in names]
-        best = min(times[workload] for name, times in figures.items() if name in ENGINES)
-        target = TARGETS.get(workload[:2], 1.0)
-        is_judged = size == (_LARGEST_FULL_ORDER if workload == EVERYTHING.name else _JUDGED_SIZE)
-        verdict = f"≥ {target:g}{_verdict(best / time_ms >= target) if is_judged else ''}"
-        print(f"| {workload} | " + " | ".join(cells) + f" | {best / time_ms:.1f} | {verdict} |")
+    print(f"| question | {' | '.join(times)} | best engine ÷ Touchstone | wanted at ten million (W4: a million) |")
+    print("|---|" + "---:|" * (len(times) + 1) + "---|")
+    for workload in times["Touchstone"]:
+        print(_workload_row(size, workload, times))
 
     print("\n| | reached | wanted at ten million |\n|---|---:|---|")
-    for name, value in facts.items():
-        limit = LIMITS.get(name)
-        verdict = f"≤ {limit:g}{_verdict(value <= limit) if size == _JUDGED_SIZE else ''}" if limit else ""
-        print(f"| {name} | {value:.3g} | {verdict} |", flush=True)
+    for name, value in measurements.items():
+        print(f"| {name} | {value:.3g} | {_limit_cell(size, name, value)} |", flush=True)
+
+
+def _workload_row(size: int, workload: str, times: TimesByEngine) -> str:
+    """Return the row of a table with the times of one workload; an engine that does not answer it has an empty cell."""
+    cells = [f"{engine_times[workload]:.3f}" if workload in engine_times else "" for engine_times in times.values()]
+
+    best_engine = min(engine_times[workload] for engine, engine_times in times.items() if engine in ENGINES)
+    speedup = best_engine / times["Touchstone"][workload]
+    target = TARGETS.get(workload[:2], 1.0)
+
+    judged_size = _LARGEST_FULL_ORDER if workload == FULL_ORDER.name else _JUDGED_SIZE
+    verdict = _verdict(speedup >= target) if size == judged_size else ""
+    return f"| {workload} | {' | '.join(cells)} | {speedup:.1f} | ≥ {target:g}{verdict} |"
+
+
+def _limit_cell(size: int, name: str, value: float) -> str:
+    """Return the limit of a measurement with a verdict at the size that limits are about; empty without a limit."""
+    limit = LIMITS.get(name)
+    if limit is None:
+        return ""
+    verdict = _verdict(value <= limit) if size == _JUDGED_SIZE else ""
+    return f"≤ {limit:g}{verdict}"
 
 
 def _verdict(is_reached: bool) -> str:
+    """Return the end of a table cell that says whether a target or a limit is met."""
     return ", pass" if is_reached else ", missed"
 
 
 def main() -> None:
-    """Measure the sizes given as arguments, or the usual ones."""
+    """Measure the sizes given as arguments, by default SIZES, print the tables, and renew the plot."""
     sizes = [int(float(size)) for size in sys.argv[1:]] or list(SIZES)
-    figures_by_size: dict[int, Figures] = {}
+
+    times_by_size: dict[int, TimesByEngine] = {}
     for size in sizes:
-        figures, facts = measure_size(size)
-        figures_by_size[size] = figures
-        if size // 10 in figures_by_size:
-            facts |= growth(figures_by_size[size // 10], figures)
-        print_report(size, figures, facts)
-        _store_figures(size, figures)
+        times, measurements = measure_size(size)
+        times_by_size[size] = times
+        if size // 10 in times_by_size:
+            measurements |= growth(times_by_size[size // 10], times)
+        print_report(size, times, measurements)
+        _store_times(size, times)
 
-    plot({int(size): figures for size, figures in json.loads(_STORED_FIGURES.read_text()).items()}, _PLOT)
+    stored_times = json.loads(_STORED_TIMES.read_text())
+    plot_costs({int(size): times for size, times in stored_times.items()}, _PLOT)
 
 
-def _store_figures(size: int, figures: Figures) -> None:
-    """Store the figures of one size beside those of earlier runs, so that sizes can be measured one at a time."""
-    _STORED_FIGURES.parent.mkdir(parents=True, exist_ok=True)
-    stored = json.loads(_STORED_FIGURES.read_text()) if _STORED_FIGURES.exists() else {}
-    stored[str(size)] = figures
-    _STORED_FIGURES.write_text(json.dumps(dict(sorted(stored.items(), key=lambda entry: int(entry[0])))))
+def _store_times(size: int, times: TimesByEngine) -> None:
+    """Store the times of one size beside those of earlier runs, so that sizes can be measured one at a time."""
+    _STORED_TIMES.parent.mkdir(parents=True, exist_ok=True)
+    stored_times = json.loads(_STORED_TIMES.read_text()) if _STORED_TIMES.exists() else {}
+    stored_times[str(size)] = times
+
+    by_size = dict(sorted(stored_times.items(), key=lambda entry: int(entry[0])))
+    _STORED_TIMES.write_text(json.dumps(by_size))

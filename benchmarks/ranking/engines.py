@@ -19,172 +19,204 @@ import psycopg
 import pyarrow as pa
 from chdb import session
 
-from benchmarks.ranking.generating import DOMAINS
-from benchmarks.ranking.workloads import Workload
+from benchmarks.ranking.catalog_generator import DOMAINS
+from benchmarks.ranking.workloads import Weights, Workload
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import CRITERION_NAMES
 
-Answer = Sequence[int]
-Ask = Callable[[Workload], Answer]
+_INDEXED_COLUMNS: Final = ("year", "citations", "c_ethical_score")
+Ids = Sequence[int]
+Ask = Callable[[Workload], Ids]
+"""Asks an engine a question and returns the ids of the records, in order."""
 
 
-def table(segment: Segment) -> pa.Table:
-    """Return the records as an Arrow table."""
-    columns = {"id": segment.columns["id"], "name": _names(segment), "domains": _domains(segment)}
+def to_arrow(segment: Segment) -> pa.Table:
+    """Return the records as an Arrow table with the columns that the questions need."""
+    columns = {"id": segment.columns["id"], "name": _folded_names(segment), "domains": _domain_bits(segment)}
     for name in ("year", "instances_number", "citations"):
         values = segment.columns[name]
         columns[name] = pa.array(np.nan_to_num(values).astype(np.int64), mask=np.isnan(values))
-    return pa.table(columns | {f"c_{name}": segment.criteria[name] for name in CRITERION_NAMES})
+
+    criteria = {f"c_{name}": segment.criteria[name] for name in CRITERION_NAMES}
+    return pa.table(columns | criteria)
 
 
-def _names(segment: Segment) -> pa.Array:
-    folded = pa.array(segment.vocabularies["dataset_name"].folded, pa.string())
-    return folded.take(pa.array(segment.columns["dataset_name"]))
+def _folded_names(segment: Segment) -> pa.Array:
+    """Return the name of each record without case and accents."""
+    distinct_names = pa.array(segment.vocabularies["dataset_name"].folded, pa.string())
+    return distinct_names.take(pa.array(segment.columns["dataset_name"]))
 
 
-def _domains(segment: Segment) -> np.ndarray[Any, Any]:
-    words = segment.vocabularies["domain"].values
-    bits = [sum(1 << DOMAINS.index(word) for word in set(value or ())) for value in words]
-    return np.array(bits, np.int64)[segment.columns["domain"]]
+def _domain_bits(segment: Segment) -> np.ndarray[Any, Any]:
+    """Return the domains of each record as an integer with one bit for each of DOMAINS."""
+    word_lists = segment.vocabularies["domain"].values
+    bits_by_code = [sum(1 << DOMAINS.index(word) for word in set(words or ())) for words in word_lists]
+    return np.array(bits_by_code, np.int64)[segment.columns["domain"]]
 
 
-def sql(workload: Workload) -> str:
-    """Return the workload in SQL; a list brings the total count along as a window over the matches."""
+def to_sql(workload: Workload) -> str:
+    """Return the question in SQL over the table `t`; a list brings the number of all matches along as a column."""
+    conditions = workload.sql_conditions
     limit = "" if workload.limit is None else f" LIMIT {workload.limit}"
+
     if workload.weights is None:
-        order = f"{workload.sort} DESC NULLS LAST, id"
-        count = f"(SELECT count(*) FROM t WHERE {workload.conditions})"
-        return f"SELECT id, {count} FROM t WHERE {workload.conditions} ORDER BY {order}{limit}"
-    return f"SELECT id, {workload.score()} AS s FROM t WHERE {workload.conditions} ORDER BY s DESC, name, id{limit}"
+        order = f"{workload.sort_column} DESC NULLS LAST, id"
+        total_count = f"(SELECT count(*) FROM t WHERE {conditions})"
+        return f"SELECT id, {total_count} FROM t WHERE {conditions} ORDER BY {order}{limit}"
+
+    return f"SELECT id, {workload.sql_score()} AS s FROM t WHERE {conditions} ORDER BY s DESC, name, id{limit}"
 
 
 @contextmanager
-def duckdb_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
-    """DuckDB in memory."""
+def duckdb_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
+    """Run DuckDB in memory."""
     with closing(duckdb.connect()) as connection:
-        connection.register("records", data)
+        connection.register("records", table)
         connection.execute("SET enable_progress_bar = false")
         connection.execute("CREATE TABLE t AS SELECT * FROM records")
-        yield lambda workload: connection.execute(sql(workload)).fetchnumpy()["id"]
+        yield lambda workload: connection.execute(to_sql(workload)).fetchnumpy()["id"]
 
 
 @contextmanager
-def polars_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
-    """Polars, its streaming engine, as written by hand in its own expressions."""
-    frame = pl.from_arrow(data).lazy()
+def polars_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
+    """Run Polars' streaming engine, asked in expressions of its own instead of SQL."""
+    records = pl.from_arrow(table).lazy()
 
-    def ask(workload: Workload) -> Answer:
-        matching = frame.filter(*_polars_conditions(workload))
+    def ask(workload: Workload) -> Ids:
+        matches = records.filter(*_polars_conditions(workload))
+
         if workload.weights is None:
-            by, descending = [pl.col(workload.sort), pl.col("id")], [True, False]
-            counted = matching.select(pl.len()).collect(engine="streaming")
-            assert counted.height == 1
+            sort_columns, descending = [workload.sort_column, "id"], [True, False]
+            total_count = matches.select(pl.len()).collect(engine="streaming")
+            assert total_count.height == 1
         else:
-            total = sum(workload.weights.values())
-            score = (
-                sum((pl.col(f"c_{name}") * weight for name, weight in workload.weights.items()), pl.lit(0.0)) / total
-            )
-            matching = matching.with_columns(score.alias("s"))
-            by, descending = [pl.col("s"), pl.col("name"), pl.col("id")], [True, False, False]
-        ordered = matching.sort(by, descending=descending, nulls_last=True).select("id")
+            matches = matches.with_columns(_polars_score(workload.weights).alias("s"))
+            sort_columns, descending = ["s", "name", "id"], [True, False, False]
+
+        ids = matches.sort(sort_columns, descending=descending, nulls_last=True).select("id")
         if workload.limit is not None:
-            ordered = ordered.head(workload.limit)
-        return ordered.collect(engine="streaming")["id"].to_numpy()
+            ids = ids.head(workload.limit)
+        return ids.collect(engine="streaming")["id"].to_numpy()
 
     yield ask
 
 
-def _polars_conditions(workload: Workload) -> list[Any]:
-    conditions = [pl.lit(value=True)]
-    for part in workload.conditions.split(" AND "):
-        left, operator, right = part.rsplit(" ", 2)
-        if left.startswith("(domains"):
-            conditions.append((pl.col("domains") & int(left.strip("()").split(" & ")[1])) != 0)
+def _polars_score(weights: Weights) -> pl.Expr:
+    """Return the score of a ranking as a Polars expression."""
+    terms = [pl.col(f"c_{name}") * weight for name, weight in weights.items()]
+    return sum(terms, pl.lit(0.0)) / sum(weights.values())
+
+
+def _polars_conditions(workload: Workload) -> list[pl.Expr]:
+    """Return the SQL conditions of a workload, of which there are only a few forms, as Polars expressions."""
+    expressions = [pl.lit(value=True)]
+    for condition in workload.sql_conditions.split(" AND "):
+        left, operator, right = condition.rsplit(" ", 2)
+
+        if left.startswith("(domains"):  # (domains & BITS) <> 0
+            _, bits = left.strip("()").split(" & ")
+            expressions.append((pl.col("domains") & int(bits)) != 0)
         elif operator == "LIKE":
-            conditions.append(pl.col("name").str.contains(right.strip("'%"), literal=True))
+            substring = right.strip("'%")
+            expressions.append(pl.col("name").str.contains(substring, literal=True))
         elif operator == ">=":
-            conditions.append(pl.col(left) >= float(right))
-    return conditions
+            expressions.append(pl.col(left) >= float(right))
+    return expressions
 
 
 @contextmanager
-def datafusion_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
-    """DataFusion over the Arrow batches in memory."""
+def datafusion_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
+    """Run DataFusion over the Arrow batches in memory."""
     context = datafusion.SessionContext()
-    context.register_record_batches("t", [data.to_batches(max_chunksize=65_536)])
-    yield lambda workload: context.sql(sql(workload)).to_arrow_table()["id"].to_numpy()
+    context.register_record_batches("t", [table.to_batches(max_chunksize=65_536)])
+    yield lambda workload: context.sql(to_sql(workload)).to_arrow_table()["id"].to_numpy()
 
 
 @contextmanager
-def chdb_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
-    """ClickHouse in process, its Memory engine."""
+def chdb_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
+    """Run ClickHouse in this process, with its Memory table engine."""
     with closing(session.Session(str(folder / "chdb"))) as clickhouse:
-        chdb_input = data  # noqa: F841 (the name that Python() finds)
+        chdb_input = table  # noqa: F841 (the name that Python() finds)
         clickhouse.query("CREATE DATABASE IF NOT EXISTS b")
         clickhouse.query("CREATE TABLE b.t ENGINE = Memory AS SELECT * FROM Python(chdb_input)")
 
-        def ask(workload: Workload) -> Answer:
-            text = sql(workload).replace("FROM t", "FROM b.t").replace("domains & ", "bitAnd(domains, ")
-            text = text.replace(") <> 0", ")) <> 0") if "bitAnd" in text else text
-            raw = clickhouse.query(text, "Arrow").bytes()
-            return pa.ipc.open_file(pa.BufferReader(raw)).read_all()["id"].to_numpy()
+        def ask(workload: Workload) -> Ids:
+            # ClickHouse has a function where the other engines have the operator `&`.
+            sql = to_sql(workload).replace("FROM t", "FROM b.t").replace("domains & ", "bitAnd(domains, ")
+            if "bitAnd" in sql:
+                sql = sql.replace(") <> 0", ")) <> 0")
+
+            arrow_file = clickhouse.query(sql, "Arrow").bytes()
+            return pa.ipc.open_file(pa.BufferReader(arrow_file)).read_all()["id"].to_numpy()
 
         yield ask
 
 
 @contextmanager
-def sqlite_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
-    """SQLite in memory, with indexes on what is filtered and sorted."""
+def sqlite_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
+    """Run SQLite in memory, with indexes on what is filtered and sorted."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(f"CREATE TABLE t ({', '.join(data.column_names)})")
-        rows = (row for batch in data.to_batches(50_000) for row in zip(*batch.to_pydict().values(), strict=True))
-        connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * data.num_columns)})", rows)
-        for column in ("year", "citations", "c_ethical_score"):
+        connection.execute(f"CREATE TABLE t ({', '.join(table.column_names)})")
+        placeholders = ", ".join("?" * table.num_columns)
+        connection.executemany(f"INSERT INTO t VALUES ({placeholders})", _rows_of(table))
+        for column in _INDEXED_COLUMNS:
             connection.execute(f"CREATE INDEX {column}_index ON t ({column})")
-        yield lambda workload: [row[0] for row in connection.execute(sql(workload))]
+
+        yield lambda workload: [row[0] for row in connection.execute(to_sql(workload))]
 
 
 @contextmanager
-def postgresql_engine(data: pa.Table, folder: Path) -> Iterator[Ask]:
-    """PostgreSQL in a private cluster on a unix socket, with indexes on what is filtered and sorted."""
-    with _cluster(folder / "pg") as socket, psycopg.connect(host=str(socket), user="postgres", autocommit=True) as link:
+def postgresql_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
+    """Run PostgreSQL in a private cluster on a unix socket, with indexes on what is filtered and sorted."""
+    with (
+        _postgresql_cluster(folder / "pg") as socket,
+        psycopg.connect(host=str(socket), user="postgres", autocommit=True) as connection,
+    ):
         types = {"id": "bigint", "name": 'text COLLATE "C"', "domains": "bigint"}
         types |= dict.fromkeys(("year", "instances_number", "citations"), "bigint")
-        columns = [f"{name} {types.get(name, 'float8')}" for name in data.column_names]
-        link.execute(f"CREATE TABLE t ({', '.join(columns)})")
-        with link.cursor().copy("COPY t FROM STDIN") as copy:
-            for batch in data.to_batches(50_000):
-                for row in zip(*batch.to_pydict().values(), strict=True):
-                    copy.write_row(row)
-        for column in ("year", "citations", "c_ethical_score"):
-            link.execute(f"CREATE INDEX ON t ({column})")
-        link.execute("VACUUM ANALYZE t")
-        yield lambda workload: [row[0] for row in link.execute(sql(workload))]
+        columns = [f"{name} {types.get(name, 'float8')}" for name in table.column_names]
+        connection.execute(f"CREATE TABLE t ({', '.join(columns)})")
+
+        with connection.cursor().copy("COPY t FROM STDIN") as copy:
+            for row in _rows_of(table):
+                copy.write_row(row)
+        for column in _INDEXED_COLUMNS:
+            connection.execute(f"CREATE INDEX ON t ({column})")
+        connection.execute("VACUUM ANALYZE t")
+
+        yield lambda workload: [row[0] for row in connection.execute(to_sql(workload))]
+
+
+def _rows_of(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the records of a table as tuples, converting only a part of them at a time."""
+    for batch in table.to_batches(50_000):
+        yield from zip(*batch.to_pydict().values(), strict=True)
 
 
 @contextmanager
-def _cluster(folder: Path) -> Iterator[Path]:
-    """Run a private PostgreSQL cluster, as the user `postgres` if we are root, and stop it at the end."""
+def _postgresql_cluster(folder: Path) -> Iterator[Path]:
+    """Run a private PostgreSQL cluster, yield the folder of its unix socket, and stop the cluster at the end.
+
+    PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
+    """
     binaries = Path(subprocess.check_output(["pg_config", "--bindir"], text=True).strip())
     folder.mkdir()
     user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
     if user:
         subprocess.run(["chown", "postgres", folder], check=True)
         folder.parent.chmod(0o755)
+
     data_folder = folder / "data"
-    subprocess.run(
-        [binaries / "initdb", "-D", data_folder, "-A", "trust", "-U", "postgres"],
-        check=True,
-        capture_output=True,
-        **user,
-    )
+    initdb = [binaries / "initdb", "-D", data_folder, "-A", "trust", "-U", "postgres"]
+    subprocess.run(initdb, check=True, capture_output=True, **user)
+
     options = f"-c listen_addresses= -c unix_socket_directories={folder} -c shared_buffers=2GB -c work_mem=256MB"
-    control = [binaries / "pg_ctl", "-D", data_folder, "-l", folder / "log", "-w"]
-    subprocess.run([*control, "-o", options, "start"], check=True, capture_output=True, **user)
+    pg_ctl = [binaries / "pg_ctl", "-D", data_folder, "-l", folder / "log", "-w"]
+    subprocess.run([*pg_ctl, "-o", options, "start"], check=True, capture_output=True, **user)
     try:
         yield folder
     finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], check=True, capture_output=True, **user)
+        subprocess.run([*pg_ctl, "-m", "immediate", "stop"], check=True, capture_output=True, **user)
 
 
 ENGINES: Final = {

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.ranking.generating import DOMAINS
+from benchmarks.ranking.catalog_generator import DOMAINS
 from touchstone.ranking.query.predicates import AnyWord, Contains, Query, Range
 
 Weights = Mapping[str, float]
-THREE: Final = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
-SIX: Final = {
+THREE_CRITERIA: Final = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
+SIX_CRITERIA: Final = {
     "ethical_score": 0.3,
     "technical_score": 0.2,
     "popularity_score": 0.1,
@@ -21,27 +21,34 @@ SIX: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A question: `weights` for a ranking, else the column that a list is sorted by, decreasing, with its count.
+    """A question that every engine answers: a ranking, or a sorted list with the number of all matches.
 
-    `conditions`: the same as `query`, as SQL over the columns that every engine is given ready-made: criteria, numbers,
-    folded names, and the domains as bits of one integer.
+    Attributes:
+        name: What the tables call it.
+        query: The filters as predicates.
+        sql_conditions: The same filters as SQL over the columns that every engine is given ready-made: criteria,
+            numbers, folded names, and the domains as bits of one integer.
+        weights: The weights of a ranking; None for a list.
+        sort_column: The column by which a list is sorted, in descending order.
+        limit: The length of the page; None for all records.
     """
 
     name: str
     query: Query
-    conditions: str
+    sql_conditions: str
     weights: Weights | None = None
-    sort: str = ""
+    sort_column: str = ""
     limit: int | None = 20
 
-    def score(self) -> str:
-        """Return the score in SQL."""
-        total = sum((self.weights or {}).values())
-        added = " + ".join(f"{weight!r} * c_{name}" for name, weight in (self.weights or {}).items())
-        return f"({added}) / {total!r}"
+    def sql_score(self) -> str:
+        """Return the score of a ranking as an SQL expression over the columns of criteria."""
+        weights = self.weights or {}
+        weighted_sum = " + ".join(f"{weight!r} * c_{name}" for name, weight in weights.items())
+        return f"({weighted_sum}) / {sum(weights.values())!r}"
 
 
-def _bits(*domains: str) -> int:
+def _domain_bits(*domains: str) -> int:
+    """Return an integer in which the bits of some domains are set."""
     return sum(1 << DOMAINS.index(domain) for domain in domains)
 
 
@@ -51,30 +58,36 @@ _FILTERS: Final = (
     Range("instances_number", low=1000),
     Range("ethical_score", low=0.4),
 )
-_SQL: Final = (
-    f"(domains & {_bits('health', 'finance')}) <> 0 AND year >= 2015 AND instances_number >= 1000 "
+_FILTERS_IN_SQL: Final = (
+    f"(domains & {_domain_bits('health', 'finance')}) <> 0 AND year >= 2015 AND instances_number >= 1000 "
     "AND c_ethical_score >= 0.399999999"
 )
-_NEVER: Final = "xylophone"
+_EVERY_RECORD: Final = "1 = 1"
+_WORD_IN_NO_NAME: Final = "xylophone"
 
 WORKLOADS: Final = (
-    Workload("W1 top 20", (), "1 = 1", THREE),
-    Workload("W2 filters, top 20", _FILTERS, _SQL, SIX),
+    Workload("W1 top 20", (), _EVERY_RECORD, THREE_CRITERIA),
+    Workload("W2 filters, top 20", _FILTERS, _FILTERS_IN_SQL, SIX_CRITERIA),
     Workload(
         "W3 filters and substring",
         (*_FILTERS, Contains("dataset_name", "survey")),
-        f"{_SQL} AND name LIKE '%survey%'",
-        SIX,
+        f"{_FILTERS_IN_SQL} AND name LIKE '%survey%'",
+        SIX_CRITERIA,
     ),
-    Workload("W5 list, page, count", _FILTERS, _SQL, sort="citations", limit=12),
-    Workload("one criterion (massive ties)", (), "1 = 1", {"transparency": 1.0}),
-    Workload("year alone (massive ties)", (), "1 = 1", {"year": 1.0}),
-    Workload("nothing matches", (*_FILTERS, Range("citations", low=10**9)), f"{_SQL} AND citations >= 1000000000", SIX),
+    Workload("W5 list, page, count", _FILTERS, _FILTERS_IN_SQL, sort_column="citations", limit=12),
+    Workload("one criterion (massive ties)", (), _EVERY_RECORD, {"transparency": 1.0}),
+    Workload("year alone (massive ties)", (), _EVERY_RECORD, {"year": 1.0}),
+    Workload(
+        "nothing matches",
+        (*_FILTERS, Range("citations", low=10**9)),
+        f"{_FILTERS_IN_SQL} AND citations >= 1000000000",
+        SIX_CRITERIA,
+    ),
     Workload(
         "substring without a match",
-        (Contains("dataset_name", _NEVER),),
-        f"name LIKE '%{_NEVER}%'",
-        THREE,
+        (Contains("dataset_name", _WORD_IN_NO_NAME),),
+        f"name LIKE '%{_WORD_IN_NO_NAME}%'",
+        THREE_CRITERIA,
     ),
 )
-EVERYTHING: Final = Workload("W4 all rows in order", (), "1 = 1", THREE, limit=None)
+FULL_ORDER: Final = Workload("W4 all rows in order", (), _EVERY_RECORD, THREE_CRITERIA, limit=None)

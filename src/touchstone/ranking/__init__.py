@@ -1,7 +1,7 @@
 """Filter, score, sort and explain the datasets of a catalog, entirely in memory: no web, no SQL.
 
-A catalog is ranked by a weighted mean of twelve criteria. `criteria` lists them, `criterion_formulas` computes them (the
-technical score, for example), `weighted_mean` adds them up, and `weight_profiles` holds ready-made sets of weights.
+A catalog is ranked by a weighted mean of twelve criteria. `criteria` lists them, `criterion_formulas` computes them
+(the technical score, for example), `weighted_mean` adds them up, and `weight_profiles` holds ready-made weights.
 
 With a few thousand records it is enough to score every record. With ten million that takes too long for somebody who
 moves a slider, so most records of a large catalog stand behind an index that finds the best ones without looking at the
@@ -41,6 +41,6 @@ so any thread may read it. Once the tail or the mask grows too large, a new inde
 **Reasons** (`reasons/`). Why a record is where it is: the points that add up to its score, the facts that would lift
 it, and how far a weight may move before the order changes.
 
-Imports follow the order formulas, criteria, kernels, columns, query, index, catalog, reasons. The slow twin of all this, one
-record at a time in plain Python, is `tests/ranking/by_hand.py`; random tests compare both bit for bit.
+Imports follow the order formulas, criteria, kernels, columns, query, index, catalog, reasons. The slow twin of all
+this, one record at a time in plain Python, is `tests/ranking/by_hand.py`; random tests compare both bit for bit.
 """

@@ -9,8 +9,8 @@ import numpy as np
 from touchstone.ranking.catalog.indexed_part import IndexedPart, PlanThresholds
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.column_types import Bools
+from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.kernels.compilation import compile_kernels

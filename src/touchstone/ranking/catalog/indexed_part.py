@@ -11,9 +11,9 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.part import PartRanking, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
+from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, DecodedColumns
-from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index

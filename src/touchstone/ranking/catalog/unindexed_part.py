@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS
 from touchstone.ranking.catalog.part import PartRanking, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
-from touchstone.ranking.columns.segment import DecodedColumns, Segment
 from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.columns.segment import DecodedColumns, Segment
 from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE
 from touchstone.ranking.query.facets import FacetCounter, count_segment

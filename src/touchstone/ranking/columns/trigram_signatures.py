@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.columns.text_pool import Bytes
 from touchstone.ranking.column_types import Bools
+from touchstone.ranking.columns.text_pool import Bytes
 
 _BUCKETS: Final = 1 << 14
 _MULTIPLIER: Final = np.uint32(2654435761)  # Knuth's multiplicative hash: 2**32 divided by the golden ratio

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
 from touchstone.ranking import criterion_formulas as formulas
+from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits, to_smallest_unsigned
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.columns.trigram_signatures import SignatureWriter
-from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.index_columns import (
     PUBLIC_PLANE,

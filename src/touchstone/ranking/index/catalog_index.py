@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
+from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import read_bits
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, DecodedColumns
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.builder import POOLED_COLUMNS
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, flag_plane
@@ -112,10 +112,9 @@ class CatalogIndex:
         by_id = self.columns.positions_by_id
         codes = self._sort_codes(column)[by_id]
 
+        keys = codes - np.uint32(1)  # code 0, which means "no value", wraps round to the largest key
         if descending:
             keys = np.where(codes == 0, _LARGEST_KEY, codes.max(initial=0) - codes)
-        else:
-            keys = codes - np.uint32(1)  # code 0, which means "no value", wraps round to the largest key
         return sort_by_key(keys, by_id.copy()).positions
 
     def _sort_codes(self, column: str) -> NDArray[np.uint32]:

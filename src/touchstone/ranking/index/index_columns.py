@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.two_threads import take_values

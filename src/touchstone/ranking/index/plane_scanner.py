@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.text import fold
+from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits, set_bits
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.column_types import Bools
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, CodedColumn, IndexColumns, TextColumn
 from touchstone.ranking.index.lru_cache import LruCache
 from touchstone.ranking.kernels import count_kernels

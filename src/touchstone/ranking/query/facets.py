@@ -9,8 +9,8 @@ import numpy as np
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
-from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import COMPOSITES
 
 VALUE_FACETS: Final = ("domain", "task", "year", "file_type", "visibility")

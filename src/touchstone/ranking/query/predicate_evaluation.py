@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from touchstone.core.text import fold
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
 from touchstone.ranking.column_types import Bools
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
 from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.query.predicates import (
     COMPOSITE_TOLERANCE,

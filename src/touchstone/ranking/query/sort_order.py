@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
 from touchstone.ranking.column_types import Ints
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, Segment
 from touchstone.ranking.criteria import COMPOSITES
 
 _SORTABLE_TEXTS: Final = tuple(name for name in TEXT_COLUMNS if name != "visibility")
