@@ -128,7 +128,10 @@ class _IndexBuilder:
         return Planes(tuple(self._plane_keys), np.stack(self._plane_bitmaps), np.stack(counts))
 
     def _build_criteria(self) -> CriterionColumns:
-        """Return the grades and flag bytes of the records, and the extremes of each criterion in each leaf."""
+        """Return the criteria of the records in short form, and their extremes in each leaf, a block of records.
+
+        The short form of a record is a grade of one byte for each criterion, and one byte with a bit for each flag.
+        """
         self._add_flag_planes()
 
         flag_bytes = np.zeros(self._segment.size, np.uint8)
@@ -146,7 +149,11 @@ class _IndexBuilder:
         )
 
     def _add_flag_planes(self) -> None:
-        """Add two planes for each flag (true and false), and one for each number of ethical criteria that are met."""
+        """Add planes, bitmaps of records, for the flags and the ethical score.
+
+        Each flag has two planes: true and false. The ethical score has one for "at least n criteria are met", for each
+        n from 1 to 10.
+        """
         ethical_counts = np.zeros(self._segment.size, np.uint8)
         for flag in FLAGS:
             values = self._segment.columns[flag][self._order]
@@ -176,7 +183,10 @@ class _IndexBuilder:
         }
 
     def _encode_numbers(self, column: str) -> NumberColumn:
-        """Return a number column as codes into its distinct values, and add its planes."""
+        """Return a number column as codes into its distinct values, and add its planes.
+
+        A plane is a bitmap of the records with a certain code, an edge, or a higher one.
+        """
         numbers = self._segment.columns[column][self._order]
         distinct_numbers = np.unique(numbers[~np.isnan(numbers)])
         codes = np.where(np.isnan(numbers), 0, np.searchsorted(distinct_numbers, numbers) + 1)
@@ -189,7 +199,7 @@ class _IndexBuilder:
         return NumberColumn(values, codes, np.array(edges, np.int64))
 
     def _build_words(self, column: str) -> CodedColumn:
-        """Return a column of word lists, and add planes for its most frequent words."""
+        """Return a column of word lists, and add a plane (a bitmap of records) for each of its most frequent words."""
         vocabulary = self._segment.vocabularies[column]
         used_codes, codes = _renumber(self._segment.columns[column][self._order])
         word_lists = [vocabulary.values[code] or () for code in used_codes.tolist()]
@@ -205,9 +215,9 @@ class _IndexBuilder:
         return CodedColumn(TextPool.from_texts(["", *encoded_lists]), to_smallest_unsigned(codes))
 
     def _build_names(self) -> NameColumn:
-        """Return the names, their alphabetical order, and what speeds up the search for a substring.
+        """Return the names of the records, their alphabetical order, and what a search for a substring needs.
 
-        The search ignores the case of ASCII letters itself. For all other names a folded form is stored as well.
+        The search ignores the case of ASCII letters itself. Names with other letters are stored a second time, folded.
         """
         segment, ranks = self._segment, self._alphabetical_ranks
         vocabulary = segment.vocabularies["dataset_name"]
@@ -217,9 +227,12 @@ class _IndexBuilder:
         accented_positions = [position for position, name in enumerate(names) if not name.isascii()]
         is_accented = np.zeros(segment.size, np.bool_)
         is_accented[accented_positions] = True
-        folded_pool = TextPool.from_texts(vocabulary.folded[name_codes[position]] for position in accented_positions)
+
+        folded_names = [vocabulary.folded[name_codes[position]] for position in accented_positions]
+        folded_pool = TextPool.from_texts(folded_names)
         accented_pool = TextPool(folded_pool.data, folded_pool.offsets.astype(np.int64))
 
+        # In alphabetical order, a new group begins with each record whose folded name differs from the one before.
         permutation = np.empty(segment.size, np.uint32)
         permutation[ranks] = np.arange(segment.size)
         sorted_name_ranks = segment.name_ranks()[self._order][permutation]
@@ -241,7 +254,11 @@ class _IndexBuilder:
     def _build_signatures(
         self, names: TextPool, accented_names: TextPool, accented_positions: Ints
     ) -> NDArray[np.uint8]:
-        """Return which trigrams occur in each leaf: in the names as written, and in the folded accented names."""
+        """Return which trigrams (three bytes in a row) occur in the names of each leaf, a block of records.
+
+        A search for a substring skips the leaves in which one of its trigrams does not occur. Both the names as written
+        and the folded forms of accented names are taken into account.
+        """
         signatures = SignatureWriter(self._leaf_count)
         leaf_borders = np.minimum(np.arange(self._leaf_count + 1) * self._leaf_size, len(names))
 
@@ -257,7 +274,7 @@ class _IndexBuilder:
         return signatures.to_bitmaps()
 
     def _build_owner(self) -> OwnerColumn:
-        """Return who owns which records, and add the plane of public records."""
+        """Return who owns which records, and add a plane (a bitmap) of the public records."""
         segment = self._segment
         used_codes, owner_codes = _renumber(segment.columns["owner"][self._order])
         owner_uuids = [segment.vocabularies["owner"].values[code].hex for code in used_codes[1:].tolist()]
@@ -278,7 +295,7 @@ class _IndexBuilder:
         )
 
     def _build_text(self, column: str) -> TextColumn:
-        """Return a text column whose codes are in the order of the folded texts."""
+        """Return a text column whose codes are in the order of the folded texts, so that sorting needs no text."""
         vocabulary = self._segment.vocabularies[column]
         used_codes, codes = _renumber(self._segment.columns[column][self._order])
         known_codes = used_codes[1:]  # without 0, "not known", which stays 0
@@ -314,10 +331,10 @@ def _ethical_by_grade() -> Floats:
 
 
 def _choose_edges(codes: Ints, distinct_numbers: Floats, quantile_count: int) -> list[int]:
-    """Return the codes from which planes begin, in ascending order.
+    """Return the codes of a number column that get a plane, a bitmap of the records with this code or a higher one.
 
-    These are the first code, so that one plane holds all known numbers, the codes at some quantiles of the records, and
-    those of round numbers.
+    These are, in ascending order: code 1, so that one plane holds all known numbers; the codes at some quantiles of the
+    records; and those of round numbers, by which people like to filter.
     """
     edges = {1}
     known_codes = codes[codes > 0]

@@ -18,7 +18,8 @@ from touchstone.ranking.query.facets import FacetCounter, FlagCounts
 def count_index(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:
     """Add the records of an index that match a query to a counter of facets.
 
-    `matches` is a bitmap of these records, and `match_count` their number.
+    `matches` is a bitmap of these records, and `match_count` their number. Flags, visibility and ethical scores are
+    counted as the bits that this bitmap has in common with others; the rest is counted record by record.
     """
     counter.add_records(match_count)
     if match_count == 0:

@@ -161,9 +161,10 @@ class QueryTranslator:
         return Clause((self._plane_numbers[key],), is_negated)
 
     def plan_range(self, predicate: Range) -> PredicatePlan:
-        """Plan a range of numbers or of one of two composite scores; other columns need a scan.
+        """Plan how to find the records in a range of a number or a composite score; other columns need a scan.
 
-        Numbers, and the popularity score, which depends on one number only, become ranges of codes.
+        Numbers are stored as codes, indices into their sorted distinct values, so a range of numbers is one of codes.
+        The popularity score depends on the citations only and rises with them, so it becomes a range of their codes.
         """
         low, high = range_bounds(predicate)
         column = predicate.column
@@ -181,7 +182,11 @@ class QueryTranslator:
         return _SCAN
 
     def _plan_ethical_score(self, low: float, high: float) -> PredicatePlan:
-        """Plan a range of the ethical score by planes alone: there is one for each number of criteria that are met."""
+        """Plan how to find the records in a range of the ethical score, which is a number of tenths.
+
+        There is a plane, a bitmap, of the records that meet at least n of the ten criteria, for each n from 1 to 10, so
+        two planes decide every range.
+        """
         fewest_met, most_met = _first_at_least(_TENTHS, low), _last_at_most(_TENTHS, high)
         if fewest_met > most_met:
             return _NOTHING
@@ -194,10 +199,11 @@ class QueryTranslator:
         return PredicatePlan(clauses=tuple(clauses))
 
     def _plan_codes(self, column: str, lowest_code: int, highest_code: int) -> PredicatePlan:
-        """Plan a range of the codes of a number column.
+        """Plan how to find the records whose number has a code in a range, both ends included.
 
-        Only some codes have a plane of the records with this code or a higher one. The nearest of these planes on both
-        sides rule out most records. If they do not enclose the range exactly, the codes themselves are checked too.
+        Only some codes, the edges, have a plane: a bitmap of the records with this code or a higher one. The nearest
+        planes on both sides rule out most records. If they do not enclose the range exactly, the code of each remaining
+        record is checked as well.
         """
         if lowest_code > highest_code:
             return _NOTHING

@@ -58,8 +58,8 @@ def technical_score_range(
 ) -> tuple[float, float]:
     """Return the lowest and the highest technical score of the records whose bit is set; (inf, -inf) if there are none.
 
-    `leaf_minima` is the lowest technical score in each leaf. Records are looked at one by one only in leaves that could
-    extend the range and are not selected as a whole.
+    `leaf_minima` is the lowest technical score in each leaf, a block of about a thousand records. Records are looked at
+    one by one only in leaves that could extend the range and are not selected as a whole.
     """
     lowest, highest = np.inf, -np.inf
     leaf_maxima = columns.leaf_maxima[TECHNICAL_SCORE]

@@ -42,10 +42,12 @@ def count_plane(columns: KernelColumns, query: KernelQuery, plane: int, leaf: in
 
 
 def clause_coverage(columns: KernelColumns, query: KernelQuery, clause: int, leaf: int) -> int:
-    """Return whether NO_RECORDS, SOME_RECORDS or ALL_RECORDS of a leaf satisfy a clause of the query.
+    """Return whether NO_RECORDS, SOME_RECORDS or ALL_RECORDS of a leaf satisfy a clause of a query.
 
-    Only the counts of the planes are read, so a leaf can be ruled out or accepted without looking at its records.
-    SOME_RECORDS means that the counts do not decide.
+    A leaf is a block of about a thousand records. A clause accepts the records that are in at least one of its planes
+    (bitmaps over all records) or, if it is negated, those outside of its only plane. Only the number of records that
+    each plane has in the leaf is read, so most leaves are accepted or ruled out without looking at a record.
+    SOME_RECORDS means that these numbers do not decide.
     """
     record_count = leaf_size(columns, leaf)
 
@@ -62,9 +64,11 @@ def clause_coverage(columns: KernelColumns, query: KernelQuery, clause: int, lea
 
 
 def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_word: int, leaf_mask: Words) -> None:
-    """Remove from a leaf mask the records that do not satisfy a clause of the query.
+    """Clear the bits of the records in a leaf, a block of records, that do not satisfy a clause of a query.
 
-    The leaf begins at word `first_word` of every plane.
+    A clause accepts the records that are in at least one of its planes (bitmaps over all records) or, if it is negated,
+    those outside of its only plane. `leaf_mask` has one bit for each record of the leaf, which begins at word
+    `first_word` of every plane.
     """
     start, end = query.clause_starts[clause], query.clause_starts[clause + 1]
 
@@ -85,9 +89,11 @@ def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_
 
 
 def apply_union(planes: Words, plane_numbers: NDArray[np.int64], first_word: int, leaf_mask: Words) -> None:
-    """Remove from a leaf mask the records that are in none of the numbered planes of the index.
+    """Clear the bits of the records in a leaf, a block of records, that are in none of some planes.
 
-    The leaf begins at word `first_word` of every plane. Two planes, the most frequent case, have a faster loop.
+    `planes` holds one bitmap over all records in each row, and `plane_numbers` says which rows count. `leaf_mask` has
+    one bit for each record of the leaf, which begins at word `first_word` of every plane. Two planes, the most frequent
+    case, have a faster loop.
     """
     if len(plane_numbers) == 2:
         first_plane, second_plane = plane_numbers[0], plane_numbers[1]
@@ -103,10 +109,10 @@ def apply_union(planes: Words, plane_numbers: NDArray[np.int64], first_word: int
 
 
 def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
-    """Select the live records of a leaf that satisfy every clause of the query, and return how many there are.
+    """Select the live records of a leaf, a block of records, that satisfy every clause of a query; return their number.
 
-    The selection is written into `leaf_mask`. If the result is 0, the content of the mask is undefined: most leaves are
-    ruled out by the counts of their planes, before the mask is touched.
+    The selection is written into `leaf_mask`, with one bit for each record of the leaf. If the result is 0, the content
+    of the mask is undefined: most leaves are ruled out by counts alone, before the mask is touched.
     """
     if query.alive_counts[leaf] == 0 or not query.leaf_may_contain_substring[leaf]:
         return 0
@@ -152,10 +158,10 @@ def contains_substring(text: NDArray[np.uint8], start: int, end: int, substring:
 def apply_name_substring(
     columns: KernelColumns, first_position: int, substring: NDArray[np.uint8], leaf_mask: Words
 ) -> None:
-    """Remove from a leaf mask the records whose folded name does not contain a substring.
+    """Clear the bits of the records in a leaf, a block of records, whose name does not contain a substring.
 
-    The first bit of the mask belongs to the record at `first_position`. ASCII names are searched as they are stored,
-    ignoring case; for all other names a folded form is stored separately.
+    Case and accents are ignored: ASCII names are searched as they are stored, ignoring case, and for all other names a
+    folded form is stored separately. `leaf_mask` has one bit for each record from `first_position` on.
     """
     names, offsets, accented = columns.name_bytes, columns.name_offsets, columns.accented
     accented_positions, accented_names = columns.accented_positions, columns.accented_bytes
@@ -181,10 +187,10 @@ def apply_name_substring(
 def keep_codes_in_range(
     codes: NDArray[Any], code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
 ) -> None:
-    """Remove from a leaf mask the records whose code in one number column is outside of a range.
+    """Clear the bits of the records in a leaf, a block of records, whose number is outside of a range.
 
-    `code_range` is a row of `KernelQuery.code_ranges`. The first bit of the mask belongs to the record at
-    `first_position`.
+    Numbers are stored as codes: indices into their sorted distinct values. `code_range` holds the number of the column,
+    the lowest and the highest code. `leaf_mask` has one bit for each record from `first_position` on.
     """
     lowest_code, highest_code = code_range[1], code_range[2]
     for i in range(len(leaf_mask)):
@@ -201,9 +207,10 @@ def keep_codes_in_range(
 def apply_code_range(
     columns: KernelColumns, code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
 ) -> None:
-    """Remove from a leaf mask the records outside of a code range, in the number column that the range names.
+    """Clear the bits of the records in a leaf, a block of records, that are outside of a range in one number column.
 
-    The columns have different integer types, so each needs a call of its own to be compiled for its type.
+    `code_range` holds the number of the column, the lowest and the highest code. The columns have different integer
+    types, so each needs a call of its own, which is compiled for its type.
     """
     number_column = code_range[0]
     if number_column == YEAR_COLUMN:
@@ -219,10 +226,11 @@ def apply_code_range(
 
 
 def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
-    """Select the records of a leaf that match a query, and return how many there are.
+    """Select the records of a leaf, a block of records, that match a query; return how many there are.
 
-    The selection is written into `leaf_mask`, whose content is undefined if the result is 0. Planes come first because
-    they handle 64 records at once; number ranges and names are then checked for the remaining records only.
+    The selection is written into `leaf_mask`, with one bit for each record of the leaf; its content is undefined if the
+    result is 0. Conditions that bitmaps decide come first, because they handle 64 records at once. Number ranges and
+    names are then checked one by one, for the remaining records only.
     """
     match_count = select_by_planes(columns, query, leaf, leaf_mask)
     if match_count == 0 or (len(query.code_ranges) == 0 and len(query.name_substring) == 0):
@@ -238,10 +246,11 @@ def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_m
 
 
 def select_all(columns: KernelColumns, query: KernelQuery, leaf_mask: Words, matches: Words) -> int:
-    """Select all records that match a query, and return how many there are.
+    """Select all records of an index that match a query; return how many there are.
 
     The selection is written into the bitmap `matches`, which must hold zeros. Callers that need only the number pass an
-    empty array for it. `leaf_mask` is scratch space for one leaf.
+    empty array instead. The records are processed leaf by leaf (a leaf is a block of about a thousand records), with
+    `leaf_mask` as scratch space for one of them.
     """
     total_count = 0
     for leaf in range(len(query.alive_counts)):

@@ -60,9 +60,9 @@ class ScoredRecords(NamedTuple):
 
 
 def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds: NDArray[np.float64]) -> None:
-    """Write into `leaf_bounds` for each leaf a score that none of its records exceeds.
+    """Write into `leaf_bounds` for each leaf, a block of similar records, a score that none of its records exceeds.
 
-    The bound is the score of an imaginary record that has the leaf's highest value of every criterion. Its terms are
+    This bound is the score of an imaginary record that has the leaf's highest value of every criterion. Its terms are
     added in the same order as those of real scores, and rounding is monotonic, so no record of the leaf exceeds the
     bound by even one bit.
     """
@@ -84,8 +84,9 @@ def bucket_of(score: float) -> int:
 def queue_leaves(leaf_bounds: NDArray[np.float64], bucket_ends: NDArray[np.int64], leaves: NDArray[np.int64]) -> None:
     """Write the numbers of all leaves into `leaves`, those with the highest bounds first.
 
-    This is a counting sort by bucket: leaves whose bounds are in the same bucket keep the order of their numbers.
-    `bucket_ends` is scratch space of `BUCKETS + 1` zeros.
+    A leaf is a block of records, and its bound a score that none of them exceeds. This is a counting sort: bounds are
+    sorted into buckets only, and leaves in the same bucket keep the order of their numbers. `bucket_ends` is scratch
+    space of `BUCKETS + 1` zeros.
     """
     for leaf in range(len(leaf_bounds)):
         bucket_ends[bucket_of(leaf_bounds[leaf]) + 1] += 1
@@ -102,10 +103,10 @@ def queue_leaves(leaf_bounds: NDArray[np.float64], bucket_ends: NDArray[np.int64
 def fill_score_estimates(
     columns: KernelColumns, weights: KernelWeights, leaf: int, score_estimates: NDArray[np.float32]
 ) -> None:
-    """Write into `score_estimates` a quick upper estimate of the score of each record of a leaf.
+    """Write into `score_estimates` a quick estimate of the score of each record of a leaf, a block of records.
 
-    Grades of one byte, which are rounded up, stand in for the criteria. No score exceeds its estimate by more than
-    FLOAT32_TOLERANCE.
+    Estimates are too high rather than too low: grades of one byte, which are rounded up, stand in for the criteria, and
+    no score exceeds its estimate by more than FLOAT32_TOLERANCE.
     """
     record_count = leaf_size(columns, leaf)
     first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
@@ -128,9 +129,10 @@ def fill_score_estimates(
 def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
     """Fill a heap with the best records that match a query, and return how many it holds.
 
-    Leaves are visited in the order of the queue. Once the heap is full, a leaf is skipped if its bound is below the
-    worst score in the heap, or equal to it while all names in the leaf come later in the alphabet. The search ends at
-    the first bucket of bounds that cannot reach the worst score.
+    The index consists of leaves, blocks of similar records, each with a bound: a score that none of its records
+    exceeds. The leaves with the highest bounds are visited first. Once the heap is full, a leaf is skipped if its bound
+    is below the worst score in the heap, or equal to it while all names in the leaf come later in the alphabet. The
+    search ends when the bounds of all other leaves are too low.
     """
     columns = search.columns
     heap_size = 0
@@ -143,7 +145,7 @@ def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
         if heap_size == len(heap.positions):
             bound = queue.leaf_bounds[leaf]
             worst_score = heap.scores[0]
-            if bucket_of(bound) > bucket_of(worst_score):
+            if bucket_of(bound) > bucket_of(worst_score):  # as for all following leaves
                 break
 
             worst_rank = columns.alphabetical_ranks[heap.positions[0]]
@@ -157,10 +159,10 @@ def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
 
 
 def visit_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: int, heap_size: int) -> int:
-    """Put the best matching records of one leaf into a heap that holds `heap_size` records; return its new size.
+    """Put the best matches of one leaf, a block of records, into a heap that holds `heap_size` records.
 
-    Once the heap is full, records whose estimated score cannot reach it are left out before any exact score is
-    computed. The arrays of `queue` are overwritten.
+    Once the heap is full, records whose estimated score is too low are left out before any exact score is computed. The
+    scratch arrays of `queue` are overwritten. Returns the new size of the heap.
     """
     columns = search.columns
     match_count = select_in_leaf(columns, search.query, leaf, queue.leaf_mask)
@@ -186,11 +188,11 @@ def visit_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: i
 def list_candidates(
     leaf_mask: Words, score_estimates: NDArray[np.float32], minimum: np.float32, candidates: NDArray[np.int64]
 ) -> int:
-    """List the records of a leaf mask whose estimated score is at least `minimum`, and return how many there are.
+    """List the records of a leaf whose bit is set and whose estimated score is at least `minimum`; return their number.
 
-    Their indices within the leaf are written into `candidates`. Every record is written there, and then either kept or
-    overwritten by the next one: this is faster than a branch that no processor can predict, but needs room for one more
-    record.
+    A leaf is a block of records, and `candidates` receives their indices within it. Every record is written there, and
+    then either kept or overwritten by the next one: this is faster than a branch that no processor can predict, but
+    needs room for one more record.
     """
     candidate_count = 0
     for word_index in range(len(leaf_mask)):
