@@ -19,7 +19,7 @@ from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index
 from touchstone.ranking.index.query_translator import TranslatedQuery
 from touchstone.ranking.kernels import filter_kernels, order_kernels, score_kernels, top_kernels
-from touchstone.ranking.kernels.bits import Words
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
 from touchstone.ranking.kernels.order_kernels import ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key, sort_ties_by_score
@@ -157,7 +157,7 @@ class IndexedPart:
         """Return the best `end` records that match, or all for None, in the way that is fastest.
 
         A few matches are gathered and sorted. For a short page of many matches the best leaves are searched first, and
-        for a long one all matches are brought into order. `min_score` is not used.
+        for a long one all matches are brought into order. `min_score` is ignored: it only helps parts without an index.
         """
         translated = self._translate(query)
         if translated is None:
@@ -171,7 +171,7 @@ class IndexedPart:
         return self._rank_best_first(kernel_query, criterion_weights, end)
 
     def _rank_gathered(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
-        """Rank a few matches: score all of them and sort them."""
+        """Rank a few matches: collect them, score all of them, and sort them by score, then name."""
         matches = np.zeros(self._columns.word_count, np.uint64)
         match_count = self._select(kernel_query, matches)
         positions = np.empty(match_count, np.int64)
@@ -224,15 +224,16 @@ class IndexedPart:
         order_kernels.filter_permutation(matches, self._columns.names.permutation, by_name)
         by_name = by_name[:match_count]
 
-        position_count = 64 * word_count
+        position_count = BITS_PER_WORD * word_count
         score_keys = ScoreKeys(scores=np.empty(position_count), keys=np.empty(position_count, np.uint32))
 
         def fill_range(start: int, stop: int) -> None:
-            first_word = start // 64
-            words = matches[first_word : stop // 64]
+            first_word = start // BITS_PER_WORD
+            words = matches[first_word : stop // BITS_PER_WORD]
             order_kernels.fill_score_keys(self._kernel_columns, weights, words, first_word, score_keys)
 
-        run_in_halves(position_count, fill_range, boundary=64 * (word_count // 2))  # a boundary between words
+        boundary_between_words = BITS_PER_WORD * (word_count // 2)
+        run_in_halves(position_count, fill_range, boundary_between_words)
         keys, positions = sort_by_key(take_values(score_keys.keys, by_name), by_name)
         sort_ties_by_score(keys, positions, score_keys.scores)
 
@@ -245,7 +246,8 @@ class IndexedPart:
         A few matches are sorted. Many are read from a permutation, which lists all records in the order of the column.
         """
         matches, match_count = self._find_matches(query)
-        if match_count <= self._thresholds.gather_up_to // 4:
+        max_sorted_matches = self._thresholds.gather_up_to // 4
+        if match_count <= max_sorted_matches:
             positions = np.empty(match_count, np.int64)
             order_kernels.list_positions(matches, positions)
             keys = self._sort_keys(column, positions, descending)
@@ -296,7 +298,7 @@ class IndexedPart:
         Texts are returned folded, so that records can be compared with those of other parts.
         """
         if column == "dataset_id":
-            return self._columns.dataset_ids.at(position)
+            return self._columns.dataset_ids.integer_at(position)
 
         positions = np.array([position])
         if column == "dataset_name" or column in self._columns.texts:

@@ -11,6 +11,7 @@ from touchstone.ranking.catalog.part import CatalogPart, PartRanking
 from touchstone.ranking.column_types import Floats, Ints
 
 SortKey: TypeAlias = tuple[bool, Any, int]
+"""Whether a record has no value, its value, and its id."""
 
 
 class Descending:
@@ -38,19 +39,20 @@ def merge_rankings(
     Both rankings, and the result, are ordered by score decreasing, then folded name, then id. The tail is short, so a
     place is searched for each of its records.
     """
-    # A binary search needs ascending values, hence the minus signs. Insertion `i` means "before record i of the index".
+    # For each record of the tail, the index in the other ranking before which it goes. The scores are negated because a
+    # binary search needs ascending values.
     first_tied = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "left")
     after_tied = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "right")
     insertions = first_tied.copy()
 
+    def indexed_name_and_id(index: int) -> tuple[str, int]:
+        return _name_and_id(indexed, int(indexed_ranking.positions[index]))
+
     # Records of the tail whose score occurs in the index too are placed by name and id among those of the same score.
     for i in np.flatnonzero(first_tied < after_tied).tolist():
-        insertions[i] = bisect_left(
-            range(int(after_tied[i])),
-            _name_and_id(tail, int(tail_ranking.positions[i])),
-            lo=int(first_tied[i]),
-            key=lambda k: _name_and_id(indexed, int(indexed_ranking.positions[k])),
-        )
+        name_and_id = _name_and_id(tail, int(tail_ranking.positions[i]))
+        first, after = int(first_tied[i]), int(after_tied[i])
+        insertions[i] = bisect_left(range(after), name_and_id, lo=first, key=indexed_name_and_id)
 
     positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, tail_offset=indexed.span)
     scores = np.insert(indexed_ranking.scores, insertions, tail_ranking.scores)
@@ -79,8 +81,10 @@ class ListOrder:
 
         is_missing = value is None
         if is_missing:
-            return is_missing, 0, id_
-        return is_missing, Descending(value) if self._descending else value, id_
+            value = 0  # records without a value are compared by id only
+        elif self._descending:
+            value = Descending(value)
+        return is_missing, value, id_
 
 
 def merge_sorted(
@@ -91,15 +95,16 @@ def merge_sorted(
     Both lists, and the result, are in the same order. The tail is short, so a place is searched for each of its
     records.
     """
-    listed_positions = indexed_positions.tolist()
-    insertions = [
-        bisect_left(
-            listed_positions,
-            order.key(tail, tail_position),
-            key=lambda indexed_position: order.key(indexed, indexed_position),
-        )
-        for tail_position in tail_positions.tolist()
-    ]
+
+    def indexed_key(position: int) -> SortKey:
+        return order.key(indexed, position)
+
+    indexed_list = indexed_positions.tolist()
+    insertions = []
+    for tail_position in tail_positions.tolist():
+        tail_key = order.key(tail, tail_position)
+        insertions.append(bisect_left(indexed_list, tail_key, key=indexed_key))
+
     return _interleave(indexed_positions, tail_positions, np.array(insertions, np.int64), tail_offset=indexed.span)
 
 

@@ -44,7 +44,7 @@ class UnindexedPart:
             candidates = self._find_candidates(weights, min_score)
             if not len(candidates):
                 return _NOTHING
-            candidate_segment = self._segment.at(candidates)
+            candidate_segment = self._segment.take(candidates)
             positions = candidates[evaluate_query(candidate_segment, query, self._alive[candidates])]
         else:
             positions = self._find_matches(query)

@@ -106,7 +106,7 @@ class Segment:
         name_codes = self.columns["dataset_name"][positions]
         return np.asarray(self.vocabularies["dataset_name"].ranks[name_codes])
 
-    def at(self, positions: Ints) -> "Segment":
+    def take(self, positions: Ints) -> "Segment":
         """Return the records at some positions as a segment over the same vocabularies."""
         return Segment(
             size=len(positions),

@@ -36,7 +36,7 @@ from touchstone.ranking.index.index_columns import (
     word_plane,
 )
 from touchstone.ranking.index.kd_layout import KdSpace, kd_order
-from touchstone.ranking.kernels.bits import Words
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE, GRADED_CRITERIA
 
 POOLED_COLUMNS: Final = ("objective", "description", "file_path", "file_type")
@@ -66,13 +66,13 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
 class _IndexBuilder:
     """Builds the columns of one index; planes are collected while the columns are built.
 
-    `_order` lists the records of the segment in the order of the index: all columns are built as `values[order]`.
+    `_order` lists the records of the segment in the order of the index, in which similar records lie together.
     """
 
     def __init__(self, segment: Segment, leaf_words: int) -> None:
         self._segment = segment
         self._leaf_words = leaf_words
-        self._leaf_size = 64 * leaf_words
+        self._leaf_size = BITS_PER_WORD * leaf_words
         self._leaf_count = -(-segment.size // self._leaf_size)
         self._plane_keys: list[str] = []
         self._plane_bitmaps: list[Words] = []
@@ -88,30 +88,32 @@ class _IndexBuilder:
         self._leaf_starts = np.arange(0, segment.size, self._leaf_size)
 
     def build(self) -> IndexColumns:
-        """Return all columns."""
-        segment, order = self._segment, self._order
-
-        # These add planes, which are therefore stacked after them.
+        """Return all columns of the index, after which the builder is of no more use."""
+        # These four also add planes, which are therefore stacked after them.
         numbers = self._build_numbers()
         criteria = self._build_criteria()
         words = {column: self._build_words(column) for column in WORDS}
         owner = self._build_owner()
 
         return IndexColumns(
-            size=segment.size,
+            size=self._segment.size,
             leaf_words=self._leaf_words,
             planes=self._stack_planes(),
             criteria=criteria,
             tables=_build_tables(numbers),
             numbers=numbers,
-            integers={column: _encode_integers(segment.columns[column][order]) for column in INTEGER_COLUMNS},
+            integers={column: _encode_integers(self._column(column)) for column in INTEGER_COLUMNS},
             texts={column: self._build_text(column) for column in POOLED_COLUMNS},
             words=words,
             names=self._build_names(),
             owner=owner,
-            dataset_ids=UuidColumn(segment.columns["uuid_high"][order], segment.columns["uuid_low"][order]),
-            positions_by_id=np.argsort(segment.columns["id"][order]).astype(np.uint32),
+            dataset_ids=UuidColumn(self._column("uuid_high"), self._column("uuid_low")),
+            positions_by_id=np.argsort(self._column("id")).astype(np.uint32),
         )
+
+    def _column(self, name: str) -> NDArray[Any]:
+        """Return a column of the segment in the order of the index."""
+        return np.asarray(self._segment.columns[name][self._order])
 
     def _pack(self, mask: Bools) -> Words:
         """Return one boolean for each record as a bitmap of whole leaves."""
@@ -136,7 +138,7 @@ class _IndexBuilder:
 
         flag_bytes = np.zeros(self._segment.size, np.uint8)
         for bit, (flag, value) in enumerate(FLAG_STATES):
-            has_state = self._segment.columns[flag][self._order] == int(value)
+            has_state = self._column(flag) == int(value)
             flag_bytes |= has_state.astype(np.uint8) << np.uint8(bit)
 
         criteria = [self._segment.criteria[name][self._order] for name in CRITERION_NAMES]
@@ -156,7 +158,7 @@ class _IndexBuilder:
         """
         ethical_counts = np.zeros(self._segment.size, np.uint8)
         for flag in FLAGS:
-            values = self._segment.columns[flag][self._order]
+            values = self._column(flag)
             self._add_plane(flag_plane(flag, True), values == 1)
             self._add_plane(flag_plane(flag, False), values == 0)
             if flag in ETHICAL:
@@ -187,7 +189,7 @@ class _IndexBuilder:
 
         A plane is a bitmap of the records with a certain code, an edge, or a higher one.
         """
-        numbers = self._segment.columns[column][self._order]
+        numbers = self._column(column)
         distinct_numbers = np.unique(numbers[~np.isnan(numbers)])
         codes = np.where(np.isnan(numbers), 0, np.searchsorted(distinct_numbers, numbers) + 1)
 
@@ -201,7 +203,7 @@ class _IndexBuilder:
     def _build_words(self, column: str) -> CodedColumn:
         """Return a column of word lists, and add a plane (a bitmap of records) for each of its most frequent words."""
         vocabulary = self._segment.vocabularies[column]
-        used_codes, codes = _renumber(self._segment.columns[column][self._order])
+        used_codes, codes = _renumber(self._column(column))
         word_lists = [vocabulary.values[code] or () for code in used_codes.tolist()]
         folded_word_sets = [frozenset(fold(word) for word in words) for words in word_lists]
 
@@ -221,7 +223,7 @@ class _IndexBuilder:
         """
         segment, ranks = self._segment, self._alphabetical_ranks
         vocabulary = segment.vocabularies["dataset_name"]
-        name_codes = segment.columns["dataset_name"][self._order].tolist()
+        name_codes = self._column("dataset_name").tolist()
         names = [vocabulary.values[code] for code in name_codes]
 
         accented_positions = [position for position, name in enumerate(names) if not name.isascii()]
@@ -276,11 +278,11 @@ class _IndexBuilder:
     def _build_owner(self) -> OwnerColumn:
         """Return who owns which records, and add a plane (a bitmap) of the public records."""
         segment = self._segment
-        used_codes, owner_codes = _renumber(segment.columns["owner"][self._order])
+        used_codes, owner_codes = _renumber(self._column("owner"))
         owner_uuids = [segment.vocabularies["owner"].values[code].hex for code in used_codes[1:].tolist()]
 
         is_public_by_code = np.array([value == "public" for value in segment.vocabularies["visibility"].values])
-        is_public = is_public_by_code[segment.columns["visibility"][self._order]]
+        is_public = is_public_by_code[self._column("visibility")]
         self._add_plane(PUBLIC_PLANE, is_public)
 
         # The private records are sorted by owner, so that those of one owner are found by binary search.
@@ -297,7 +299,7 @@ class _IndexBuilder:
     def _build_text(self, column: str) -> TextColumn:
         """Return a text column whose codes are in the order of the folded texts, so that sorting needs no text."""
         vocabulary = self._segment.vocabularies[column]
-        used_codes, codes = _renumber(self._segment.columns[column][self._order])
+        used_codes, codes = _renumber(self._column(column))
         known_codes = used_codes[1:]  # without 0, "not known", which stays 0
 
         ranks = vocabulary.ranks[known_codes]

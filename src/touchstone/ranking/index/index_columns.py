@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.kernels.bits import Words
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.two_threads import take_values
 
@@ -196,7 +196,7 @@ class UuidColumn:
     high: NDArray[np.uint64]
     low: NDArray[np.uint64]
 
-    def at(self, position: int) -> int:
+    def integer_at(self, position: int) -> int:
         """Return the UUID at a position as an integer."""
         return (int(self.high[position]) << 64) | int(self.low[position])
 
@@ -222,7 +222,7 @@ class IndexColumns:
     @property
     def leaf_size(self) -> int:
         """How many records a full leaf holds."""
-        return 64 * self.leaf_words
+        return BITS_PER_WORD * self.leaf_words
 
     @property
     def leaf_count(self) -> int:
