@@ -121,7 +121,7 @@ def load_index(path: Path) -> tuple[CatalogIndex, int]:
         if _update_checksum(0, array_bytes) != header.checksum:
             raise SnapshotError("the arrays are damaged")
 
-        def map_array(_: type[Any], description: Any) -> NDArray[Any]:
+        def map_array(_array_type: type[Any], description: Any) -> NDArray[Any]:
             return _map_array(array_bytes, msgspec.convert(description, _StoredArray))
 
         columns = msgspec.json.decode(header.columns, type=IndexColumns, dec_hook=map_array)

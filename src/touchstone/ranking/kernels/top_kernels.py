@@ -169,6 +169,7 @@ def visit_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: i
     if match_count == 0:
         return heap_size
 
+    # While the heap has room, every match is a candidate. Infinite estimates let all of them pass.
     queue.score_estimates[:] = np.float32(np.inf)
     minimum = _NO_MINIMUM
     if heap_size == len(heap.positions):
@@ -178,6 +179,8 @@ def visit_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: i
 
     candidate_count = list_candidates(queue.leaf_mask, queue.score_estimates, minimum, queue.candidates)
     positions, scores = queue.candidates[:candidate_count], queue.candidate_scores[:candidate_count]
+
+    # Indices within the leaf become positions in the index.
     for i in range(candidate_count):
         positions[i] += leaf * columns.words_per_leaf * BITS_PER_WORD
     fill_scores(columns, search.weights, positions, scores)
