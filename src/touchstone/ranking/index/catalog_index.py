@@ -146,27 +146,26 @@ class CatalogIndex:
         Every record gets a name code of its own, because an index stores the names of records one by one.
         """
         stored = self.columns
-        columns: dict[str, NDArray[Any]] = {
-            **{name: self.numbers(name, positions) for name in NUMBERS},
-            **{name: self.flags(name, positions) for name in FLAGS},
-            **{name: self.integers(name, positions) for name in INTEGER_COLUMNS},
-            **{name: stored.texts[name].codes[positions] for name in POOLED_COLUMNS},
-            **{name: stored.words[name].codes[positions] for name in WORDS},
-            "owner": stored.owner.owners.codes[positions],
-            "uuid_high": stored.dataset_ids.high[positions],
-            "uuid_low": stored.dataset_ids.low[positions],
-            "dataset_name": positions + 1,
-            "visibility": self.is_public(positions).astype(np.int64) + 1,
-        }
+        columns: dict[str, NDArray[Any]] = {name: self.numbers(name, positions) for name in NUMBERS}
+        columns |= {name: self.flags(name, positions) for name in FLAGS}
+        columns |= {name: self.integers(name, positions) for name in INTEGER_COLUMNS}
+        columns |= {name: stored.texts[name].codes[positions] for name in POOLED_COLUMNS}
+        columns |= {name: stored.words[name].codes[positions] for name in WORDS}
+        columns["owner"] = stored.owner.owners.codes[positions]
+        columns["uuid_high"] = stored.dataset_ids.high[positions]
+        columns["uuid_low"] = stored.dataset_ids.low[positions]
+        columns["dataset_name"] = positions + 1
+        columns["visibility"] = self.is_public(positions).astype(np.int64) + 1
 
-        # Code 0 stands for None in every column.
-        values: dict[str, list[Any]] = {
-            **{name: [None, *_known_texts(stored.texts[name].pool)] for name in POOLED_COLUMNS},
-            **{name: [None, *map(decode_words, _known_texts(stored.words[name].pool))] for name in WORDS},
-            "owner": [None, *map(UUID, _known_texts(stored.owner.owners.pool))],
-            "dataset_name": [None, *stored.names.pool],
-            "visibility": [None, "private", "public"],
-        }
+        # What the codes refer to; code 0 stands for None in every column.
+        values: dict[str, list[Any]] = {}
+        for name in POOLED_COLUMNS:
+            values[name] = [None, *_known_texts(stored.texts[name].pool)]
+        for name in WORDS:
+            values[name] = [None, *map(decode_words, _known_texts(stored.words[name].pool))]
+        values["owner"] = [None, *map(UUID, _known_texts(stored.owner.owners.pool))]
+        values["dataset_name"] = [None, *stored.names.pool]
+        values["visibility"] = [None, "private", "public"]
         return DecodedColumns(columns, values)
 
 

@@ -50,20 +50,21 @@ def lifts(view: View, query: Query, weights: Mapping[str, float], position: int)
 
     competitors = _Competitors(view, query, weights, position)
     current_rank = competitors.rank_of(current_score)
-    gains = []
+    raising_lifts = []
     for flag, new_score in zip(improvable_flags, new_scores, strict=True):
-        if new_score > current_score:
-            gains.append(
-                Lift(
-                    fact=flag,
-                    value=bool(_best_value(flag)),
-                    known=bool(facts[flag][0] >= 0),
-                    gain=new_score - current_score,
-                    rank_before=current_rank,
-                    rank_after=competitors.rank_of(new_score),
-                )
-            )
-    return tuple(sorted(gains, key=lambda lift: (-lift.gain, lift.fact)))
+        if new_score <= current_score:
+            continue
+        lift = Lift(
+            fact=flag,
+            value=bool(_best_value(flag)),
+            known=bool(facts[flag][0] >= 0),
+            gain=new_score - current_score,
+            rank_before=current_rank,
+            rank_after=competitors.rank_of(new_score),
+        )
+        raising_lifts.append(lift)
+
+    return tuple(sorted(raising_lifts, key=lambda lift: (-lift.gain, lift.fact)))
 
 
 def _best_value(flag: str) -> int:
