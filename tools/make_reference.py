@@ -17,7 +17,7 @@ from touchstone.messages import MESSAGES
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
-from touchstone.services.gateway.route_table import PUBLIC_ROUTES
+from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 from touchstone.services.selection.filters import FILTERS
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"

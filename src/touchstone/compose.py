@@ -47,7 +47,7 @@ from touchstone.jobs.runtime import JobRuntime
 from touchstone.services.explanation.app import Explanation
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.first_administrator import Credentials, create_first_administrator
-from touchstone.services.gateway.route_table import BACKENDS, LARGE_BODIES
+from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODIES
 from touchstone.services.selection.app import Selection
 from touchstone.services.training.app import Training
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES

@@ -9,7 +9,7 @@ from tests.listening import listening
 from tests.serving import Service
 from touchstone import compose
 from touchstone.core.settings import Settings
-from touchstone.services.gateway.route_table import PUBLIC_ROUTES
+from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 
 # What differs between two answers to one question.
 CHANGING = {"date", "x-request-id", "server-timing"}

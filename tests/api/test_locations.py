@@ -1,10 +1,10 @@
-"""What the documents say of Location headers, and the gate's table, agree."""
+"""What the documents say of Location headers, and the table of public routes, agree."""
 
 from pathlib import Path
 
 from touchstone import compose
 from touchstone.core.settings import Settings
-from touchstone.services.gateway.route_table import PUBLIC_ROUTES
+from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 
 
 async def test_every_route_that_tells_an_address_is_marked(tmp_path: Path) -> None:

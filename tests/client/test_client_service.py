@@ -23,7 +23,7 @@ from touchstone.client import (
 from touchstone.client.fields import Filters
 from touchstone.database.engine import Database
 from touchstone.services.gateway.accounts import create_user
-from touchstone.services.gateway.route_table import PUBLIC_ROUTES
+from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 
 pytestmark = pytest.mark.anyio
 PASSWORD = "correct horse battery"

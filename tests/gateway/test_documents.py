@@ -8,7 +8,7 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.upstream import RemoteBackend, Upstream
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.route_table import PUBLIC_ROUTES
+from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 
 INFO = {"title": "x", "version": "1"}
 REF = "#/components/schemas/"

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 from starlette.responses import Response, StreamingResponse
 
 from touchstone.ranking.catalog.catalog import Catalog
-from touchstone.services.selection.datasets.answer_cache import CAPACITY_BYTES, MAX_ANSWER_BYTES, AnswerCache
+from touchstone.services.selection.datasets.response_cache import CAPACITY_BYTES, MAX_RESPONSE_BYTES, ResponseCache
 
 ADA, BEN = uuid4(), uuid4()
 
@@ -16,7 +16,7 @@ def question(viewer: UUID | None = ADA, query: bytes = b"", body: bytes = b"{}")
 
 def test_only_the_same_question_is_answered_again() -> None:
     """Another viewer, query or body is another question."""
-    answers, view = AnswerCache(), Catalog.build([]).view
+    answers, view = ResponseCache(), Catalog.build([]).view
     kept = answers.put(view, question(), Response(b"[]"))
     assert answers.get(view, question()) is kept
     others = (question(BEN), question(None), question(query=b"limit=1"), question(body=b"{ }"))
@@ -25,7 +25,7 @@ def test_only_the_same_question_is_answered_again() -> None:
 
 def test_a_write_forgets_everything() -> None:
     """Another view of the catalog knows none of the old answers."""
-    answers, old, new = AnswerCache(), Catalog.build([]).view, Catalog.build([]).view
+    answers, old, new = ResponseCache(), Catalog.build([]).view, Catalog.build([]).view
     answers.put(old, question(), Response(b"[]"))
     assert answers.get(new, question()) is None
     answers.put(new, question(BEN), Response(b"[]"))
@@ -34,11 +34,11 @@ def test_a_write_forgets_everything() -> None:
 
 def test_memory_is_bounded() -> None:
     """Long and streamed answers are given but not kept, and the rest starts over when it is full."""
-    answers, view = AnswerCache(), Catalog.build([]).view
-    long, streamed = Response(b"x" * (MAX_ANSWER_BYTES + 1)), StreamingResponse(iter([b"[]"]))
+    answers, view = ResponseCache(), Catalog.build([]).view
+    long, streamed = Response(b"x" * (MAX_RESPONSE_BYTES + 1)), StreamingResponse(iter([b"[]"]))
     assert answers.put(view, question(), long) is long
     assert answers.put(view, question(), streamed) is streamed
     assert answers.get(view, question()) is None
-    for number in range(CAPACITY_BYTES // MAX_ANSWER_BYTES + 1):
-        answers.put(view, question(body=b"%d" % number), Response(b"x" * MAX_ANSWER_BYTES))
+    for number in range(CAPACITY_BYTES // MAX_RESPONSE_BYTES + 1):
+        answers.put(view, question(body=b"%d" % number), Response(b"x" * MAX_RESPONSE_BYTES))
     assert answers.get(view, question(body=b"0")) is None

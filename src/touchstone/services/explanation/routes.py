@@ -21,5 +21,9 @@ explanation = strict_router(tags=["explanation"])
     openapi_extra=IDEMPOTENCY_KEY,
 )
 async def explain(ctx: Context, request: ExplanationBody) -> Response:
-    """Of a training's model, or of a dataset alone; an `Idempotency-Key` never starts two."""
-    return await accepted_response(ctx, await submit_job(ctx, request))
+    """Start a job that explains the model of a training, or a dataset alone.
+
+    Requests with the same `Idempotency-Key` start only one job.
+    """
+    job_id = await submit_job(ctx, request)
+    return await accepted_response(ctx, job_id)

@@ -14,6 +14,7 @@ from joserfc.jwk import OctKey
 from touchstone.core.errors import Unauthorized
 from touchstone.core.identity import Headers, parse_uuid
 
+# A token is accepted this long after its expiry, so that slightly different clocks do no harm.
 LEEWAY_SECONDS: Final = 1
 _ALGORITHM: Final = "HS256"
 _ISSUER: Final = "touchstone"
@@ -36,8 +37,10 @@ class AccessTokens:
     """Issues and verifies access tokens: JWT (RFC 7519) with HS256 and the claims `iss aud sub iat exp jti`."""
 
     def __init__(self, key: bytes, lifetime_seconds: int) -> None:
+        """Prepare the signing key and the rules that the claims of every token have to satisfy."""
         self.lifetime_seconds = lifetime_seconds
         self._key = OctKey.import_key(key)
+
         self._claims_registry = jwt.JWTClaimsRegistry(
             leeway=LEEWAY_SECONDS,
             iss={"essential": True, "value": _ISSUER},
@@ -49,20 +52,29 @@ class AccessTokens:
         )
 
     def issue(self, user_id: UUID, session_id: UUID) -> str:
-        """Return a new token of the session."""
-        now = int(time.time())
+        """Return a new signed access token for a session of a user.
+
+        The token expires after `lifetime_seconds`. Its id (`jti`) starts with the id of the session, so that the token
+        can be rejected as soon as the session has ended.
+        """
+        issued_at = int(time.time())
+        unique_part = secrets.token_urlsafe(12)
         claims: dict[str, object] = {
             "iss": _ISSUER,
             "aud": _AUDIENCE,
             "sub": str(user_id),
-            "iat": now,
-            "exp": now + self.lifetime_seconds,
-            "jti": f"{session_id.hex}.{secrets.token_urlsafe(12)}",
+            "iat": issued_at,
+            "exp": issued_at + self.lifetime_seconds,
+            "jti": f"{session_id.hex}.{unique_part}",
         }
-        return jwt.encode({"alg": _ALGORITHM, "typ": "JWT"}, claims, self._key)
+
+        header = {"alg": _ALGORITHM, "typ": "JWT"}
+        return jwt.encode(header, claims, self._key)
 
     def verify(self, token: str) -> AccessTokenClaims:
-        """Return the claims of a valid token.
+        """Return the claims of an access token after checking its signature, its expiry and its form.
+
+        Whether the session still exists is not checked here, because that takes a query.
 
         Raises:
             Unauthorized: the signature is wrong, the token has expired, or a claim is missing or malformed.
@@ -74,17 +86,22 @@ class AccessTokens:
             user_id = parse_uuid(claims["sub"])
             if user_id is None:
                 raise Unauthorized
-            session_id = UUID(hex=claims["jti"].partition(".")[0])
-            return AccessTokenClaims(user_id, session_id, int(claims["exp"]))
+
+            session_hex, _, _ = claims["jti"].partition(".")
+            return AccessTokenClaims(
+                user_id=user_id,
+                session_id=UUID(hex=session_hex),
+                expires=int(claims["exp"]),
+            )
         except (JoseError, ValueError, TypeError) as problem:
             raise Unauthorized from problem
 
 
 def read_authorization(headers: Headers) -> bytes:
-    """Return the value of the Authorization header.
+    """Return the value of the Authorization header of a request.
 
     Raises:
-        Unauthorized: the header is missing or repeated.
+        Unauthorized: the header is missing, or there are several, of which servers might each choose another.
     """
     values = [value for name, value in headers if name == b"authorization"]
     if len(values) != 1:
@@ -93,14 +110,20 @@ def read_authorization(headers: Headers) -> bytes:
 
 
 def parse_bearer_token(authorization: bytes) -> str:
-    """Return the token in an Authorization header: the scheme, one space and the token (RFC 6750, section 2.1).
+    """Return the token in the value of an Authorization header.
+
+    The only accepted form is the word `Bearer` in any case, one space, and a token that looks like a JWT (RFC 6750,
+    section 2.1). The signature of the token is not verified here.
 
     Raises:
-        Unauthorized: the value has another form.
+        Unauthorized: the value has another form, or is longer than any token of ours.
     """
     if len(authorization) > _MAX_HEADER_BYTES:
         raise Unauthorized
+
     match = _BEARER.fullmatch(authorization)
     if match is None:
         raise Unauthorized
-    return match[1].decode("ascii")
+
+    token = match[1]
+    return token.decode("ascii")

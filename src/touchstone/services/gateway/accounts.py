@@ -24,7 +24,7 @@ class UserProfile:
 
 
 def fold_email(email: str) -> str:
-    """Return the form in which addresses are compared.
+    """Return the form of an e-mail address in which addresses are compared.
 
     Case is ignored. Accents are not, because addresses that differ in them are different mailboxes.
     """
@@ -34,19 +34,22 @@ def fold_email(email: str) -> str:
 async def create_user(
     database: Database, *, email: str, password: str, is_superuser: bool = False, profile: UserProfile | None = None
 ) -> UserView:
-    """Create an account.
+    """Create an active account with a hashed password, and return it as its user sees it.
 
     Raises:
-        WeakPassword: the password is not acceptable.
-        EmailTaken: another account has this address.
+        WeakPassword: the password is too short, too common, or the e-mail address itself.
+        EmailTaken: another account has this address, in whatever case.
     """
     passwords.check_strength(password, email)
-    profile = profile or UserProfile()
+    password_hash = await passwords.hash_password(password)
+
+    if profile is None:
+        profile = UserProfile()
     user = UserRecord(
         id=uuid4(),
         email=email.strip(),
         email_folded=fold_email(email),
-        password_hash=await passwords.hash_password(password),
+        password_hash=password_hash,
         is_active=True,
         is_superuser=is_superuser,
         is_verified=False,
@@ -58,32 +61,32 @@ async def create_user(
         created_at=datetime.now(UTC),
     )
 
-    async with database.writing() as rows:
-        await user_store.insert_user(rows, user)
-    return UserView.from_record(user, [])
+    async with database.writing() as transaction:
+        await user_store.insert_user(transaction, user)
+    return UserView.from_record(user, oauth_accounts=[])
 
 
 async def has_users(database: Database) -> bool:
-    """Return whether there is any account."""
-    async with database.reading() as rows:
-        return await user_store.has_users(rows)
+    """Return whether there is any account, active or not."""
+    async with database.reading() as connection:
+        return await user_store.has_users(connection)
 
 
 async def find_user_record(database: Database, email: str) -> UserRecord | None:
-    """Return the record of the user with this address, in whatever case."""
-    async with database.reading() as rows:
-        return await user_store.read_user_by_email(rows, fold_email(email))
+    """Return the record of the user with this e-mail address, in whatever case, or None if there is none."""
+    async with database.reading() as connection:
+        return await user_store.read_user_by_email(connection, fold_email(email))
 
 
 async def find_user(database: Database, email: str) -> UserView:
-    """Return the user with this address, in whatever case.
+    """Return the user with this e-mail address, in whatever case.
 
     Raises:
         UserNotFound: there is no such user.
     """
-    async with database.reading() as rows:
-        user = await user_store.read_user_by_email(rows, fold_email(email))
-        return await _view_user(rows, user, DEFAULT_LOCALE)
+    async with database.reading() as connection:
+        user = await user_store.read_user_by_email(connection, fold_email(email))
+        return await _view_user(connection, user, DEFAULT_LOCALE)
 
 
 async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_LOCALE) -> UserView:
@@ -92,57 +95,75 @@ async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_
     Raises:
         UserNotFound: there is no such user.
     """
-    async with database.reading() as rows:
-        user = await user_store.read_user(rows, user_id)
-        return await _view_user(rows, user, locale)
+    async with database.reading() as connection:
+        user = await user_store.read_user(connection, user_id)
+        return await _view_user(connection, user, locale)
 
 
 async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[int, list[UserView]]:
-    """Return the number of all users, and at most `limit` of them from `offset`, oldest first."""
-    async with database.reading() as rows:
-        total = await user_store.count_users(rows)
-        users = await user_store.read_users(rows, offset=offset, limit=limit)
-        oauth_accounts = await user_store.read_oauth_accounts(rows, [user.id for user in users])
+    """Return one page of the users for an administrator, and the number of all users.
 
-    return total, [UserView.from_record(user, oauth_accounts) for user in users]
+    The oldest account comes first. The page has at most `limit` users and starts after `offset` others.
+    """
+    async with database.reading() as connection:
+        total_count = await user_store.count_users(connection)
+        users = await user_store.read_users(connection, offset=offset, limit=limit)
+        user_ids = [user.id for user in users]
+        oauth_accounts = await user_store.read_oauth_accounts(connection, user_ids)
+
+    views = [UserView.from_record(user, oauth_accounts) for user in users]
+    return total_count, views
 
 
 async def change_profile(
     database: Database, user_id: UUID, change: ProfileChange, *, locale: str = DEFAULT_LOCALE
 ) -> UserView:
-    """Change the fields of the profile that the client sent, and return the user as `read_user` does.
+    """Change those fields of a user's profile that the client has sent, and return the user after the change.
+
+    A field that was sent as null is cleared. `locale` is the language of a user who has not chosen one.
 
     Raises:
         UserNotFound: there is no such user.
     """
     changes = change.provided_fields()
     if changes:
-        async with database.writing() as rows:
-            await user_store.update_profile(rows, user_id, changes)
+        async with database.writing() as transaction:
+            await user_store.update_profile(transaction, user_id, changes)
+
     return await read_user(database, user_id, locale=locale)
 
 
 async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> UserView:
-    """Activate a user, or deactivate a user and end all sessions of that user at once.
+    """Activate or deactivate a user on behalf of an administrator, and return the user after the change.
+
+    Deactivation ends all sessions of the user in the same transaction.
 
     Raises:
         UserNotFound: there is no such user.
-        LastAdministrator: no active administrator would be left.
+        LastAdministrator: no active administrator would be left; nothing is changed.
     """
-    async with database.writing(essential=True) as rows:
-        if not await user_store.update_is_active(rows, user_id, is_active=is_active):
+    async with database.writing(essential=True) as transaction:
+        exists = await user_store.update_is_active(transaction, user_id, is_active=is_active)
+        if not exists:
             raise UserNotFound
 
         if not is_active:
-            if await user_store.is_last_administrator(rows, user_id):
+            # This is checked after the update, so that only the administrators who would be left are counted.
+            if await user_store.is_last_administrator(transaction, user_id):
                 raise LastAdministrator
-            await sessions.revoke_all_sessions(rows, user_id)
+            await sessions.revoke_all_sessions(transaction, user_id)
 
     return await read_user(database, user_id)
 
 
-async def _view_user(rows: Reader, user: UserRecord | None, locale: str) -> UserView:
+async def _view_user(connection: Reader, user: UserRecord | None, locale: str) -> UserView:
+    """Return a user who has just been looked up, with the external accounts that sign this user in.
+
+    Raises:
+        UserNotFound: the look-up has not found anybody.
+    """
     if user is None:
         raise UserNotFound
-    oauth_accounts = await user_store.read_oauth_accounts(rows, [user.id])
+
+    oauth_accounts = await user_store.read_oauth_accounts(connection, [user.id])
     return UserView.from_record(user, oauth_accounts, locale=locale)

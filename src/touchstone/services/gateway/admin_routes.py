@@ -1,5 +1,6 @@
 """Routes with which administrators manage users."""
 
+import math
 from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
@@ -11,7 +12,7 @@ from touchstone.core.identity import parse_uuid
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import accounts, password_changes
 from touchstone.services.gateway.context import Context, require_administrator
-from touchstone.services.gateway.route_table import API
+from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.schemas import ResetToken, UserChange, UserPage, UserQuery, UserView
 
 # Dependencies are resolved before the body and the query are validated, so that other users learn nothing about these.
@@ -24,37 +25,50 @@ router = strict_router(
 
 @router.get("", summary="All users")
 async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> UserPage:
-    """For administrators: return a page of the users, oldest account first."""
+    """Return a page of all users, the oldest account first. Only administrators may call this."""
     offset = (query.page - 1) * query.page_size
-    total, users = await accounts.list_users(ctx.database, offset=offset, limit=query.page_size)
+    total_count, users = await accounts.list_users(ctx.database, offset=offset, limit=query.page_size)
 
     return UserPage(
         users=users,
-        total_count=total,
+        total_count=total_count,
         page=query.page,
         page_size=query.page_size,
-        total_pages=-(-total // query.page_size),
+        total_pages=math.ceil(total_count / query.page_size),
     )
 
 
 @router.patch("/{user_id}", summary="Deactivate or reactivate a user")
 async def change_user(user_id: str, change: UserChange, ctx: Context) -> UserView:
-    """For administrators: deactivate a user, which ends all sessions of that user at once, or reactivate a user."""
+    """Deactivate a user, which ends all sessions of that user at once, or reactivate a user.
+
+    Only administrators may call this.
+    """
     user = await accounts.set_active(ctx.database, _parse_user_id(user_id), is_active=change.is_active)
+
     ctx.state.authenticator.clear_cache()
     return user
 
 
 @router.post("/{user_id}/reset-token", status_code=201, summary="Let a user set a new password")
 async def make_reset_token(user_id: str, response: Response, ctx: Context) -> ResetToken:
-    """For administrators: return a token for the user, who sets a new password with it at `/auth/reset-password`."""
-    response.headers["Cache-Control"] = "no-store"
+    """Return a token with which the user can set a new password at `/auth/reset-password`.
+
+    Only administrators may call this. The token works once; a newer one replaces it.
+    """
     lifetime = timedelta(minutes=ctx.state.settings.reset_token_minutes)
-    return await password_changes.issue_reset_token(ctx.database, _parse_user_id(user_id), lifetime=lifetime)
+    reset_token = await password_changes.issue_reset_token(ctx.database, _parse_user_id(user_id), lifetime=lifetime)
+
+    response.headers["Cache-Control"] = "no-store"
+    return reset_token
 
 
 def _parse_user_id(user_id: str) -> UUID:
-    """Return the id of a user in a path; raise `UserNotFound` if it is malformed."""
+    """Return the id of a user that was given in a path.
+
+    Raises:
+        UserNotFound: the id is malformed; the response is the same as for an id that nobody has.
+    """
     parsed_id = parse_uuid(user_id)
     if parsed_id is None:
         raise UserNotFound

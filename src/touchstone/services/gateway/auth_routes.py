@@ -14,10 +14,10 @@ from touchstone.services.gateway import (
     sessions,
     sign_in,
 )
-from touchstone.services.gateway.context import Context, GatewayState
+from touchstone.services.gateway.context import Context, GatewayContext, GatewayState
 from touchstone.services.gateway.login_body import LOGIN_REQUEST_BODY, LoginBody
+from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.random_tokens import digest_token
-from touchstone.services.gateway.route_table import API
 from touchstone.services.gateway.schemas import Grant, PasswordReset, RefreshToken, Registration, UserView
 from touchstone.services.gateway.sessions import SessionCredentials
 
@@ -29,6 +29,7 @@ async def register(registration: Registration, ctx: Context) -> UserView:
     """Create an account, unless registration is closed. The new user is never an administrator."""
     if ctx.state.settings.registration == "closed":
         raise RegistrationClosed
+
     ctx.state.throttle.count_registration(ctx.address)
 
     profile = accounts.UserProfile(
@@ -50,26 +51,17 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
     The response sets a device cookie. A device that sends it again can sign in even when too many sign-ins from its
     network address have failed.
     """
-    cookie = request.cookies.get(device_cookies.COOKIE_NAME)
-    device_nonce = None
-    if cookie is not None:
-        claimed_user = await accounts.find_user_record(ctx.database, credentials.username)
-        device_nonce = ctx.state.device_cookies.find_nonce(cookie, claimed_user)
+    device_cookie = request.cookies.get(device_cookies.COOKIE_NAME)
+    device_nonce = await _recognise_device(device_cookie, credentials.username, ctx)
 
+    # The throttle counts the attempt if the password is wrong, and refuses it after too many of those.
     account = accounts.fold_email(credentials.username)
     async with ctx.state.throttle.limit_password_attempts(account, ctx.address, device=device_nonce):
         user = await sign_in.authenticate(ctx.database, credentials.username, credentials.password)
     session = await sign_in.start_session(ctx.database, user, ctx.device, lifetime=ctx.state.session_lifetime)
 
-    response.set_cookie(
-        device_cookies.COOKIE_NAME,
-        ctx.state.device_cookies.renew(cookie, user),
-        max_age=device_cookies.LIFETIME_SECONDS,
-        path=f"{API}/auth/login",
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+    renewed_cookie = ctx.state.device_cookies.renew(device_cookie, user)
+    _set_device_cookie(response, renewed_cookie, is_secure=request.url.scheme == "https")
     response.headers["Cache-Control"] = "no-store"
     return _grant_tokens(ctx.state, session)
 
@@ -83,10 +75,13 @@ async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant
     """
     try:
         session = await refresh_tokens.rotate_refresh_token(
-            ctx.database, body.refresh_token, key=ctx.state.successor_key, lifetime=ctx.state.session_lifetime
+            ctx.database,
+            body.refresh_token,
+            key=ctx.state.successor_key,
+            lifetime=ctx.state.session_lifetime,
         )
     except InvalidRefreshToken:
-        # The reuse of a token may have ended a session.
+        # The reuse of a token may have ended its session, whose access tokens must not be accepted any longer.
         ctx.state.authenticator.clear_cache()
         raise
 
@@ -98,11 +93,15 @@ async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant
 async def logout(body: RefreshToken, ctx: Context) -> None:
     """End the session of the refresh token, or the session of this request if the token is not the caller's."""
     user_id = ctx.caller.id
-    async with ctx.database.writing(essential=True) as rows:
-        token = await session_store.read_refresh_token(rows, digest_token(body.refresh_token))
-        is_revoked = token is not None and await sessions.revoke_session(rows, user_id, token.session_id)
-        if not is_revoked:
-            await sessions.revoke_session(rows, user_id, ctx.identity.session_id)
+    async with ctx.database.writing(essential=True) as transaction:
+        token = await session_store.read_refresh_token(transaction, digest_token(body.refresh_token))
+
+        is_session_ended = False
+        if token is not None:
+            is_session_ended = await sessions.revoke_session(transaction, user_id, token.session_id)
+        if not is_session_ended:
+            await sessions.revoke_session(transaction, user_id, ctx.identity.session_id)
+
     ctx.state.authenticator.clear_cache()
 
 
@@ -111,11 +110,40 @@ async def reset_password(body: PasswordReset, ctx: Context) -> None:
     """Set a new password with a token from an administrator, which works once. All sessions of the user end."""
     async with ctx.state.throttle.limit_reset_attempts(ctx.address):
         await password_changes.reset_password(ctx.database, body.token, body.password)
+
     ctx.state.authenticator.clear_cache()
 
 
+async def _recognise_device(cookie: str | None, email: str, ctx: GatewayContext) -> str | None:
+    """Return the nonce of a device on which the owner of this e-mail address has signed in before.
+
+    The result is None for a device that has no cookie, or whose cookie does not mention this user.
+    """
+    if cookie is None:
+        return None
+
+    user = await accounts.find_user_record(ctx.database, email)
+    return ctx.state.device_cookies.find_nonce(cookie, user)
+
+
+def _set_device_cookie(response: Response, cookie: str, *, is_secure: bool) -> None:
+    """Let the browser send the device cookie with later sign-ins, out of reach of scripts and of other sites.
+
+    With `is_secure`, it is sent over HTTPS only.
+    """
+    response.set_cookie(
+        device_cookies.COOKIE_NAME,
+        cookie,
+        max_age=device_cookies.LIFETIME_SECONDS,
+        path=f"{API}/auth/login",
+        secure=is_secure,
+        httponly=True,
+        samesite="lax",
+    )
+
+
 def _grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
-    """Return the tokens of a session that has been started or renewed."""
+    """Return the response to a sign-in or a refresh: a new access token of the session, and its refresh token."""
     return Grant(
         access_token=state.access_tokens.issue(session.user_id, session.session_id),
         expires_in=state.access_tokens.lifetime_seconds,

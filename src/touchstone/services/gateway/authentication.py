@@ -20,10 +20,11 @@ from touchstone.services.gateway.access_tokens import (
     read_authorization,
 )
 
+# The largest number of identities that are cached.
 CACHE_SIZE: Final = 10_000
 POLL_SECONDS: Final = 0.4
 TRUST_SECONDS: Final = 1.0
-# The key in the ASGI scope under which the gate passes the identity to the routes of the gateway.
+# The key in the ASGI scope under which the proxy passes the identity to the routes of the gateway.
 IDENTITY: Final = "touchstone.identity"
 log = structlog.get_logger("touchstone.services.gateway")
 
@@ -52,7 +53,7 @@ class Authenticator:
         self._cache_confirmed_at = -TRUST_SECONDS
 
     async def authenticate(self, headers: Headers) -> Identity:
-        """Return the identity that the headers of a request prove.
+        """Return the identity that the headers of a request prove, from the cache if it can be trusted.
 
         Raises:
             Unauthorized: there is no valid token, or its session or its user is no longer active.
@@ -60,34 +61,45 @@ class Authenticator:
         identity = self.cached_identity(headers)
         if identity is not None:
             return identity
+
         return await self._authenticate_uncached(read_authorization(headers))
 
     def cached_identity(self, headers: Headers) -> Identity | None:
-        """Return the identity if the cache has it and can be trusted.
+        """Return the identity that the headers prove, if the cache has it and can be trusted.
+
+        The cache is trusted for `TRUST_SECONDS` after the last time when the `accounts` version was read. An identity
+        is only returned until its access token expires.
 
         Raises:
             Unauthorized: the Authorization header is missing or repeated.
         """
         identity = self._cache.get(read_authorization(headers))
-        if identity is None or time.monotonic() - self._cache_confirmed_at >= TRUST_SECONDS:
+        if identity is None:
             return None
-        return identity if time.time() < identity.expires + LEEWAY_SECONDS else None
+
+        is_cache_trusted = time.monotonic() - self._cache_confirmed_at < TRUST_SECONDS
+        is_token_valid = time.time() < identity.expires + LEEWAY_SECONDS
+        return identity if is_cache_trusted and is_token_valid else None
 
     def clear_cache(self) -> None:
-        """Drop all cached identities, because an account has changed."""
+        """Drop all cached identities, because an account or a session has changed."""
         self._cache_generation += 1
         self._cache.clear()
 
     async def watch_accounts(self) -> None:
-        """Clear the cache whenever the `accounts` version changes, until cancelled."""
+        """Clear the cache whenever any process has changed an account; run until cancelled.
+
+        The `accounts` version is read every `POLL_SECONDS`. As long as that succeeds, the cache stays trusted. When it
+        fails, it is tried again, and the cache loses its trust after a second.
+        """
         known_version = None
         while True:
             started_at = time.monotonic()
             try:
-                async with self._database.reading() as rows:
-                    version = await versions.read_version(rows, versions.ACCOUNTS)
+                async with self._database.reading() as connection:
+                    version = await versions.read_version(connection, versions.ACCOUNTS)
             except ServiceError:
-                pass  # the database has logged the outage, and the cache is trusted for a second only
+                pass  # the database has logged the outage
             except Exception:
                 log.exception("the accounts version cannot be read")
             else:
@@ -95,21 +107,33 @@ class Authenticator:
                     self.clear_cache()
                 known_version = version
                 self._cache_confirmed_at = started_at
+
             await asyncio.sleep(POLL_SECONDS)
 
     async def _authenticate_uncached(self, authorization: bytes) -> Identity:
+        """Verify the token of an Authorization header, look up its session, and cache the identity.
+
+        Raises:
+            Unauthorized: the token is not valid, or its session or its user is no longer active.
+        """
         generation = self._cache_generation
         claims = self._tokens.verify(parse_bearer_token(authorization))
-        async with self._database.reading() as rows:
-            caller = await session_store.read_caller(rows, user_id=claims.user_id, session_id=claims.session_id)
+
+        async with self._database.reading() as connection:
+            caller = await session_store.read_caller(connection, user_id=claims.user_id, session_id=claims.session_id)
         if caller is None:
             raise Unauthorized
-
         identity = Identity(caller, claims.session_id, claims.expires)
+
         # If the cache was cleared meanwhile, the query may not have seen the change that was the reason.
         if generation == self._cache_generation:
-            if len(self._cache) >= CACHE_SIZE:
-                oldest = next(iter(self._cache))
-                del self._cache[oldest]
-            self._cache[authorization] = identity
+            self._add_to_cache(authorization, identity)
         return identity
+
+    def _add_to_cache(self, authorization: bytes, identity: Identity) -> None:
+        """Cache the identity of an Authorization header, in place of the oldest entry if the cache is full."""
+        if len(self._cache) >= CACHE_SIZE:
+            oldest_authorization = next(iter(self._cache))
+            del self._cache[oldest_authorization]
+
+        self._cache[authorization] = identity

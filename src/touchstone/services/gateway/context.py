@@ -52,7 +52,7 @@ class GatewayContext:
 
     @property
     def identity(self) -> Identity:
-        """The identity of the user; the gate lets nobody else through to a route that needs one."""
+        """The identity of the user; the proxy lets nobody else through to a route that needs one."""
         return cast(Identity, self.scope[IDENTITY])
 
     @property
@@ -73,7 +73,7 @@ class GatewayContext:
             if name == b"user-agent":
                 user_agent = value.decode("utf-8", "replace").replace("\x00", "")
                 return Device(user_agent, self.address)
-        return Device(None, self.address)
+        return Device(user_agent=None, address=self.address)
 
     @property
     def locale(self) -> str:
@@ -82,6 +82,7 @@ class GatewayContext:
 
 
 async def _create_context(request: Request) -> GatewayContext:
+    """Return the context of a request, as FastAPI passes it to a handler with a parameter of type `Context`."""
     return GatewayContext(request.app.state.gateway, request.scope)
 
 
@@ -90,10 +91,10 @@ Context = Annotated[GatewayContext, Depends(_create_context)]
 
 
 async def require_administrator(ctx: Context) -> None:
-    """Check that the user is an administrator.
+    """Check that the user is an administrator; the routes for administrators depend on this.
 
     Raises:
-        AdministratorsOnly: the user is not one.
+        AdministratorsOnly: the user is not an administrator.
     """
     if not ctx.caller.is_admin:
         raise AdministratorsOnly

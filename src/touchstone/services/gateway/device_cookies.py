@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from touchstone.services.gateway.user_store import UserRecord
 
@@ -19,6 +19,15 @@ LIFETIME_SECONDS: Final = 365 * 86_400
 MAX_ACCOUNTS: Final = 5  # people who share a browser
 _SEPARATOR: Final = "~"
 _STAMP: Final = re.compile(r"(?P<nonce>[\w-]{22})\.(?P<issued>[0-9]{1,12})\.(?P<signature>[\w-]{43})", re.ASCII)
+
+
+class _Stamp(NamedTuple):
+    """A well-formed stamp in a cookie, genuine or not, with its parts; `issued` is in seconds since 1970."""
+
+    text: str
+    nonce: str
+    issued: str
+    signature: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,36 +40,54 @@ class DeviceCookies:
     key: bytes
 
     def find_nonce(self, cookie: str | None, user: UserRecord | None) -> str | None:
-        """Return the nonce of the user's stamp; None if the cookie has no genuine and recent stamp of this user."""
-        oldest = time.time() - LIFETIME_SECONDS
+        """Return the nonce of the user's stamp in a cookie, which identifies the device.
+
+        The result is None if the cookie has no genuine stamp of this user, or only an expired one. The signatures are
+        computed even for an unknown user (None), so that the response time does not tell that the user is unknown.
+        """
+        oldest_issue_time = time.time() - LIFETIME_SECONDS
         for stamp in _parse_stamps(cookie):
-            expected_signature = self._sign(user, stamp["nonce"], stamp["issued"])
-            is_genuine = hmac.compare_digest(stamp["signature"], expected_signature)
-            if is_genuine and user is not None and int(stamp["issued"]) > oldest:
-                return stamp["nonce"]
+            expected_signature = self._sign(user, stamp.nonce, stamp.issued)
+            is_genuine = hmac.compare_digest(stamp.signature, expected_signature)
+            is_recent = int(stamp.issued) > oldest_issue_time
+            if is_genuine and is_recent and user is not None:
+                return stamp.nonce
+
         return None
 
     def renew(self, cookie: str | None, user: UserRecord) -> str:
-        """Return the cookie with a new stamp of the user, in place of an earlier one, and the stamps of other users."""
+        """Return the cookie for a device on which the user has just signed in.
+
+        It has a new stamp of this user, in place of an earlier one, and keeps the stamps of at most `MAX_ACCOUNTS` - 1
+        other users.
+        """
         nonce = secrets.token_urlsafe(16)
         issued = str(int(time.time()))
-        new_stamp = f"{nonce}.{issued}.{self._sign(user, nonce, issued)}"
+        signature = self._sign(user, nonce, issued)
+        new_stamp = f"{nonce}.{issued}.{signature}"
 
-        stamps = [stamp[0] for stamp in _parse_stamps(cookie)]
-        other_stamps = [stamp for stamp in stamps if self.find_nonce(stamp, user) is None]
-        return _SEPARATOR.join((new_stamp, *other_stamps[: MAX_ACCOUNTS - 1]))
+        earlier_stamps = [stamp.text for stamp in _parse_stamps(cookie)]
+        other_stamps = [stamp for stamp in earlier_stamps if self.find_nonce(stamp, user) is None]
+        retained_stamps = other_stamps[: MAX_ACCOUNTS - 1]
+        return _SEPARATOR.join((new_stamp, *retained_stamps))
 
     def _sign(self, user: UserRecord | None, nonce: str, issued: str) -> str:
-        # An unknown account is signed as well, so that the response time does not tell that it is unknown.
+        """Return the signature of a stamp, which no other user and no other password of the user has.
+
+        A stamp of an unknown user is signed as well, so that the response time does not tell that the user is unknown.
+        """
         account = f"{user.id} {user.password_hash}" if user else ""
         signature = hmac.digest(self.key, f"{account} {nonce} {issued}".encode(), "sha256")
         return base64.urlsafe_b64encode(signature).rstrip(b"=").decode()
 
 
-def _parse_stamps(cookie: str | None) -> list[re.Match[str]]:
-    """Return the well-formed stamps of a cookie."""
+def _parse_stamps(cookie: str | None) -> list[_Stamp]:
+    """Return the well-formed stamps of a cookie; whether they are genuine is not checked here."""
     if cookie is None:
         return []
+
     candidates = cookie.split(_SEPARATOR, MAX_ACCOUNTS)[:MAX_ACCOUNTS]
     matches = [_STAMP.fullmatch(candidate) for candidate in candidates]
-    return [match for match in matches if match is not None]
+    return [
+        _Stamp(match[0], match["nonce"], match["issued"], match["signature"]) for match in matches if match is not None
+    ]

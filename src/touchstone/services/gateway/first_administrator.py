@@ -19,7 +19,10 @@ class Credentials:
 
 
 async def create_first_administrator(database: Database) -> Credentials | None:
-    """Create an administrator with a random password, or return None if there are users already."""
+    """Create an administrator with a random password, so that somebody can sign in to a new installation.
+
+    The result has the password, which is stored nowhere else as a clear text; it is None if there are users already.
+    """
     if await has_users(database):
         return None
 

@@ -13,7 +13,7 @@ from touchstone.core.errors import BadRequest, FieldError, Invalid, UnsupportedM
 from touchstone.http.json_body import parse_json
 from touchstone.services.gateway.schemas import Login, LoginForm
 
-L = TypeVar("L", bound=Login)
+LoginModel = TypeVar("LoginModel", bound=Login)
 FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 LOGIN_REQUEST_BODY: Final[dict[str, Any]] = {
     "requestBody": {
@@ -24,12 +24,15 @@ LOGIN_REQUEST_BODY: Final[dict[str, Any]] = {
         },
     }
 }
-_MAX_FIELDS: Final = 20
-_MAX_NAME_LENGTH: Final = 80
+_MAX_FORM_FIELDS: Final = 20
+# The length to which the name of a field is cut in an error.
+_MAX_REPORTED_NAME: Final = 80
 
 
 async def _read_login(request: Request) -> Login:
-    """Return the sign-in in the body, read as its media type says; a body without a media type is JSON.
+    """Return the e-mail address and the password in the body of a sign-in.
+
+    OAuth 2 clients send a form, others JSON; the media type says which. A body without a media type is JSON.
 
     Raises:
         NotJson, BadRequest: the body cannot be parsed.
@@ -52,28 +55,35 @@ LoginBody = Annotated[Login, Depends(_read_login)]
 
 
 def _parse_form(body: bytes) -> dict[str, str]:
-    """Return the fields of a form.
+    """Return the fields of an URL-encoded form by name.
 
     Raises:
         BadRequest: the form is malformed or has too many fields.
-        Invalid: a field occurs twice.
+        Invalid: a field occurs twice, so that it is not clear which value is meant.
     """
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
+        fields = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FORM_FIELDS)
     except ValueError as problem:
         raise BadRequest from problem
 
-    counts = Counter(name for name, _ in pairs)
-    for name, count in counts.items():
+    occurrences = Counter(name for name, _ in fields)
+    for name, count in occurrences.items():
         if count > 1:
-            raise Invalid(FieldError(("body", name[:_MAX_NAME_LENGTH]), "given_twice", {"count": count}))
-    return dict(pairs)
+            location = ("body", name[:_MAX_REPORTED_NAME])
+            raise Invalid(FieldError(location, "given_twice", {"count": count}))
+
+    return dict(fields)
 
 
-def _validate(model: type[L], value: Any) -> L:
-    """Return the value as a model; raise the error that FastAPI raises for an invalid body."""
+def _validate(model: type[LoginModel], fields: Any) -> LoginModel:
+    """Return the parsed body as a model.
+
+    Raises:
+        RequestValidationError: a field is missing, unknown or invalid. FastAPI raises the same error for a body that
+            it validates itself, so that the response has the same form as elsewhere.
+    """
     try:
-        return model.model_validate(value)
+        return model.model_validate(fields)
     except ValidationError as problem:
         errors = [{**error, "loc": ("body", *error["loc"])} for error in problem.errors()]
         raise RequestValidationError(errors) from problem

@@ -25,7 +25,7 @@ REGISTRATIONS_PER_HOUR: Final = 100
 
 
 class LoginThrottle:
-    """Moving-window counters of failed attempts and of registrations; `client` is always a network address.
+    """Moving-window counters of failed attempts and of registrations.
 
     Failed sign-ins count for the account and the client together, for the client alone, and for the device if it has
     signed in to the account before. The counters live in memory, so that each gateway process has its own.
@@ -38,29 +38,32 @@ class LoginThrottle:
 
     @asynccontextmanager
     async def limit_password_attempts(
-        self, account: str, client: str, *, device: str | None = None
+        self, account: str, client_address: str, *, device: str | None = None
     ) -> AsyncIterator[None]:
-        """Run one check of a password, and count it if it fails.
+        """Limit how often passwords can be guessed: the block checks one password, and is counted if it fails.
 
-        `device` identifies a device that has signed in to the account before. It does not wait because of others;
-        once it has failed too often itself, it is treated like any other device.
+        Failures count for the account at this client, for the client, and for the device. A client is the network
+        block of an address. `device` identifies a device that has signed in to the account before: it does not have to
+        wait because others have failed; once it has failed too often itself, it is treated like any other device.
 
         Raises:
             TooManyAttempts: there were too many failures, and the password is not checked.
         """
-        block = address_block(client)
-        account_and_client = hashlib.sha256(f"{block} {account}".encode()).hexdigest()
-        counters: list[tuple[RateLimitItem, str]] = [(ACCOUNT_LIMIT, account_and_client), (CLIENT_LIMIT, block)]
+        client_block = address_block(client_address)
+        account_and_client = hashlib.sha256(f"{client_block} {account}".encode()).hexdigest()
+        counters: list[tuple[RateLimitItem, str]] = [(ACCOUNT_LIMIT, account_and_client), (CLIENT_LIMIT, client_block)]
         if device is not None:
             counters.append((DEVICE_LIMIT, device))
 
         # Attempts wait for each other: guesses sent in parallel must not all pass before the first failure is counted.
-        lock = self._locks.setdefault(device or account_and_client, asyncio.Lock())
+        lock_key = device or account_and_client
+        lock = self._locks.setdefault(lock_key, asyncio.Lock())
         async with lock:
             is_trusted_device = device is not None and self._limiter.test(DEVICE_LIMIT, device)
             if not is_trusted_device:
                 self._check_limit(ACCOUNT_LIMIT, account_and_client)
-                self._check_limit(CLIENT_LIMIT, block)
+                self._check_limit(CLIENT_LIMIT, client_block)
+
             try:
                 yield
             except (InvalidCredentials, WrongPassword):
@@ -69,37 +72,43 @@ class LoginThrottle:
                 raise
 
     @asynccontextmanager
-    async def limit_reset_attempts(self, client: str) -> AsyncIterator[None]:
-        """Run one check of a reset token, and count it if it fails.
+    async def limit_reset_attempts(self, client_address: str) -> AsyncIterator[None]:
+        """Limit how often a client can guess reset tokens: the block checks one token, and is counted if it fails.
 
         Raises:
             TooManyAttempts: there were too many failures, and the token is not checked.
         """
-        block = address_block(client)
-        self._check_limit(RESET_LIMIT, block)
+        client_block = address_block(client_address)
+        self._check_limit(RESET_LIMIT, client_block)
+
         try:
             yield
         except InvalidResetToken:
-            self._limiter.hit(RESET_LIMIT, block)
+            self._limiter.hit(RESET_LIMIT, client_block)
             raise
 
-    def count_registration(self, client: str) -> None:
-        """Count one registration.
+    def count_registration(self, client_address: str) -> None:
+        """Count one registration of a client, before the account is created.
 
         Failed registrations count as well: they also cost a password hash and reveal which addresses have an account.
 
         Raises:
             TooManyAttempts: the client has made too many registrations within an hour.
         """
-        block = address_block(client)
-        if not self._limiter.hit(self._registration_limit, block):
-            self._check_limit(self._registration_limit, block)
+        client_block = address_block(client_address)
+        is_admitted = self._limiter.hit(self._registration_limit, client_block)
+        if not is_admitted:
+            self._check_limit(self._registration_limit, client_block)
 
     def _check_limit(self, limit: RateLimitItem, key: str) -> None:
-        """Raise `TooManyAttempts`, with the time to wait, if the counter has reached its limit."""
+        """Check that the counter with this key has not reached its limit.
+
+        Raises:
+            TooManyAttempts: the limit is reached; the error says how many seconds to wait, at least one.
+        """
         if self._limiter.test(limit, key):
             return
 
         reset_time = self._limiter.get_window_stats(limit, key).reset_time
-        seconds = max(1, math.ceil(reset_time - time.time()))
-        raise TooManyAttempts(seconds=seconds)
+        remaining_seconds = math.ceil(reset_time - time.time())
+        raise TooManyAttempts(seconds=max(1, remaining_seconds))

@@ -12,26 +12,28 @@ from touchstone.services.gateway.schemas import ResetToken
 
 
 async def change_password(database: Database, user_id: UUID, current_password: str, new_password: str) -> None:
-    """Replace the password of a user who knows the current one.
+    """Replace the password of a user who knows the current one, and end all sessions of the user.
 
     Raises:
         WrongPassword: the current password is wrong.
         WeakPassword: the new password is not acceptable.
     """
-    async with database.reading() as rows:
-        user = await user_store.read_user(rows, user_id)
+    async with database.reading() as connection:
+        user = await user_store.read_user(connection, user_id)
     if user is None or not await passwords.verify_password(current_password, user.password_hash):
         raise WrongPassword
 
     passwords.check_strength(new_password, user.email)
-    password_hash = await passwords.hash_password(new_password)
+    new_password_hash = await passwords.hash_password(new_password)
 
-    async with database.writing(essential=True) as rows:
-        await _replace_password(rows, user_id, password_hash)
+    async with database.writing(essential=True) as transaction:
+        await _replace_password(transaction, user_id, new_password_hash)
 
 
 async def issue_reset_token(database: Database, user_id: UUID, *, lifetime: timedelta) -> ResetToken:
-    """Return a token with which the user can set a new password, and withdraw earlier tokens.
+    """Issue a token with which a user who has forgotten the password can set a new one.
+
+    Earlier tokens of the user become invalid. Only the digest of the token is stored, so the result is the only copy.
 
     Raises:
         UserNotFound: there is no such user.
@@ -39,39 +41,48 @@ async def issue_reset_token(database: Database, user_id: UUID, *, lifetime: time
     token = generate_token()
     expires_at = datetime.now(UTC) + lifetime
 
-    async with database.writing(essential=True) as rows:
-        if await user_store.lock_user(rows, user_id) is None:
+    async with database.writing(essential=True) as transaction:
+        user = await user_store.lock_user(transaction, user_id)
+        if user is None:
             raise UserNotFound
-        await reset_token_store.delete_reset_tokens(rows, user_id)
-        await reset_token_store.insert_reset_token(rows, ResetTokenRecord(digest_token(token), user_id, expires_at))
+
+        await reset_token_store.delete_reset_tokens(transaction, user_id)
+        record = ResetTokenRecord(digest=digest_token(token), user_id=user_id, expires_at=expires_at)
+        await reset_token_store.insert_reset_token(transaction, record)
 
     return ResetToken(token=token, expires_at=expires_at)
 
 
 async def reset_password(database: Database, token: str, new_password: str) -> None:
-    """Replace the password of the user for whom the reset token was issued.
+    """Replace the password of the user for whom a reset token was issued, and end all sessions of the user.
 
     Raises:
         InvalidResetToken: the token is unknown, used or expired.
         WeakPassword: the new password is not acceptable; the token remains valid.
     """
     digest = digest_token(token)
-    async with database.reading() as rows:
-        user = await user_store.read_user_of_reset_token(rows, digest, datetime.now(UTC))
+    async with database.reading() as connection:
+        user = await user_store.read_user_of_reset_token(connection, digest, datetime.now(UTC))
     if user is None:
         raise InvalidResetToken
 
     passwords.check_strength(new_password, user.email)
     # Hashing takes long, so it happens outside the transaction, which would block all other writers of SQLite.
-    password_hash = await passwords.hash_password(new_password)
+    new_password_hash = await passwords.hash_password(new_password)
 
-    async with database.writing(essential=True) as rows:
-        if not await reset_token_store.use_reset_token(rows, digest, datetime.now(UTC)):
+    async with database.writing(essential=True) as transaction:
+        # The token may have been used or replaced while the password was hashed.
+        is_still_valid = await reset_token_store.use_reset_token(transaction, digest, datetime.now(UTC))
+        if not is_still_valid:
             raise InvalidResetToken
-        await _replace_password(rows, user.id, password_hash)
+        await _replace_password(transaction, user.id, new_password_hash)
 
 
-async def _replace_password(rows: Writer, user_id: UUID, password_hash: str) -> None:
-    await user_store.update_password_hash(rows, user_id, password_hash)
-    await reset_token_store.delete_reset_tokens(rows, user_id)
-    await sessions.revoke_all_sessions(rows, user_id)
+async def _replace_password(transaction: Writer, user_id: UUID, password_hash: str) -> None:
+    """Store the hash of a new password, and invalidate everything that the old one has given access to.
+
+    Reset tokens are deleted and sessions end, because somebody else may have known the old password.
+    """
+    await user_store.update_password_hash(transaction, user_id, password_hash)
+    await reset_token_store.delete_reset_tokens(transaction, user_id)
+    await sessions.revoke_all_sessions(transaction, user_id)

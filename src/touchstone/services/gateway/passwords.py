@@ -24,15 +24,18 @@ _THREAD_POOL: Final = ThreadPoolExecutor(2, "password")
 
 
 def check_strength(password: str, email: str) -> None:
-    """Check that a new password is acceptable.
+    """Check that a new password of the user with this e-mail address is acceptable.
 
     Raises:
         WeakPassword: it is too short, too long, blank, one of the most common passwords, or the e-mail address.
     """
     folded_password = password.strip().casefold()
-    has_valid_length = MIN_LENGTH <= len(password) <= MAX_LENGTH and folded_password != ""
-    is_guessable = folded_password in COMMON_PASSWORDS or folded_password == email.strip().casefold()
-    if not has_valid_length or is_guessable:
+    folded_email = email.strip().casefold()
+
+    has_valid_length = MIN_LENGTH <= len(password) <= MAX_LENGTH
+    is_blank = folded_password == ""
+    is_guessable = folded_password in COMMON_PASSWORDS or folded_password == folded_email
+    if not has_valid_length or is_blank or is_guessable:
         raise WeakPassword
 
 
@@ -43,11 +46,13 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(password: str, password_hash: str | None) -> bool:
-    """Return whether the hash is that of the password; without a hash, return False after the same work."""
+    """Return whether a password is the one that was hashed.
+
+    Without a hash, the result is False after the same work, so that the time does not tell that there is none.
+    """
+    compared_hash = password_hash or _DUMMY_HASH
     loop = asyncio.get_running_loop()
-    is_match = await loop.run_in_executor(
-        _THREAD_POOL, _HASHER.verify, _normalize(password), password_hash or _DUMMY_HASH
-    )
+    is_match = await loop.run_in_executor(_THREAD_POOL, _HASHER.verify, _normalize(password), compared_hash)
     return is_match and password_hash is not None
 
 

@@ -20,20 +20,30 @@ _THREAD_POOL: Final = ThreadPoolExecutor(1, "picture")
 
 
 async def reencode_picture(data: bytes) -> PictureRecord:
-    """Return the picture as a WebP image of at most 512 pixels a side; the work is done in a thread.
+    """Return an uploaded picture as a small WebP image without metadata, in the form in which it is stored.
+
+    No side has more than `MAX_SIDE` pixels. The work is done in a thread, one picture at a time.
 
     Raises:
         InvalidPicture: the data is not a readable PNG, JPEG or WebP image, or the image has too many pixels.
     """
-    return await asyncio.get_running_loop().run_in_executor(_THREAD_POOL, _reencode, data)
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_THREAD_POOL, _reencode, data)
 
 
 def _reencode(data: bytes) -> PictureRecord:
+    """Decode a picture within limits, reduce it, and encode it as WebP.
+
+    Raises:
+        InvalidPicture: the data cannot be decoded, or the image has more than `MAX_PIXELS` pixels.
+    """
     try:
         with Image.open(io.BytesIO(data), formats=_ACCEPTED_FORMATS) as image:
             # The size is known before a pixel is decoded, which matters because a small file may have a huge image.
             if image.width * image.height > MAX_PIXELS:
                 raise InvalidPicture
+
+            # JPEG can be decoded at a reduced size, which saves most of the time and memory for a large photograph.
             image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
             thumbnail = _plain_thumbnail(image)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as problem:
@@ -41,12 +51,13 @@ def _reencode(data: bytes) -> PictureRecord:
 
     buffer = io.BytesIO()
     thumbnail.save(buffer, "WEBP", quality=85)
-    encoded = buffer.getvalue()
-    return PictureRecord(picture=encoded, picture_digest=hashlib.sha256(encoded).hexdigest()[:32])
+    webp = buffer.getvalue()
+    digest = hashlib.sha256(webp).hexdigest()[:32]
+    return PictureRecord(picture=webp, picture_digest=digest)
 
 
 def _plain_thumbnail(image: Image.Image) -> Image.Image:
-    """Return an upright thumbnail without the metadata of the image."""
+    """Return an upright thumbnail without the metadata of the image, such as the place where it was taken."""
     mode = "RGBA" if image.has_transparency_data else "RGB"
     upright = ImageOps.exif_transpose(image).convert(mode)
     upright.thumbnail((MAX_SIDE, MAX_SIDE))

@@ -13,7 +13,7 @@ from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import accounts, password_changes, profile_pictures, sessions, user_store
 from touchstone.services.gateway.context import Context
-from touchstone.services.gateway.route_table import API
+from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.schemas import PasswordChange, ProfileChange, SessionView, UserView
 
 # The content tells which kind of picture it is; the media type that a client claims is ignored.
@@ -33,7 +33,7 @@ router = strict_router(prefix=f"{API}/users/me", tags=["users"])
 
 
 async def _read_picture_body(request: Request) -> bytes:
-    """Return the body of the request.
+    """Return the body of a request that uploads a picture.
 
     Raises:
         TooLarge: the body is larger than a picture may be; the rest is not read.
@@ -43,9 +43,11 @@ async def _read_picture_body(request: Request) -> bytes:
         body += chunk
         if len(body) > profile_pictures.MAX_BYTES:
             raise TooLarge(limit=profile_pictures.MAX_BYTES)
+
     return body
 
 
+# The parameter type of a handler that takes a picture.
 PictureBody = Annotated[bytes, Depends(_read_picture_body)]
 
 
@@ -69,14 +71,15 @@ async def change_password(change: PasswordChange, ctx: Context) -> None:
         await password_changes.change_password(
             ctx.database, ctx.caller.id, change.current_password, change.new_password
         )
+
     ctx.state.authenticator.clear_cache()
 
 
 @router.get("/picture", summary="Your picture", response_class=Response, responses=_PICTURE_RESPONSES)
 async def read_picture(request: Request, ctx: Context) -> Response:
-    """Return the picture, a WebP image of at most 512 pixels a side."""
-    async with ctx.database.reading() as rows:
-        picture = await user_store.read_picture(rows, ctx.caller.id)
+    """Return your picture, a WebP image of at most 512 pixels a side."""
+    async with ctx.database.reading() as connection:
+        picture = await user_store.read_picture(connection, ctx.caller.id)
     if picture is None:
         raise PictureNotFound
 
@@ -91,16 +94,16 @@ async def read_picture(request: Request, ctx: Context) -> Response:
 async def set_picture(body: PictureBody, response: Response, ctx: Context) -> None:
     """Set the picture: PNG, JPEG or WebP of up to 2 MB. It is stored smaller, upright, and without its metadata."""
     picture = await profile_pictures.reencode_picture(body)
-    async with ctx.database.writing() as rows:
-        await user_store.update_picture(rows, ctx.caller.id, picture)
+    async with ctx.database.writing() as transaction:
+        await user_store.update_picture(transaction, ctx.caller.id, picture)
     response.headers["ETag"] = f'"{picture.picture_digest}"'
 
 
 @router.delete("/picture", status_code=204, summary="Remove your picture")
 async def remove_picture(ctx: Context) -> None:
     """Remove the picture, if there is one."""
-    async with ctx.database.writing(essential=True) as rows:
-        await user_store.delete_picture(rows, ctx.caller.id)
+    async with ctx.database.writing(essential=True) as transaction:
+        await user_store.delete_picture(transaction, ctx.caller.id)
 
 
 @router.get("/sessions", summary="Where you are signed in")
@@ -117,7 +120,7 @@ async def end_session(session_id: str, ctx: Context) -> None:
     if parsed_id is None:
         raise SessionNotFound
 
-    async with ctx.database.writing(essential=True) as rows:
-        if not await sessions.revoke_session(rows, ctx.caller.id, parsed_id):
+    async with ctx.database.writing(essential=True) as transaction:
+        if not await sessions.revoke_session(transaction, ctx.caller.id, parsed_id):
             raise SessionNotFound
     ctx.state.authenticator.clear_cache()

@@ -22,7 +22,7 @@ GRACE_PERIOD: Final = timedelta(seconds=10)
 async def rotate_refresh_token(
     database: Database, token: str, *, key: bytes, lifetime: timedelta
 ) -> SessionCredentials:
-    """Exchange a refresh token for its successor, which is derived with `key`.
+    """Exchange a refresh token for its successor, which is derived with `key` and expires after `lifetime`.
 
     A token that is used again within the grace period, while its successor is unused, gets the same successor: two
     tabs have refreshed at once, or a response was lost. Otherwise two parties have the token, and the session ends.
@@ -30,8 +30,8 @@ async def rotate_refresh_token(
     Raises:
         InvalidRefreshToken: the token is unknown, expired or reused, or its session has ended.
     """
-    async with database.writing(essential=True) as rows:
-        credentials = await _rotate_or_revoke(rows, token, key, lifetime)
+    async with database.writing(essential=True) as transaction:
+        credentials = await _rotate_or_revoke(transaction, token, key, lifetime)
 
     # This is raised outside the transaction, which must be committed if it has revoked the session.
     if credentials is None:
@@ -49,39 +49,52 @@ def derive_successor(token: str, key: bytes) -> str:
     return base64.urlsafe_b64encode(successor).rstrip(b"=").decode()
 
 
-async def _rotate_or_revoke(rows: Writer, token: str, key: bytes, lifetime: timedelta) -> SessionCredentials | None:
-    """Rotate a token, or end its session if the token was stolen; return None if it cannot be used."""
+async def _rotate_or_revoke(
+    transaction: Writer, token: str, key: bytes, lifetime: timedelta
+) -> SessionCredentials | None:
+    """Replace a refresh token by its successor, or end its session if the token was stolen.
+
+    The result is None if the token cannot be used. No error is raised, which would undo the end of the session.
+    """
     digest = digest_token(token)
-    stored_token = await session_store.read_refresh_token(rows, digest)
+    stored_token = await session_store.read_refresh_token(transaction, digest)
     if stored_token is None:
         return None
-    session = await session_store.lock_session(rows, stored_token.session_id)
+
+    session = await session_store.lock_session(transaction, stored_token.session_id)
     if session is None or session.revoked_at is not None:
         return None
 
-    now = datetime.now(UTC)
-    user = await user_store.read_user(rows, session.user_id)
+    user = await user_store.read_user(transaction, session.user_id)
+    if user is None or not user.is_active:
+        return None
+
     # The token is read again under the lock of its session, because another request may have used it meanwhile.
-    stored_token = await session_store.read_refresh_token(rows, digest)
-    if stored_token is None or stored_token.expires_at <= now or user is None or not user.is_active:
+    now = datetime.now(UTC)
+    stored_token = await session_store.read_refresh_token(transaction, digest)
+    if stored_token is None or stored_token.expires_at <= now:
         return None
 
     successor = derive_successor(token, key)
     if stored_token.used_at is None:
-        await session_store.mark_refresh_token_used(rows, digest, now)
-        await session_store.insert_refresh_token(
-            rows, RefreshTokenRecord(digest_token(successor), session.id, created_at=now, expires_at=now + lifetime)
+        await session_store.mark_refresh_token_used(transaction, digest, now)
+        successor_record = RefreshTokenRecord(
+            digest_token(successor), session.id, created_at=now, expires_at=now + lifetime
         )
-    elif not await _is_harmless_reuse(rows, stored_token.used_at, successor, now):
-        await sessions.revoke_session(rows, user.id, session.id)
+        await session_store.insert_refresh_token(transaction, successor_record)
+    elif not await _is_harmless_reuse(transaction, stored_token.used_at, successor, now):
+        await sessions.revoke_session(transaction, user.id, session.id)
         return None
 
-    await session_store.update_session_use(rows, session.id, now)
-    return SessionCredentials(user.id, session.id, successor)
+    await session_store.update_session_use(transaction, session.id, now)
+    return SessionCredentials(user.id, session.id, refresh_token=successor)
 
 
-async def _is_harmless_reuse(rows: Reader, used_at: datetime, successor: str, now: datetime) -> bool:
-    """Return whether the token was first used within the grace period and its successor is unused."""
-    stored_successor = await session_store.read_refresh_token(rows, digest_token(successor))
-    is_successor_unused = stored_successor is not None and stored_successor.used_at is None
-    return is_successor_unused and now - used_at <= GRACE_PERIOD
+async def _is_harmless_reuse(connection: Reader, used_at: datetime, successor: str, now: datetime) -> bool:
+    """Return whether a refresh token that was first used at `used_at` may be used once more.
+
+    That is so within the grace period, as long as nobody has used its successor.
+    """
+    is_recent = now - used_at <= GRACE_PERIOD
+    stored_successor = await session_store.read_refresh_token(connection, digest_token(successor))
+    return is_recent and stored_successor is not None and stored_successor.used_at is None

@@ -20,20 +20,20 @@ class ResetTokenRecord:
     used_at: datetime | None = None
 
 
-async def insert_reset_token(rows: Writer, token: ResetTokenRecord) -> None:
+async def insert_reset_token(transaction: Writer, token: ResetTokenRecord) -> None:
     """Insert a reset token."""
-    await rows.execute(sa.insert(reset_tokens).values(asdict(token)))
+    await transaction.execute(sa.insert(reset_tokens).values(asdict(token)))
 
 
-async def use_reset_token(rows: Writer, digest: str, now: datetime) -> bool:
+async def use_reset_token(transaction: Writer, digest: str, now: datetime) -> bool:
     """Mark a reset token as used; return False if it is unknown, expired or already used."""
     update = sa.update(reset_tokens).where(
         reset_tokens.c.digest == digest, reset_tokens.c.used_at.is_(None), reset_tokens.c.expires_at > now
     )
-    result = await rows.execute(update.values(used_at=now))
+    result = await transaction.execute(update.values(used_at=now))
     return result.rowcount == 1
 
 
-async def delete_reset_tokens(rows: Writer, user_id: UUID) -> None:
+async def delete_reset_tokens(transaction: Writer, user_id: UUID) -> None:
     """Delete every reset token of the user."""
-    await rows.execute(sa.delete(reset_tokens).where(reset_tokens.c.user_id == user_id))
+    await transaction.execute(sa.delete(reset_tokens).where(reset_tokens.c.user_id == user_id))

@@ -19,8 +19,9 @@ from touchstone.core.errors import (
     UserNotFound,
 )
 from touchstone.http.upstream import PATH_SAFE
-from touchstone.services.gateway.route_table import PublicRoute
+from touchstone.services.gateway.public_routes import PublicRoute
 
+# The largest number of characters of a value in a path.
 MAX_VALUE_LENGTH: Final = 255
 # An impossible value in a path gets the same response as a possible value of something that does not exist.
 NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
@@ -52,8 +53,11 @@ class _Node:
     routes: dict[str, PublicRoute] = field(default_factory=dict)
 
     def get_or_create_child(self, segment: str) -> "_Node":
-        if not segment.startswith("{"):
+        """Return the child for a segment of a template; all placeholders share one child, whatever their names."""
+        is_placeholder = segment.startswith("{")
+        if not is_placeholder:
             return self.literal_children.setdefault(segment, _Node())
+
         if self.value_child is None:
             self.value_child = _Node()
         return self.value_child
@@ -63,6 +67,7 @@ class RouteMatcher:
     """Finds routes in a tree of path segments; an address with a trailing slash is the same as one without."""
 
     def __init__(self, addresses: Iterable[tuple[str, PublicRoute]]) -> None:
+        """Build the tree from the templates of addresses, such as `/projects/{project_id}`, and their routes."""
         self._root = _Node()
         self._fixed_matches: dict[str, RouteMatch] = {}  # addresses without values, which need no search
 
@@ -71,22 +76,28 @@ class RouteMatcher:
             for segment in _split_path(address):
                 node = node.get_or_create_child(segment)
             node.routes[route.method] = route
+
             if "{" not in address:
-                self._fixed_matches[address] = RouteMatch(node.routes, ())
+                self._fixed_matches[address] = RouteMatch(node.routes, values=())
 
     def find(self, scope: Scope) -> RouteMatch | None:
-        """Return the routes at the address of a request, or None."""
+        """Return the routes at the address of a request, or None if there is no such address."""
         fixed_match = self._fixed_matches.get(scope["path"])
         # An escape in the raw path may be an encoded slash, which only a comparison of segments recognises.
         if fixed_match is not None and b"%" not in (scope.get("raw_path") or b""):
             return fixed_match
+
         return self._find_segments(_request_segments(scope))
 
     def find_path(self, path: str) -> RouteMatch | None:
-        """Return the routes at a decoded path, or None."""
+        """Return the routes at a decoded path, or None if there is no such address."""
         return self._find_segments(_split_path(path))
 
     def _find_segments(self, segments: list[str]) -> RouteMatch | None:
+        """Walk down the tree along the segments of a path, and return the routes at its end, or None.
+
+        A literal segment takes precedence over a placeholder. An empty segment is not a value.
+        """
         node = self._root
         values = []
         for segment in segments:
@@ -106,30 +117,37 @@ class PublicLocations:
     """Translates addresses at a backend, as in a Location header, into public addresses."""
 
     def __init__(self, routes: Iterable[PublicRoute]) -> None:
+        """Build a matcher for the addresses of each backend; the gateway itself has the key None."""
         targets: dict[str | None, list[tuple[str, PublicRoute]]] = {}
         for route in routes:
             targets.setdefault(route.backend, []).append((route.target, route))
+
         self._matchers = {backend: RouteMatcher(addresses) for backend, addresses in targets.items()}
 
     def to_public(self, backend: str | None, location: bytes) -> bytes:
         """Return the canonical public form of a location; one that is not a path of the backend is not changed."""
-        match = self._matchers[backend].find_path(unquote(location.decode("latin-1")))
+        path = unquote(location.decode("latin-1"))
+        match = self._matchers[backend].find_path(path)
         if match is None:
             return location
 
+        # All routes at an address have the same path, whatever their method.
         route = next(iter(match.routes.values()))
-        return quote(fill_template(route.path, match.values), safe=PATH_SAFE).encode()
+        public_path = fill_template(route.path, match.values)
+        return quote(public_path, safe=PATH_SAFE).encode()
 
 
 def public_addresses(routes: Iterable[PublicRoute]) -> Iterator[tuple[str, PublicRoute]]:
-    """Yield every public address with its route."""
+    """Yield every public address, including the aliases, with its route."""
     for route in routes:
         for address in route.addresses:
             yield address, route
 
 
 def fill_template(template: str, values: tuple[str, ...]) -> str:
-    """Return the decoded path of a template with its placeholders replaced by the values.
+    """Return a path in which the placeholders of a template are replaced by decoded values, in their order.
+
+    For example, `/projects/{project_id}` and `("42",)` give `/projects/42`.
 
     Raises:
         ServiceError: a value is impossible; the error is that of something that does not exist.
@@ -146,23 +164,33 @@ def fill_template(template: str, values: tuple[str, ...]) -> str:
             segments.append(value)
         else:
             segments.append(segment)
+
     return "/".join(segments)
 
 
 def _check_value(name: str, value: str) -> None:
-    is_possible = len(value) <= MAX_VALUE_LENGTH and value not in (".", "..") and "/" not in value
-    if not is_possible or not value.isprintable():
+    """Check that a value from the path of a request can be put into the path of another one.
+
+    Raises:
+        ServiceError: the value is too long, could lead to another path, or is not printable. The error is that of
+            something that does not exist, according to the name of the placeholder.
+    """
+    is_short = len(value) <= MAX_VALUE_LENGTH
+    is_single_segment = value not in (".", "..") and "/" not in value
+    if not (is_short and is_single_segment and value.isprintable()):
         raise NOT_FOUND_ERRORS[name]
 
 
 def _split_path(path: str) -> list[str]:
+    """Return the segments of a path; a trailing slash makes no difference."""
     return path.removesuffix("/").split("/")
 
 
 def _request_segments(scope: Scope) -> list[str]:
-    """Return the decoded segments of the path; an encoded slash is part of its segment."""
+    """Return the decoded segments of the path of a request; an encoded slash is part of its segment."""
     raw_path: bytes = scope.get("raw_path") or b""
     if b"%2f" not in raw_path.lower():
         return _split_path(scope["path"])
+
     # The server has decoded the path, so that only the raw path distinguishes an encoded slash from a separator.
     return [unquote(segment) for segment in _split_path(raw_path.decode("latin-1"))]

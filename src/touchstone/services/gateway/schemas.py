@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text
 from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
-from touchstone.services.gateway.route_table import API
+from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.session_store import SessionRecord
 from touchstone.services.gateway.user_store import OAuthAccountRecord, UserRecord
 
@@ -24,12 +24,14 @@ Locale = Literal["fr", "en"]
 
 
 def _check_email(value: str) -> str:
+    """Return an e-mail address, or raise the error with which pydantic reports a text that is none."""
     if not _EMAIL.fullmatch(value):
         raise PydanticCustomError("email", "an e-mail address is expected")
     return value
 
 
 def _strip_text(value: Any) -> Any:
+    """Return a text without surrounding spaces, and a value of another type as it is."""
     return value.strip() if isinstance(value, str) else value
 
 
@@ -156,20 +158,17 @@ class UserView(BaseModel):
     def from_record(
         cls, user: UserRecord, oauth_accounts: Sequence[OAuthAccountRecord], *, locale: str = DEFAULT_LOCALE
     ) -> Self:
-        """Return the view of a user with those of the external accounts that are this user's.
+        """Return a stored user as the API shows it, without the password hash.
 
-        `locale` is the language of a user who has not chosen one.
+        The `oauth_accounts` may belong to several users; only those of this user are included. `locale` is the language
+        of a user who has not chosen one.
         """
         user_accounts = [
-            OAuthAccount(
-                id=account.id,
-                oauth_name=account.oauth_name,
-                account_id=account.account_id,
-                account_email=account.account_email,
-            )
+            OAuthAccount.model_validate(account, from_attributes=True)
             for account in oauth_accounts
             if account.user_id == user.id
         ]
+
         return cls(
             id=user.id,
             email=user.email,
@@ -215,7 +214,7 @@ class SessionView(BaseModel):
 
     @classmethod
     def from_record(cls, session: SessionRecord, *, current_id: UUID) -> Self:
-        """Return the view of a session; `current_id` is the session of the request."""
+        """Return a stored session as the API shows it; `current_id` is the session of the request."""
         return cls(
             id=session.id,
             created_at=session.created_at,

@@ -35,74 +35,83 @@ class RefreshTokenRecord:
     used_at: datetime | None = None
 
 
-async def read_caller(rows: Reader, *, user_id: UUID, session_id: UUID) -> Caller | None:
-    """Return the user of a session; None if the session has been revoked or the user is not active."""
-    row = await rows.first(
+async def read_caller(connection: Reader, *, user_id: UUID, session_id: UUID) -> Caller | None:
+    """Return the user of a session, for the authentication of a request.
+
+    The result is None if the session has been revoked or does not exist, or if the user is not active.
+    """
+    query = (
         sa.select(users.c.id, users.c.email, users.c.is_superuser)
         .join(sessions, sessions.c.user_id == users.c.id)
-        .where(users.c.id == user_id, users.c.is_active, sessions.c.id == session_id, sessions.c.revoked_at.is_(None))
+        .where(users.c.id == user_id, users.c.is_active)
+        .where(sessions.c.id == session_id, sessions.c.revoked_at.is_(None))
     )
+    row = await connection.first(query)
     if row is None:
         return None
+
     return Caller(id=row["id"], email=row["email"], is_admin=row["is_superuser"])
 
 
-async def insert_session(rows: Writer, session: SessionRecord) -> None:
+async def insert_session(transaction: Writer, session: SessionRecord) -> None:
     """Insert a session."""
-    await rows.execute(sa.insert(sessions).values(asdict(session)))
+    await transaction.execute(sa.insert(sessions).values(asdict(session)))
 
 
-async def lock_session(rows: Writer, session_id: UUID) -> SessionRecord | None:
+async def lock_session(transaction: Writer, session_id: UUID) -> SessionRecord | None:
     """Return the session and keep other transactions from changing it until this one ends."""
     query = sa.select(sessions).where(sessions.c.id == session_id).with_for_update()
-    return await rows.first_as(SessionRecord, query)
+    return await transaction.first_as(SessionRecord, query)
 
 
-async def read_active_sessions(rows: Reader, user_id: UUID, *, used_since: datetime) -> list[SessionRecord]:
+async def read_active_sessions(connection: Reader, user_id: UUID, *, used_since: datetime) -> list[SessionRecord]:
     """Return the user's sessions that are neither revoked nor expired, the most recently used first."""
     query = (
         sa.select(sessions)
         .where(sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None), sessions.c.used_at >= used_since)
         .order_by(sessions.c.used_at.desc(), sessions.c.id)
     )
-    return await rows.all_as(SessionRecord, query)
+    return await connection.all_as(SessionRecord, query)
 
 
-async def update_session_use(rows: Writer, session_id: UUID, now: datetime) -> None:
-    """Record that the session is in use."""
-    await rows.execute(sa.update(sessions).where(sessions.c.id == session_id).values(used_at=now))
+async def update_session_use(transaction: Writer, session_id: UUID, now: datetime) -> None:
+    """Record that the session was used now, which postpones its expiry."""
+    await transaction.execute(sa.update(sessions).where(sessions.c.id == session_id).values(used_at=now))
 
 
-async def revoke_session(rows: Writer, user_id: UUID, session_id: UUID, now: datetime) -> bool:
+async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID, now: datetime) -> bool:
     """Revoke a session of the user; return whether it was active."""
     update = sa.update(sessions).where(
         sessions.c.id == session_id, sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None)
     )
-    result = await rows.execute(update.values(revoked_at=now))
+    result = await transaction.execute(update.values(revoked_at=now))
     return result.rowcount == 1
 
 
-async def revoke_sessions(rows: Writer, user_id: UUID, now: datetime) -> None:
+async def revoke_sessions(transaction: Writer, user_id: UUID, now: datetime) -> None:
     """Revoke every session of the user."""
     update = sa.update(sessions).where(sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None))
-    await rows.execute(update.values(revoked_at=now))
+    await transaction.execute(update.values(revoked_at=now))
 
 
-async def delete_sessions(rows: Writer, user_id: UUID, *, used_before: datetime) -> None:
+async def delete_sessions(transaction: Writer, user_id: UUID, *, used_before: datetime) -> None:
     """Delete the user's sessions that were last used before this time, with their refresh tokens."""
-    await rows.execute(sa.delete(sessions).where(sessions.c.user_id == user_id, sessions.c.used_at < used_before))
+    await transaction.execute(
+        sa.delete(sessions).where(sessions.c.user_id == user_id, sessions.c.used_at < used_before)
+    )
 
 
-async def insert_refresh_token(rows: Writer, token: RefreshTokenRecord) -> None:
+async def insert_refresh_token(transaction: Writer, token: RefreshTokenRecord) -> None:
     """Insert a refresh token."""
-    await rows.execute(sa.insert(refresh_tokens).values(asdict(token)))
+    await transaction.execute(sa.insert(refresh_tokens).values(asdict(token)))
 
 
-async def read_refresh_token(rows: Reader, digest: str) -> RefreshTokenRecord | None:
-    """Return the refresh token with this digest."""
-    return await rows.first_as(RefreshTokenRecord, sa.select(refresh_tokens).where(refresh_tokens.c.digest == digest))
+async def read_refresh_token(connection: Reader, digest: str) -> RefreshTokenRecord | None:
+    """Return the refresh token with this digest, or None."""
+    query = sa.select(refresh_tokens).where(refresh_tokens.c.digest == digest)
+    return await connection.first_as(RefreshTokenRecord, query)
 
 
-async def mark_refresh_token_used(rows: Writer, digest: str, now: datetime) -> None:
+async def mark_refresh_token_used(transaction: Writer, digest: str, now: datetime) -> None:
     """Record the first use of a refresh token."""
-    await rows.execute(sa.update(refresh_tokens).where(refresh_tokens.c.digest == digest).values(used_at=now))
+    await transaction.execute(sa.update(refresh_tokens).where(refresh_tokens.c.digest == digest).values(used_at=now))

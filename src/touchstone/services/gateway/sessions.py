@@ -31,10 +31,17 @@ class SessionCredentials:
     refresh_token: str
 
 
-async def start_session(rows: Writer, user_id: UUID, device: Device, *, lifetime: timedelta) -> SessionCredentials:
-    """Start a session, and delete the user's sessions that expired more than a day ago."""
+async def start_session(
+    transaction: Writer, user_id: UUID, device: Device, *, lifetime: timedelta
+) -> SessionCredentials:
+    """Start a session of a user on a device, and return it with its first refresh token.
+
+    The refresh token expires after `lifetime`, unless it is used before. The user's sessions that expired more than a
+    day ago are deleted.
+    """
     now = datetime.now(UTC)
-    await session_store.delete_sessions(rows, user_id, used_before=now - lifetime - timedelta(days=1))
+    expired_before = now - lifetime - timedelta(days=1)
+    await session_store.delete_sessions(transaction, user_id, used_before=expired_before)
 
     user_agent = None if device.user_agent is None else device.user_agent[:_MAX_USER_AGENT_LENGTH]
     session = SessionRecord(
@@ -45,34 +52,43 @@ async def start_session(rows: Writer, user_id: UUID, device: Device, *, lifetime
         created_at=now,
         used_at=now,
     )
-    await session_store.insert_session(rows, session)
+    await session_store.insert_session(transaction, session)
 
-    token = generate_token()
-    await session_store.insert_refresh_token(
-        rows, RefreshTokenRecord(digest_token(token), session.id, created_at=now, expires_at=now + lifetime)
+    refresh_token = generate_token()
+    token_record = RefreshTokenRecord(
+        digest_token(refresh_token), session.id, created_at=now, expires_at=now + lifetime
     )
-    return SessionCredentials(user_id, session.id, token)
+    await session_store.insert_refresh_token(transaction, token_record)
+
+    return SessionCredentials(user_id, session.id, refresh_token)
 
 
-async def revoke_session(rows: Writer, user_id: UUID, session_id: UUID) -> bool:
+async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID) -> bool:
     """End a session of the user, and its access tokens with it; return whether it was active."""
-    was_active = await session_store.revoke_session(rows, user_id, session_id, datetime.now(UTC))
-    await _announce_revocation(rows)
+    was_active = await session_store.revoke_session(transaction, user_id, session_id, datetime.now(UTC))
+    await _announce_revocation(transaction)
     return was_active
 
 
-async def revoke_all_sessions(rows: Writer, user_id: UUID) -> None:
+async def revoke_all_sessions(transaction: Writer, user_id: UUID) -> None:
     """End all sessions of the user, and their access tokens with them."""
-    await session_store.revoke_sessions(rows, user_id, datetime.now(UTC))
-    await _announce_revocation(rows)
+    await session_store.revoke_sessions(transaction, user_id, datetime.now(UTC))
+    await _announce_revocation(transaction)
 
 
 async def list_active_sessions(database: Database, user_id: UUID, *, lifetime: timedelta) -> list[SessionRecord]:
-    """Return the sessions of the user that can still be used, the most recently used first."""
-    async with database.reading() as rows:
-        return await session_store.read_active_sessions(rows, user_id, used_since=datetime.now(UTC) - lifetime)
+    """Return the sessions of the user that can still be used, the most recently used first.
+
+    A session expires when it has not been used for `lifetime`.
+    """
+    used_since = datetime.now(UTC) - lifetime
+    async with database.reading() as connection:
+        return await session_store.read_active_sessions(connection, user_id, used_since=used_since)
 
 
-async def _announce_revocation(rows: Writer) -> None:
-    # This comes last: all transactions lock users, sessions and versions in this order, so that there is no deadlock.
-    await versions.increment_version(rows, versions.ACCOUNTS)
+async def _announce_revocation(transaction: Writer) -> None:
+    """Increment the `accounts` version, so that every process stops accepting the access tokens it has cached.
+
+    This comes last: all transactions lock users, sessions and versions in this order, so that there is no deadlock.
+    """
+    await versions.increment_version(transaction, versions.ACCOUNTS)

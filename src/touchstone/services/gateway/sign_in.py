@@ -10,17 +10,19 @@ from touchstone.services.gateway.user_store import UserRecord
 
 
 async def authenticate(database: Database, email: str, password: str) -> UserRecord:
-    """Return the active user with this address and password.
+    """Return the active user with this e-mail address and password.
+
+    A password is verified even if there is no such user, so that the response time does not tell which addresses have
+    an account.
 
     Raises:
-        InvalidCredentials: there is no such user, the password is wrong, or the user is not active. In each case the
-            same work has been done, so that the response time does not tell which.
+        InvalidCredentials: there is no such user, the password is wrong, or the user is not active.
     """
     user = await accounts.find_user_record(database, email)
     password_hash = user.password_hash if user else None
-    is_correct = await passwords.verify_password(password, password_hash)
+    is_password_correct = await passwords.verify_password(password, password_hash)
 
-    if user is None or not is_correct or not user.is_active:
+    if user is None or not is_password_correct or not user.is_active:
         raise InvalidCredentials
     return user
 
@@ -28,13 +30,17 @@ async def authenticate(database: Database, email: str, password: str) -> UserRec
 async def start_session(
     database: Database, user: UserRecord, device: Device, *, lifetime: timedelta
 ) -> SessionCredentials:
-    """Start a session of a user who has just been authenticated.
+    """Start a session of a user who has just been authenticated, and return it with its first refresh token.
 
     Raises:
         InvalidCredentials: meanwhile the password was changed, or the user was deactivated or deleted.
     """
-    async with database.writing(essential=True) as rows:
-        current_user = await user_store.lock_user(rows, user.id)
-        if current_user is None or not current_user.is_active or current_user.password_hash != user.password_hash:
+    async with database.writing(essential=True) as transaction:
+        # The user is read again under a lock, because verifying the password has taken a while.
+        current_user = await user_store.lock_user(transaction, user.id)
+        if current_user is None or not current_user.is_active:
             raise InvalidCredentials
-        return await sessions.start_session(rows, user.id, device, lifetime=lifetime)
+        if current_user.password_hash != user.password_hash:
+            raise InvalidCredentials
+
+        return await sessions.start_session(transaction, user.id, device, lifetime=lifetime)

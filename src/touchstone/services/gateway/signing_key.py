@@ -3,6 +3,7 @@
 import hmac
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,9 @@ KEY_FILE: Final = "signing.key"
 
 
 def load_signing_key(settings: Settings) -> bytes:
-    """Return the key in the settings, or the one in the data folder, which is created at the first start.
+    """Return the key that signs access tokens, for the start of the gateway.
+
+    It is the key in the settings, or else the one in a file in the data folder, which is created at the first start.
 
     Raises:
         SettingsError: other users of the machine can read the file, or it is too short.
@@ -27,12 +30,17 @@ def load_signing_key(settings: Settings) -> bytes:
 
 
 def derive_key(key: bytes, purpose: str) -> bytes:
-    """Return a key for another purpose than access tokens: a signature for one purpose is invalid for others."""
+    """Return a key for another purpose than access tokens, so that a signature for one is invalid for others."""
     return hmac.digest(key, purpose.encode(), "sha256")
 
 
 def _create_key_file(path: Path) -> None:
+    """Write a random key to a new file that only this user of the machine can read.
+
+    The file appears at `path` complete or not at all. If another process creates it at the same time, its key stays.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+
     temporary_path = path.with_name(f".{KEY_FILE}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -50,7 +58,13 @@ def _create_key_file(path: Path) -> None:
 
 
 def _read_key_file(path: Path) -> bytes:
-    if path.stat().st_mode & 0o077:
+    """Return the key in a file.
+
+    Raises:
+        SettingsError: other users of the machine can read the file, or it is too short.
+    """
+    permissions_of_others = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    if permissions_of_others:
         raise SettingsError(f"{path} can be read by others; run: chmod 600 {path}")
 
     key = path.read_bytes()

@@ -58,104 +58,108 @@ class PictureRecord:
     picture_digest: str
 
 
-async def insert_user(rows: Writer, user: UserRecord) -> None:
+async def insert_user(transaction: Writer, user: UserRecord) -> None:
     """Insert a user.
 
     Raises:
         EmailTaken: another account has the same address, in whatever case.
     """
     try:
-        await rows.execute(sa.insert(users).values(asdict(user)))
+        await transaction.execute(sa.insert(users).values(asdict(user)))
     except IntegrityError as problem:
         raise EmailTaken from problem
 
 
-async def has_users(rows: Reader) -> bool:
+async def has_users(connection: Reader) -> bool:
     """Return whether there is any account."""
-    return await rows.scalar(sa.select(users.c.id).limit(1)) is not None
+    return await connection.scalar(sa.select(users.c.id).limit(1)) is not None
 
 
-async def count_users(rows: Reader) -> int:
+async def count_users(connection: Reader) -> int:
     """Return the number of users."""
-    return int(await rows.scalar(sa.select(sa.func.count()).select_from(users)))
+    return int(await connection.scalar(sa.select(sa.func.count()).select_from(users)))
 
 
-async def read_users(rows: Reader, *, offset: int, limit: int) -> list[UserRecord]:
+async def read_users(connection: Reader, *, offset: int, limit: int) -> list[UserRecord]:
     """Return at most `limit` users, oldest first."""
     query = sa.select(*_USER_COLUMNS).order_by(users.c.created_at, users.c.id).offset(offset).limit(limit)
-    return await rows.all_as(UserRecord, query)
+    return await connection.all_as(UserRecord, query)
 
 
-async def read_user(rows: Reader, user_id: UUID) -> UserRecord | None:
-    """Return the user with this id."""
-    return await rows.first_as(UserRecord, sa.select(*_USER_COLUMNS).where(users.c.id == user_id))
+async def read_user(connection: Reader, user_id: UUID) -> UserRecord | None:
+    """Return the user with this id, or None."""
+    return await connection.first_as(UserRecord, sa.select(*_USER_COLUMNS).where(users.c.id == user_id))
 
 
-async def read_user_by_email(rows: Reader, email_folded: str) -> UserRecord | None:
-    """Return the user with this folded address."""
-    return await rows.first_as(UserRecord, sa.select(*_USER_COLUMNS).where(users.c.email_folded == email_folded))
+async def read_user_by_email(connection: Reader, email_folded: str) -> UserRecord | None:
+    """Return the user with this folded address, or None."""
+    return await connection.first_as(UserRecord, sa.select(*_USER_COLUMNS).where(users.c.email_folded == email_folded))
 
 
-async def read_user_of_reset_token(rows: Reader, digest: str, now: datetime) -> UserRecord | None:
+async def read_user_of_reset_token(connection: Reader, digest: str, now: datetime) -> UserRecord | None:
     """Return the user who may set a new password with this token; None if it is unknown, used or expired."""
     query = (
         sa.select(*_USER_COLUMNS)
         .join(reset_tokens, reset_tokens.c.user_id == users.c.id)
         .where(reset_tokens.c.digest == digest, reset_tokens.c.used_at.is_(None), reset_tokens.c.expires_at > now)
     )
-    return await rows.first_as(UserRecord, query)
+    return await connection.first_as(UserRecord, query)
 
 
-async def lock_user(rows: Writer, user_id: UUID) -> UserRecord | None:
+async def lock_user(transaction: Writer, user_id: UUID) -> UserRecord | None:
     """Return the user and keep other transactions from changing it until this one ends."""
     query = sa.select(*_USER_COLUMNS).where(users.c.id == user_id).with_for_update()
-    return await rows.first_as(UserRecord, query)
+    return await transaction.first_as(UserRecord, query)
 
 
-async def update_profile(rows: Writer, user_id: UUID, changes: Mapping[str, Any]) -> None:
+async def update_profile(transaction: Writer, user_id: UUID, changes: Mapping[str, Any]) -> None:
     """Change fields of the user's profile."""
-    await _update_user(rows, user_id, **changes)
+    await _update_user(transaction, user_id, **changes)
 
 
-async def update_password_hash(rows: Writer, user_id: UUID, password_hash: str) -> None:
+async def update_password_hash(transaction: Writer, user_id: UUID, password_hash: str) -> None:
     """Replace the hash of the user's password."""
-    await _update_user(rows, user_id, password_hash=password_hash)
+    await _update_user(transaction, user_id, password_hash=password_hash)
 
 
-async def update_is_active(rows: Writer, user_id: UUID, *, is_active: bool) -> bool:
+async def update_is_active(transaction: Writer, user_id: UUID, *, is_active: bool) -> bool:
     """Activate or deactivate a user; return whether there is such a user."""
-    return await _update_user(rows, user_id, is_active=is_active)
+    return await _update_user(transaction, user_id, is_active=is_active)
 
 
-async def is_last_administrator(rows: Reader, user_id: UUID) -> bool:
+async def is_last_administrator(connection: Reader, user_id: UUID) -> bool:
     """Return whether this user is an administrator and no administrator is active."""
-    administrators = await rows.all(sa.select(users.c.id, users.c.is_active).where(users.c.is_superuser))
+    query = sa.select(users.c.id, users.c.is_active).where(users.c.is_superuser)
+    administrators = await connection.all(query)
+
     is_administrator = any(row["id"] == user_id for row in administrators)
-    return is_administrator and not any(row["is_active"] for row in administrators)
+    is_any_active = any(row["is_active"] for row in administrators)
+    return is_administrator and not is_any_active
 
 
-async def read_oauth_accounts(rows: Reader, user_ids: Sequence[UUID]) -> list[OAuthAccountRecord]:
+async def read_oauth_accounts(connection: Reader, user_ids: Sequence[UUID]) -> list[OAuthAccountRecord]:
     """Return the external accounts of these users."""
     query = sa.select(oauth_accounts).where(oauth_accounts.c.user_id.in_(user_ids)).order_by(oauth_accounts.c.id)
-    return await rows.all_as(OAuthAccountRecord, query)
+    return await connection.all_as(OAuthAccountRecord, query)
 
 
-async def read_picture(rows: Reader, user_id: UUID) -> PictureRecord | None:
-    """Return the user's profile picture."""
+async def read_picture(connection: Reader, user_id: UUID) -> PictureRecord | None:
+    """Return the user's profile picture, or None if there is none."""
     query = sa.select(users.c.picture, users.c.picture_digest)
-    return await rows.first_as(PictureRecord, query.where(users.c.id == user_id, users.c.picture.is_not(None)))
+    return await connection.first_as(PictureRecord, query.where(users.c.id == user_id, users.c.picture.is_not(None)))
 
 
-async def update_picture(rows: Writer, user_id: UUID, picture: PictureRecord) -> None:
+async def update_picture(transaction: Writer, user_id: UUID, picture: PictureRecord) -> None:
     """Replace the user's profile picture."""
-    await _update_user(rows, user_id, **asdict(picture))
+    await _update_user(transaction, user_id, **asdict(picture))
 
 
-async def delete_picture(rows: Writer, user_id: UUID) -> None:
+async def delete_picture(transaction: Writer, user_id: UUID) -> None:
     """Remove the user's profile picture, if there is one."""
-    await _update_user(rows, user_id, picture=None, picture_digest=None)
+    await _update_user(transaction, user_id, picture=None, picture_digest=None)
 
 
-async def _update_user(rows: Writer, user_id: UUID, **changes: Any) -> bool:
-    result = await rows.execute(sa.update(users).where(users.c.id == user_id).values(changes))
+async def _update_user(transaction: Writer, user_id: UUID, **changes: Any) -> bool:
+    """Change columns of a user's row; return whether there is such a user."""
+    result = await transaction.execute(sa.update(users).where(users.c.id == user_id).values(changes))
     return result.rowcount == 1

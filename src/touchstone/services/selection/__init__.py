@@ -1,1 +1,4 @@
-"""The selection backend: the catalog of dataset records, scores and recommendations, projects, and uploads."""
+"""The selection backend, which owns the catalog: dataset records, their ranking, projects, and uploads.
+
+The catalog itself is in `live_catalog`; the library that ranks its records is the package `ranking`.
+"""

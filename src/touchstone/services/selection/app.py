@@ -13,8 +13,8 @@ from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
 from touchstone.services.selection.context import SelectionServices
 from touchstone.services.selection.datasets import routes as dataset_routes
-from touchstone.services.selection.datasets.answer_cache import AnswerCache
 from touchstone.services.selection.datasets.editor import DatasetEditor
+from touchstone.services.selection.datasets.response_cache import ResponseCache
 from touchstone.services.selection.demo_loader import load_demo
 from touchstone.services.selection.files import routes as file_routes
 from touchstone.services.selection.files.data_files import DataFiles
@@ -34,21 +34,31 @@ class Selection:
     """The selection backend: its application, and the task that follows the writes of other processes."""
 
     def __init__(self, services: SelectionServices, database: Database, tokens: InternalTokens | None) -> None:
+        """Build the application around its services, and start to follow the writes of other processes.
+
+        With `tokens`, only requests of the gateway are accepted.
+        """
         self.services = services
         self.resources = (Resource("database", database.ping),)
 
         routers = (dataset_routes.router, file_routes.router, project_routes.router)
-        application = create_app(NAME, *routers, resources=self.resources)
-        application.state.services = services
-        add_body_schemas(application)
+        api = create_app(NAME, *routers, resources=self.resources)
+        api.state.services = services
+        add_body_schemas(api)
 
-        checked = TrailingSlashMiddleware(AllowedMethodsMiddleware(application, *routers), SLASHED_PATHS)
-        self.app = BackendAuthMiddleware(FastPathMiddleware(checked, application, *routers), tokens)
-        self._following = asyncio.ensure_future(services.catalog.follow())
+        # A request passes these layers from the last one to the first.
+        checked_api = TrailingSlashMiddleware(AllowedMethodsMiddleware(api, *routers), SLASHED_PATHS)
+        fast_api = FastPathMiddleware(checked_api, api, *routers)
+        self.app = BackendAuthMiddleware(fast_api, tokens)
+
+        self._follow_task = asyncio.ensure_future(services.catalog.follow())
 
     @classmethod
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
-        """Load the catalog and start following it; if settings say so, load the demo records into a new catalog."""
+        """Open the backend: load the catalog into memory, create the services, and start to follow the database.
+
+        If the settings ask for the demo, its records are first inserted into a catalog that has never been written.
+        """
         if settings.demo:
             await load_demo(database)
         catalog = LiveCatalog(database, snapshot_path=settings.index_file)
@@ -62,13 +72,13 @@ class Selection:
             projects=ProjectEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
             data_files=data_files,
             uploads=Uploads(settings, database),
-            answers=AnswerCache(),
+            response_cache=ResponseCache(),
         )
         return cls(services, database, tokens)
 
     async def close(self) -> None:
         """Stop following the catalog; whoever opened the database closes it."""
-        self._following.cancel()
+        self._follow_task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await self._following
+            await self._follow_task
         await self.services.catalog.close()

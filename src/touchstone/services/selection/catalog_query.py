@@ -13,22 +13,27 @@ _PREDICATES: Final = {catalog_filter.parameter.name: catalog_filter.predicate fo
 
 
 def build_query(values: Mapping[str, ParameterValue], viewer: UUID | None) -> Query:
-    """Return the query for the records that the viewer may see and that satisfy all filters among the values."""
+    """Return the query for the records that the viewer may see and that satisfy all filters among the values.
+
+    Values of other parameters, such as those of paging, are ignored. An anonymous viewer is None.
+    """
     predicates = [_PREDICATES[name](value) for name, value in values.items() if name in _PREDICATES]
     return (Visible(viewer), *predicates)
 
 
 def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
-    """Return the query for the records that the viewer may see and that satisfy all search criteria.
+    """Return the query for the records that the viewer may see and that satisfy all criteria of a search.
+
+    A criterion that is left out restricts nothing. An anonymous viewer is None.
 
     Raises:
         UnknownName: a tag does not exist.
     """
     predicates: list[Predicate] = [Visible(viewer)]
-    predicates += [FlagEquals(attribute, True) for attribute in criteria.tag_attributes()]
+    predicates += [FlagEquals(attribute, value=True) for attribute in criteria.tag_attributes()]
     if criteria.name_contains:
         predicates.append(Contains("dataset_name", criteria.name_contains))
     if criteria.min_rows is not None:
-        predicates.append(Range("instances_number", criteria.min_rows, None))
+        predicates.append(Range("instances_number", low=criteria.min_rows))
 
     return tuple(predicates)

@@ -16,15 +16,15 @@ from touchstone.core.identity import Caller, parse_uuid
 from touchstone.http.backend_auth import caller_of, require_caller
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
-from touchstone.services.selection.datasets.answer_cache import AnswerCache
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
+from touchstone.services.selection.datasets.response_cache import ResponseCache
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.uploads import Uploads
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.editor import ProjectEditor
 
-M = TypeVar("M", bound=RequestModel)
+BodyModel = TypeVar("BodyModel", bound=RequestModel)
 
 DatasetKey = Annotated[
     str,
@@ -43,7 +43,7 @@ class SelectionServices:
     projects: ProjectEditor
     data_files: DataFiles
     uploads: Uploads
-    answers: AnswerCache
+    response_cache: ResponseCache
 
 
 class RequestContext:
@@ -78,14 +78,17 @@ class RequestContext:
         """
         return require_caller(self.request.scope).id
 
-    async def body(self, model: type[M], parse: Callable[[bytes], Any] = parse_json) -> M:
-        """Return the body of the request, parsed and validated.
+    async def body(self, model: type[BodyModel], parse: Callable[[bytes], Any] = parse_json) -> BodyModel:
+        """Return the body of the request, parsed as JSON and validated against a model.
 
         Raises:
             NotJson: the body is not JSON.
-            RequestValidationError: the body does not fit the model.
+            RequestValidationError: the body does not fit the model. FastAPI raises the same error for a body that it
+                validates itself, so that the response has the same form as elsewhere.
         """
-        value = parse(await self.request.body())
+        raw_body = await self.request.body()
+        value = parse(raw_body)
+
         try:
             return model.model_validate(value)
         except ValidationError as error:
@@ -93,18 +96,29 @@ class RequestContext:
             raise RequestValidationError(details) from None
 
     async def load_record(self, key: str) -> EncodedRecord:
-        """Return the dataset record with the id in the path, which may be either of its two ids.
+        """Return the dataset record that a path names by one of its two ids: the integer or the UUID.
 
         Raises:
             DatasetNotFound: the key is not an id, or the caller may see no such record.
         """
-        row_id: int | None = None
-        if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
-            row_id = int(key)
-        elif uuid := parse_uuid(key):
-            row_id = await self.catalog.id_of_uuid(uuid, self.viewer)
+        dataset_id = await self._find_dataset_id(key)
+        if dataset_id is None:
+            raise DatasetNotFound
 
-        records = await self.catalog.encoded_records([row_id], self.viewer) if row_id is not None else []
+        records = await self.catalog.encoded_records([dataset_id], self.viewer)
         if not records:
             raise DatasetNotFound
         return records[0]
+
+    async def _find_dataset_id(self, key: str) -> int | None:
+        """Return the integer id of the record with this key, which is that id or a UUID.
+
+        The result is None if the key is neither, or if it is the UUID of no record that the caller may see.
+        """
+        if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
+            return int(key)
+
+        uuid = parse_uuid(key)
+        if uuid is None:
+            return None
+        return await self.catalog.id_of_uuid(uuid, self.viewer)

@@ -16,27 +16,37 @@ _MEASURED_EVIDENCE: Final = "measured in the file"
 
 
 async def load_demo(database: Database) -> int:
-    """Insert all demo records and return their number, or 0 if the catalog has ever contained a record."""
-    async with database.reading() as reader:
-        if await versions.read_version(reader, versions.CATALOG):
-            return 0
+    """Fill a new catalog with the demo records, and return their number.
 
-    async with database.writing() as rows:
+    Nothing is inserted, and 0 is returned, if the catalog has ever contained a record, even if it is empty now.
+    """
+    async with database.reading() as connection:
+        version = await versions.read_version(connection, versions.CATALOG)
+    if version > 0:
+        return 0
+
+    async with database.writing() as transaction:
         # Incrementing the version locks it: of several processes that start at once, only one loads the records.
-        version = await versions.increment_version(rows, versions.CATALOG)
+        version = await versions.increment_version(transaction, versions.CATALOG)
         if version != 1:
             return 0
 
         now = datetime.now(UTC)
         drafts = [_to_draft(record, now) for record in demo.records()]
-        await store.insert_datasets(rows, drafts, version)
+        await store.insert_datasets(transaction, drafts, version)
+
     return len(drafts)
 
 
 def _to_draft(record: dict[str, Any], now: datetime) -> DatasetDraft:
+    """Return a demo record as a public dataset without an owner.
+
+    Attributes whose evidence says that they were measured are marked as measured, as if the service had done it.
+    """
     metadata = record["metadata"]
     evidence = metadata.get("evidence", {})
-    measured = [name for name in MEASURED_ATTRIBUTES if _MEASURED_EVIDENCE in str(evidence.get(name, ""))]
+    measured_attributes = [name for name in MEASURED_ATTRIBUTES if _MEASURED_EVIDENCE in str(evidence.get(name, ""))]
+    measurement_metadata = Measurement.from_metadata(metadata).to_metadata(measured_attributes)
 
     return DatasetDraft(
         dataset_id=UUID(record["dataset_id"]),
@@ -46,8 +56,8 @@ def _to_draft(record: dict[str, Any], now: datetime) -> DatasetDraft:
         file_path=record["file_path"],
         file_type=record["file_type"],
         attributes={name: record[name] for name in ATTRIBUTE_NAMES},
-        metadata={**metadata, **Measurement.from_metadata(metadata).to_metadata(measured)},
-        measured_attributes=measured or None,
+        metadata={**metadata, **measurement_metadata},
+        measured_attributes=measured_attributes or None,
         created_at=now,
         updated_at=now,
     )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Range
-from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,26 @@ def _flag(name: str, *aliases: str) -> CatalogFilter:
 
 
 def _range(name: str, column: str, *aliases: str) -> tuple[CatalogFilter, CatalogFilter]:
-    """Return the filters `<name>_min` and `<name>_max`."""
-    minimum = _bound_parameter(f"{name}_min", column, "at least", tuple(f"{alias}_min" for alias in aliases))
-    maximum = _bound_parameter(f"{name}_max", column, "at most", tuple(f"{alias}_max" for alias in aliases))
+    """Return the filters `<name>_min` and `<name>_max`, for records whose number is not below or above the value."""
+    minimum_aliases = tuple(f"{alias}_min" for alias in aliases)
+    maximum_aliases = tuple(f"{alias}_max" for alias in aliases)
+    minimum = _bound_parameter(f"{name}_min", column, "at least", minimum_aliases)
+    maximum = _bound_parameter(f"{name}_max", column, "at most", maximum_aliases)
+
     return (
-        CatalogFilter(minimum, lambda low: Range(column, low, None)),
-        CatalogFilter(maximum, lambda high: Range(column, None, high)),
+        CatalogFilter(minimum, lambda low: Range(column, low=low)),
+        CatalogFilter(maximum, lambda high: Range(column, high=high)),
     )
 
 
 def _bound_parameter(name: str, column: str, relation: str, aliases: tuple[str, ...]) -> Parameter:
+    """Return the parameter of a bound on a number; `relation` is "at least" or "at most", for its description.
+
+    Bounds on percentages are numbers from 0 to 100, all others are integers.
+    """
     attribute = BY_NAME[column]
     is_percentage = attribute.kind is Kind.PERCENTAGE
+
     return Parameter(
         name=name,
         type=ParameterType.NUMBER if is_percentage else ParameterType.INTEGER,
@@ -70,7 +78,7 @@ def _score_minimum(column: str) -> CatalogFilter:
         minimum=0,
         maximum=100,
     )
-    return CatalogFilter(parameter, lambda percent: Range(column, percent / 100, None))
+    return CatalogFilter(parameter, lambda percent: Range(column, low=percent / 100))
 
 
 _FILE_TYPE: Final = Parameter(
@@ -110,4 +118,4 @@ FILTERS: Final[tuple[CatalogFilter, ...]] = (
     CatalogFilter(_FILE_TYPE, lambda file_types: OneOf("file_type", file_types)),
     CatalogFilter(_VISIBILITY, lambda visibility: OneOf("visibility", (visibility,))),
 )
-FILTER_PARAMETERS: Final = Parameters(*(catalog_filter.parameter for catalog_filter in FILTERS))
+FILTER_PARAMETERS: Final = ParameterTable(*(catalog_filter.parameter for catalog_filter in FILTERS))

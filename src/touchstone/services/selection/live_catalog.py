@@ -34,9 +34,10 @@ from touchstone.services.selection.datasets.encoded_records import (
 )
 from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
 
+# The number of rows that are read at a time when the whole catalog is loaded.
 LOAD_CHUNK: Final = 5000
 POLL_SECONDS: Final = 0.3
-# The records of one answer take at most so many bytes; further ones come without their `metadata`.
+# The records of one response take at most so many bytes; further ones come without their `metadata`.
 PAGE_BYTES: Final = 4 * 1024 * 1024
 # From this many records on, evaluating a query takes long enough to be worth a thread.
 THREAD_ROWS: Final = 50_000
@@ -44,7 +45,7 @@ THREAD_ROWS: Final = 50_000
 SHORT_WINDOW: Final = 1000
 
 log = structlog.get_logger("touchstone.catalog")
-T = TypeVar("T")
+Result = TypeVar("Result")
 
 
 class SortOrder(NamedTuple):
@@ -62,44 +63,44 @@ class DatasetIds(NamedTuple):
 
 
 class ByteBudget:
-    """The bytes that the records of one answer may still take."""
+    """The bytes that the records of one response may still take."""
 
     def __init__(self, limit: int = PAGE_BYTES) -> None:
-        self._remaining = limit
+        self._remaining_bytes = limit
 
-    def take(self, size: int) -> bool:
-        """Reserve `size` bytes and return True, or return False if fewer remain."""
-        if size > self._remaining:
+    def take(self, byte_count: int) -> bool:
+        """Reserve this many bytes and return True, or return False and reserve nothing if fewer remain."""
+        if byte_count > self._remaining_bytes:
             return False
 
-        self._remaining -= size
+        self._remaining_bytes -= byte_count
         return True
 
 
 class CatalogWriter:
     """A transaction on the catalog that records its changes, so that they can be applied to the columns."""
 
-    def __init__(self, rows: Writer, version: int) -> None:
-        self.rows = rows
+    def __init__(self, transaction: Writer, version: int) -> None:
+        self.transaction = transaction
         self.version = version
         self.upserts: list[DatasetRecord] = []
         self.deleted_ids: list[int] = []
 
     async def insert(self, draft: DatasetDraft) -> DatasetRecord:
         """Insert a record and return it as stored."""
-        record = await store.insert_dataset(self.rows, draft, self.version)
+        record = await store.insert_dataset(self.transaction, draft, self.version)
         self.upserts.append(record)
         return record
 
     async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
         """Replace the content of a record and return it as stored."""
-        record = await store.update_dataset(self.rows, dataset_id, draft, self.version)
+        record = await store.update_dataset(self.transaction, dataset_id, draft, self.version)
         self.upserts.append(record)
         return record
 
     async def delete(self, dataset_id: int) -> None:
         """Delete a record."""
-        await store.delete_dataset(self.rows, dataset_id, self.version)
+        await store.delete_dataset(self.transaction, dataset_id, self.version)
         self.deleted_ids.append(dataset_id)
 
 
@@ -115,17 +116,20 @@ class LiveCatalog:
         layout: Layout = Layout(),  # noqa: B008 - an immutable value
         snapshot_path: Path | None = None,
     ) -> None:
+        """Prepare an empty catalog; `load` fills it."""
         self.cache = RecordCache()
         self._database = database
         self._layout = layout
         self._snapshot_path = snapshot_path
         self._columns = Catalog(layout)
+
         # All versions up to this one have been applied.
         self._applied_version = 0
         # Versions of our own that were applied while an older one, of another process, was still missing.
         self._applied_ahead: set[int] = set()
         # Changes are applied one after the other, in the order of their versions.
         self._apply_lock = asyncio.Lock()
+        # The number of times that changes were applied.
         self._generation = 0
         self._rebuild_task: asyncio.Task[None] | None = None
 
@@ -137,26 +141,31 @@ class LiveCatalog:
     # Starting and following
 
     async def load(self) -> None:
-        """Load the snapshot and the rows that changed since, or else all rows."""
-        async with self._apply_lock, self._database.reading() as rows:
-            if not await self._load_snapshot(rows):
-                await self._load_all_rows(rows)
+        """Fill the columns at the start of the process.
+
+        The snapshot of the last run is used if there is one, so that only the rows that changed since have to be read.
+        """
+        async with self._apply_lock, self._database.reading() as connection:
+            is_loaded = await self._load_snapshot(connection)
+            if not is_loaded:
+                await self._load_all_rows(connection)
                 await self._save_snapshot(self._applied_version)
 
         CATALOG_RECORDS.set(self.view.size)
 
     async def refresh(self) -> None:
-        """Apply the writes of other processes since the last refresh."""
-        async with self._database.reading() as rows:
-            version = await versions.read_version(rows, versions.CATALOG)
+        """Apply the writes of other processes since the last refresh to the columns of this process."""
+        async with self._database.reading() as connection:
+            version = await versions.read_version(connection, versions.CATALOG)
         if version <= self._applied_version:
             return
 
-        async with self._apply_lock, self._database.reading() as rows:
-            version = await versions.read_version(rows, versions.CATALOG)
-            changed = await store.datasets_changed_since(rows, self._applied_version)
-            deleted_ids = await store.datasets_deleted_since(rows, self._applied_version)
-            self._apply(changed, deleted_ids)
+        # The version is read again, because a write of this process may have been applied before the lock was free.
+        async with self._apply_lock, self._database.reading() as connection:
+            version = await versions.read_version(connection, versions.CATALOG)
+            changed_records = await store.datasets_changed_since(connection, self._applied_version)
+            deleted_ids = await store.datasets_deleted_since(connection, self._applied_version)
+            self._apply(changed_records, deleted_ids)
             self._advance_to(version)
 
     async def follow(self) -> None:
@@ -183,13 +192,17 @@ class LiveCatalog:
     async def writing(self, *, essential: bool = False) -> AsyncIterator[CatalogWriter]:
         """Open a transaction that is committed and applied to the columns when the block ends.
 
-        `essential` has the meaning that it has for `Database.writing`.
+        Writers of this process wait for each other, so that the columns change in the order of the commits. If the
+        block raises, neither the database nor the columns change. `essential` has the meaning that it has for
+        `Database.writing`.
         """
         async with self._apply_lock:
-            async with self._database.writing(essential=essential) as rows:
-                writer = CatalogWriter(rows, await versions.increment_version(rows, versions.CATALOG))
+            async with self._database.writing(essential=essential) as transaction:
+                version = await versions.increment_version(transaction, versions.CATALOG)
+                writer = CatalogWriter(transaction, version)
                 yield writer
 
+            # From here on the transaction is committed.
             self._apply(writer.upserts, writer.deleted_ids)
             self.cache.put(encode_records(writer.upserts))
             self._applied_ahead.add(writer.version)
@@ -200,34 +213,48 @@ class LiveCatalog:
     async def rank(
         self, query: Query, weights: Mapping[str, float], *, skip: int, limit: int | None
     ) -> tuple[View, RankedWindow]:
-        """Rank the records that match and return the window with the view that its positions refer to."""
+        """Rank the records that match a query by their weighted score, and return a window of the ranking.
+
+        The window leaves out the first `skip` records and has at most `limit`, or all others if `limit` is None. It is
+        returned with the view of the catalog that its positions refer to.
+        """
         view = self.view
+
+        def rank_records() -> RankedWindow:
+            """Rank the records of the view; this may run in a thread."""
+            return view.rank(query, weights, skip=min(skip, view.size), limit=limit)
+
         is_short = limit is not None and skip + limit <= SHORT_WINDOW
+        ranked = await self._evaluate(view, rank_records, is_short=is_short)
 
-        ranked = await self._evaluate(
-            view, lambda: view.rank(query, weights, skip=min(skip, view.size), limit=limit), is_short=is_short
-        )
         RANKING_COUNTER.labels(ranked.plan).inc()
-
         return view, ranked
 
     async def list_ids(self, query: Query, order: SortOrder, *, skip: int = 0, limit: int | None = None) -> DatasetIds:
-        """Return the ids of a window of the records that match, in order, and the number of all matches."""
+        """Return the ids of a window of the records that match a query, in order, and the number of all matches.
+
+        The window leaves out the first `skip` records and has at most `limit`, or all others if `limit` is None.
+        """
         view = self.view
 
-        def ordered_ids() -> DatasetIds:
+        def sort_records() -> DatasetIds:
+            """Sort the records of the view; this may run in a thread."""
             window = view.sort(query, order.key, descending=order.is_descending, skip=min(skip, view.size), limit=limit)
             return DatasetIds(view.ids(window.positions).tolist(), window.total_count)
 
-        return await self._evaluate(view, ordered_ids, is_short=limit is not None and skip + limit <= SHORT_WINDOW)
+        is_short = limit is not None and skip + limit <= SHORT_WINDOW
+        return await self._evaluate(view, sort_records, is_short=is_short)
 
     async def facets(self, query: Query) -> Facets:
-        """Return the values, flags and ranges of the records that match."""
+        """Return the values, flags and ranges of the records that match a query, with their counts."""
         view = self.view
         return await self._evaluate(view, lambda: view.facets(query), is_short=False)
 
-    async def _evaluate(self, view: View, evaluate: Callable[[], T], *, is_short: bool) -> T:
-        """Call `evaluate` at once if it takes little time, else in a thread."""
+    async def _evaluate(self, view: View, evaluate: Callable[[], Result], *, is_short: bool) -> Result:
+        """Return the result of `evaluate`, which is called at once if it takes little time, else in a thread.
+
+        It takes little time over a small catalog, and for a short window if an index can find it.
+        """
         if view.size < THREAD_ROWS or (is_short and view.is_indexed):
             return evaluate()
 
@@ -258,30 +285,31 @@ class LiveCatalog:
 
         The `metadata` of a record that exceeds the budget is left out, and not even read.
         """
-        sizes = await self._content_sizes(ids)
-        whole_ids = [dataset_id for dataset_id in ids if budget.take(sizes.get(dataset_id, 0))]
-        bodies = {record.id: record.body for record in await self.encoded_records(whole_ids, viewer)}
+        content_sizes = await self._content_sizes(ids)
+        complete_ids = [dataset_id for dataset_id in ids if budget.take(content_sizes.get(dataset_id, 0))]
+        complete_records = await self.encoded_records(complete_ids, viewer)
+        bodies = {record.id: record.body for record in complete_records}
 
-        if len(whole_ids) < len(ids):
-            reduced_ids = set(ids).difference(whole_ids)
-            async with self._database.reading() as rows:
-                records = await store.visible_datasets_without_metadata(rows, list(reduced_ids), viewer)
+        if len(complete_ids) < len(ids):
+            reduced_ids = set(ids).difference(complete_ids)
+            async with self._database.reading() as connection:
+                records = await store.visible_datasets_without_metadata(connection, list(reduced_ids), viewer)
             bodies |= encode_records_without_metadata(records)
 
         return [bodies[dataset_id] for dataset_id in ids if dataset_id in bodies]
 
     async def stored_record(self, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
         """Return a record from the database, or None if the viewer may see no such record."""
-        async with self._database.reading() as rows:
-            return await store.visible_dataset(rows, dataset_id, viewer)
+        async with self._database.reading() as connection:
+            return await store.visible_dataset(connection, dataset_id, viewer)
 
     async def id_of_uuid(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
         """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
-        async with self._database.reading() as rows:
-            return await store.visible_dataset_id(rows, dataset_id, viewer)
+        async with self._database.reading() as connection:
+            return await store.visible_dataset_id(connection, dataset_id, viewer)
 
     async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
-        """Return the content sizes in bytes, from the cache where possible."""
+        """Return the size in bytes of each record's content, by id; only sizes that are not cached are queried."""
         sizes: dict[int, int] = {}
         for dataset_id in ids:
             record = self.cache.get(dataset_id)
@@ -289,16 +317,17 @@ class LiveCatalog:
                 sizes[dataset_id] = record.content_bytes
 
         if len(sizes) < len(ids):
-            async with self._database.reading() as rows:
-                sizes |= await store.content_sizes(rows, [id_ for id_ in ids if id_ not in sizes])
+            missing_ids = [dataset_id for dataset_id in ids if dataset_id not in sizes]
+            async with self._database.reading() as connection:
+                sizes |= await store.content_sizes(connection, missing_ids)
 
         return sizes
 
     async def _fetch_records(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, EncodedRecord]:
-        """Read records from the database, encode and cache them."""
+        """Read those of the records that the viewer may see from the database; encode and cache them."""
         generation = self._generation
-        async with self._database.reading() as rows:
-            records = encode_records(await store.visible_datasets(rows, ids, viewer))
+        async with self._database.reading() as connection:
+            records = encode_records(await store.visible_datasets(connection, ids, viewer))
 
         # A write that was applied in the meantime may have changed these rows, so they must not be cached.
         if generation == self._generation:
@@ -309,7 +338,7 @@ class LiveCatalog:
     # Applying changes
 
     def _apply(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int]) -> None:
-        """Apply changes to the columns and drop the records concerned from the cache."""
+        """Apply committed changes to the columns, and drop the records concerned from the cache."""
         self._generation += 1
         self.cache.drop([*(record.id for record in upserts), *deleted_ids])
         self._columns.apply(upserts=[to_catalog_row(record) for record in upserts], deleted=deleted_ids)
@@ -325,20 +354,27 @@ class LiveCatalog:
 
     # The index and its snapshot
 
-    async def _load_all_rows(self, rows: Reader) -> None:
-        # The version is read first: a row that changes during loading is then applied again instead of missed.
-        self._applied_version = await versions.read_version(rows, versions.CATALOG)
+    async def _load_all_rows(self, connection: Reader) -> None:
+        """Read every row of the catalog and build the columns and the index from them.
+
+        The version is read first: a row that changes during loading is then applied again instead of missed.
+        """
+        self._applied_version = await versions.read_version(connection, versions.CATALOG)
 
         catalog_rows: list[CatalogRow] = []
-        async for chunk in store.stream_datasets(rows, LOAD_CHUNK):
+        async for chunk in store.stream_datasets(connection, LOAD_CHUNK):
             catalog_rows += [to_catalog_row(record) for record in chunk]
 
         self._columns = await asyncio.to_thread(Catalog.build, catalog_rows, self._layout)
 
-    async def _load_snapshot(self, rows: Reader) -> bool:
-        """Load the snapshot and return True; return False if there is none, or it does not fit this database."""
+    async def _load_snapshot(self, connection: Reader) -> bool:
+        """Load the snapshot, apply the rows that changed since, and return True.
+
+        Return False, and leave the catalog as it is, if there is no snapshot or if it belongs to another database: it
+        is then newer than the database, or has another number of records.
+        """
         snapshot = await asyncio.to_thread(self._read_snapshot)
-        current_version = await versions.read_version(rows, versions.CATALOG)
+        current_version = await versions.read_version(connection, versions.CATALOG)
         if snapshot is None:
             return False
 
@@ -346,13 +382,14 @@ class LiveCatalog:
         if snapshot_version > current_version:
             return False
 
-        changed = await store.datasets_changed_since(rows, snapshot_version)
-        deleted_ids = await store.datasets_deleted_since(rows, snapshot_version)
-        columns.apply(upserts=[to_catalog_row(record) for record in changed], deleted=deleted_ids)
-        if columns.view.size != await store.count_datasets(rows):
+        changed_records = await store.datasets_changed_since(connection, snapshot_version)
+        deleted_ids = await store.datasets_deleted_since(connection, snapshot_version)
+        columns.apply(upserts=[to_catalog_row(record) for record in changed_records], deleted=deleted_ids)
+        if columns.view.size != await store.count_datasets(connection):
             return False
 
-        self._columns, self._applied_version = columns, current_version
+        self._columns = columns
+        self._applied_version = current_version
         return True
 
     def _read_snapshot(self) -> tuple[Catalog, int] | None:
@@ -369,6 +406,10 @@ class LiveCatalog:
         return Catalog.from_index(index, self._layout), version
 
     async def _save_snapshot(self, version: int) -> None:
+        """Save the index, which contains all changes up to a version, for the next start.
+
+        A snapshot only saves time, so a failure to write it is logged and otherwise ignored.
+        """
         index = self._columns.index
         if self._snapshot_path is None or index is None:
             return
@@ -379,15 +420,20 @@ class LiveCatalog:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
 
     def _rebuild_if_due(self) -> None:
-        """Start building a new index if it pays; the old one answers until the new one replaces it."""
+        """Start building a new index if it pays; queries use the old one until the new one replaces it.
+
+        A failure of the last build is raised here.
+        """
         if self._rebuild_task is not None and self._rebuild_task.done():
-            finished, self._rebuild_task = self._rebuild_task, None
-            finished.result()  # raises what the task has raised
+            finished_task = self._rebuild_task
+            self._rebuild_task = None
+            finished_task.result()
 
         if self._columns.is_rebuild_due and self._rebuild_task is None:
             self._rebuild_task = asyncio.ensure_future(self._rebuild())
 
     async def _rebuild(self) -> None:
+        """Build a new index in a thread, replace the old one with it, and save it for the next start."""
         rebuild = self._columns.begin_rebuild(self._applied_version)
         await asyncio.to_thread(rebuild.run)
         self._columns.adopt_rebuild(rebuild)

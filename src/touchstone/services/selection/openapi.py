@@ -14,7 +14,7 @@ from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import PROFILES
 from touchstone.services.selection.datasets.schemas import TAGS, DatasetChange, DatasetCreate, SearchCriteria
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.parameters import Parameters
+from touchstone.services.selection.parameters import ParameterTable
 from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
 
 TOTAL_COUNT: Final = {
@@ -33,16 +33,21 @@ BODIES: Final[tuple[type[BaseModel], ...]] = (
 
 
 def describe_operation(
-    parameters: Parameters | None = None, *, body: str | None = None, conditional_header: str | None = None
+    parameters: ParameterTable | None = None, *, body: str | None = None, conditional_header: str | None = None
 ) -> dict[str, Any]:
-    """Return the description of an operation: its query parameters, the schema of its body, a conditional header."""
-    described_parameters = parameters.openapi() if parameters else []
-    if conditional_header:
-        described_parameters.append(
-            {"name": conditional_header, "in": "header", "required": False, "schema": {"type": "string"}}
-        )
+    """Return what FastAPI has to add to the OpenAPI description of an operation, for its argument `openapi_extra`.
 
-    operation: dict[str, Any] = {"parameters": described_parameters}
+    Args:
+        parameters: the query parameters.
+        body: the name of the schema of the JSON body.
+        conditional_header: `If-Match` or `If-None-Match`, if the handler evaluates it.
+    """
+    parameter_descriptions = parameters.openapi() if parameters else []
+    if conditional_header:
+        header = {"name": conditional_header, "in": "header", "required": False, "schema": {"type": "string"}}
+        parameter_descriptions.append(header)
+
+    operation: dict[str, Any] = {"parameters": parameter_descriptions}
     if body:
         content = {"application/json": {"schema": _reference(body)}}
         operation["requestBody"] = {"required": True, "content": content}
@@ -50,10 +55,14 @@ def describe_operation(
 
 
 def add_body_schemas(app: FastAPI) -> None:
-    """Make the application add the schemas of the bodies to its OpenAPI document."""
+    """Make the application add the schemas of the bodies to its OpenAPI document.
+
+    The method `openapi` of the application is replaced, as FastAPI's documentation recommends.
+    """
     build_document: Callable[[], dict[str, Any]] = app.openapi
 
     def openapi() -> dict[str, Any]:
+        """Return the document that FastAPI has built, with the schemas of the bodies."""
         document = build_document()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas.update(_body_schemas())
@@ -63,16 +72,16 @@ def add_body_schemas(app: FastAPI) -> None:
 
 
 def _body_schemas() -> dict[str, Any]:
-    """Return the schemas of all request bodies, completed with what pydantic does not know."""
+    """Return the JSON Schemas of all request bodies, by name.
+
+    Pydantic derives them from the models. It cannot express everything that the handlers check, so some members are
+    then replaced.
+    """
     _, definitions = models_json_schema(
         [(model, "validation") for model in BODIES], ref_template="#/components/schemas/{model}"
     )
     schemas: dict[str, Any] = definitions["$defs"]
-    for schema in schemas.values():
-        for member in schema.get("properties", {}).values():
-            # In our models None stands for "left out", but a client that sent null would clear the field.
-            if member.get("default", ...) is None:
-                del member["default"]
+    _remove_null_defaults(schemas)
 
     for name in ("DatasetCreate", "DatasetChange"):
         # It is accepted where it equals `name`, which a schema cannot express.
@@ -93,7 +102,19 @@ def _body_schemas() -> dict[str, Any]:
     }
 
 
+def _remove_null_defaults(schemas: dict[str, Any]) -> None:
+    """Remove the default null from all members of schemas, which are changed in place.
+
+    In our models None stands for "left out", but a client that sent null would clear the field.
+    """
+    for schema in schemas.values():
+        for member in schema.get("properties", {}).values():
+            if "default" in member and member["default"] is None:
+                del member["default"]
+
+
 def _scoring_request_schema() -> dict[str, Any]:
+    """Return the schema of the body of a scoring request."""
     properties = {
         "filters": _reference("Filters"),
         "criteria": _reference("Filters") | {"description": "Another name of `filters`."},
@@ -104,6 +125,7 @@ def _scoring_request_schema() -> dict[str, Any]:
 
 
 def _weight_schema() -> dict[str, Any]:
+    """Return the schema of the weight of one criterion."""
     properties = {
         "criterion_name": {"type": "string", "enum": list(CRITERION_NAMES)},
         "weight": {"type": "number", "minimum": 0, "description": "Not all may be zero."},
@@ -117,12 +139,15 @@ def _weight_schema() -> dict[str, Any]:
 
 
 def _weight_list_schema() -> dict[str, Any]:
+    """Return the schema of a list of weights."""
     return {"type": "array", "items": _reference("Weight"), "description": "Each criterion at most once."}
 
 
 def _reference(name: str) -> dict[str, Any]:
+    """Return a schema that refers to the one with this name."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that also accepts null."""
     return {"anyOf": [schema, {"type": "null"}]}

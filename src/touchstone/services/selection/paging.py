@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from touchstone.core.attributes import INT53_MAX
-from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType, ParameterValues
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
 MAX_LIMIT: Final = 1000
 DEFAULT_PAGE_SIZE: Final = 12
@@ -42,7 +42,7 @@ _PAGE_SIZE: Final = Parameter(
     minimum=1,
     maximum=MAX_LIMIT,
 )
-PAGE_PARAMETERS: Final = Parameters(_SKIP, _LIMIT, _PAGE, _PAGE_SIZE)
+PAGE_PARAMETERS: Final = ParameterTable(_SKIP, _LIMIT, _PAGE, _PAGE_SIZE)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
@@ -72,7 +72,10 @@ class PageWindow:
 
 
 def parse_page_window(values: ParameterValues) -> PageWindow:
-    """Return the window that the values of the paging parameters ask for."""
+    """Return the window that the parsed values of the paging parameters ask for.
+
+    If `page` or `page_size` is among them, `skip` and `limit` are ignored.
+    """
     if _PAGE.name not in values and _PAGE_SIZE.name not in values:
         return PageWindow(skip=_SKIP.integer_in(values), limit=_LIMIT.integer_in(values))
 

@@ -60,13 +60,20 @@ class Parameter:
         return (self.name, *self.aliases)
 
     def integer_in(self, values: "ParameterValues", default: int | None = None) -> int:
-        """Return the value of an integer parameter among parsed values, or else the default."""
-        value = values.get(self.name, self.default if default is None else default)
+        """Return the value of this integer parameter among parsed values, or else a default.
+
+        A `default` that is given takes precedence over the one of the parameter.
+        """
+        effective_default = self.default if default is None else default
+        value = values.get(self.name, effective_default)
         assert isinstance(value, int)
         return value
 
     def parse_texts(self, texts: Sequence[str], location: Location) -> ParameterValue | None:
-        """Return the value of the texts given for it in a query string, or None if all of them are empty.
+        """Return the value that a query string gives to this parameter, or None if it gives only empty texts.
+
+        A list may be written as one text with commas or as several texts; any other parameter must occur once.
+        `location` is named in errors.
 
         Raises:
             InvalidValue, UnknownName: a text is not a value of this parameter.
@@ -80,19 +87,23 @@ class Parameter:
             words = texts[0].split(",") if len(texts) == 1 else texts
             return self._validate_words(words, location)
 
-        return self._validate(_PARSE_TEXT[self.type](texts[0]), location)
+        value = _PARSE_TEXT[self.type](texts[0])
+        return self._validate(value, location)
 
     def parse_json(self, value: object, location: Location) -> ParameterValue | None:
-        """Return the value given for it in a JSON object, or None if it is null, an empty text or an empty list.
+        """Return the value that a JSON object gives to this parameter, or None if it is null or empty.
+
+        A list may also be written as one text with commas. `location` is named in errors.
 
         Raises:
-            InvalidValue, UnknownName: it is not a value of this parameter.
+            InvalidValue, UnknownName: the value is not one of this parameter.
         """
         if value is None or value == "" or value == []:
             return None
 
         if self.type is not ParameterType.WORDS:
-            return self._validate(_PARSE_JSON[self.type](value), location)
+            converted_value = _PARSE_JSON[self.type](value)
+            return self._validate(converted_value, location)
 
         words = value.split(",") if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -107,9 +118,9 @@ class Parameter:
         return {"description": f"Another name of `{self.name}`.", "deprecated": True}
 
     def schema(self) -> dict[str, Any]:
-        """Return its JSON Schema."""
-        keywords: dict[str, Any] = {"minimum": self.minimum, "maximum": self.maximum, "default": self.default}
+        """Return the JSON Schema of its values."""
         schema = dict(_SCHEMAS[self.type])
+        keywords: dict[str, Any] = {"minimum": self.minimum, "maximum": self.maximum, "default": self.default}
         schema |= {keyword: value for keyword, value in keywords.items() if value is not None}
         if self.choices:
             schema["enum"] = list(self.choices)
@@ -117,7 +128,11 @@ class Parameter:
         return schema
 
     def _validate(self, value: ParameterValue | None, location: Location) -> ParameterValue:
-        """Return the value if it fits; None stands for a value of another type."""
+        """Return the value if it satisfies the bounds and choices; None stands for a value of another type.
+
+        Raises:
+            InvalidValue, UnknownName: the value has another type, is out of bounds, or is not one of the choices.
+        """
         if isinstance(value, str):
             _check_text(value, location)
             if self.type is ParameterType.CHOICE and value not in self.choices:
@@ -129,62 +144,74 @@ class Parameter:
         return value
 
     def _validate_words(self, words: Iterable[str], location: Location) -> tuple[str, ...] | None:
-        """Return the different words without surrounding spaces, or None if all of them are empty."""
-        stripped = [word.strip() for word in words if word.strip()]
-        for word in stripped:
+        """Return the different words without surrounding spaces, or None if all of them are empty.
+
+        Raises:
+            InvalidValue: there are too many words, or one of them cannot be stored.
+        """
+        stripped_words = [word.strip() for word in words if word.strip()]
+        for word in stripped_words:
             _check_text(word, location)
 
-        distinct = tuple(dict.fromkeys(stripped))
-        if len(distinct) > MAX_ITEMS:
+        distinct_words = tuple(dict.fromkeys(stripped_words))
+        if len(distinct_words) > MAX_ITEMS:
             raise InvalidValue(FieldError(location, "too_long", {"max_length": MAX_ITEMS}))
-        return distinct or None
+        return distinct_words or None
 
     def _is_in_bounds(self, value: Any) -> bool:
+        """Return whether a number is neither below the minimum nor above the maximum; a missing bound allows all."""
         if self.minimum is not None and value < self.minimum:
             return False
 
         return self.maximum is None or value <= self.maximum
 
     def _invalid_value(self, value: ParameterValue | None, location: Location) -> InvalidValue:
-        """Return the error for a value of another type or out of bounds; it states the bounds that matter."""
+        """Return the error for a value of another type (None) or out of bounds.
+
+        It states what is expected: the choices, or the type and those bounds that say something to a person. Bounds at
+        the limit of exact integers do not.
+        """
         if self.type is ParameterType.CHOICE:
             return InvalidValue(FieldError(location, "choice_expected", {"choices": ", ".join(self.choices)}))
         if self.maximum == INT53_MAX and isinstance(value, int) and value > INT53_MAX:
             return InvalidValue(FieldError(location, "number_too_large", {"maximum": INT53_MAX}))
 
-        # Bounds at the limit of exact integers say nothing to a person.
-        minimum = None if self.minimum == -INT53_MAX else self.minimum
-        maximum = None if self.maximum == INT53_MAX else self.maximum
-        if minimum is None:
+        stated_minimum = None if self.minimum == -INT53_MAX else self.minimum
+        stated_maximum = None if self.maximum == INT53_MAX else self.maximum
+        # Together with the type, this is the key of the message, for example `integer_between`.
+        if stated_minimum is None:
             expectation = "expected"
-        elif maximum is None:
+        elif stated_maximum is None:
             expectation = "from"
         else:
             expectation = "between"
-        return InvalidValue(
-            FieldError(location, f"{self.type}_{expectation}", {"minimum": minimum, "maximum": maximum})
-        )
+
+        facts = {"minimum": stated_minimum, "maximum": stated_maximum}
+        return InvalidValue(FieldError(location, f"{self.type}_{expectation}", facts))
 
 
-class Parameters:
+class ParameterTable:
     """A table of parameters that may be given together."""
 
-    def __init__(self, *rows: Parameter) -> None:
-        self.rows = rows
-        self.by_name: Mapping[str, Parameter] = {name: parameter for parameter in rows for name in parameter.names}
+    def __init__(self, *parameters: Parameter) -> None:
+        self.parameters = parameters
+        self.by_name: Mapping[str, Parameter] = {
+            name: parameter for parameter in parameters for name in parameter.names
+        }
 
     def parse_query(self, query_string: bytes) -> ParameterValues:
         """Return the values in a query string, each under the main name of its parameter.
 
         Raises:
+            Invalid: the query string is too long or not UTF-8.
             UnknownName, InvalidValue: a name or a value does not fit.
             ConflictingValues: two names of one parameter have different values.
         """
         if not query_string:
             return {}
 
-        texts = split_query(query_string)
-        return self._collect(texts, ("query",), lambda parameter, name, at: parameter.parse_texts(texts[name], at))
+        texts_by_name = split_query(query_string)
+        return self._parse_members(texts_by_name, ("query",), Parameter.parse_texts)
 
     def parse_json(self, members: object, *location: str) -> ParameterValues:
         """Return the values in a JSON object, each under the main name of its parameter.
@@ -199,41 +226,53 @@ class Parameters:
         if not isinstance(members, dict):
             raise Invalid(FieldError(location, "dict_type"))
 
-        return self._collect(members, location, lambda parameter, name, at: parameter.parse_json(members[name], at))
+        return self._parse_members(members, location, Parameter.parse_json)
 
     def openapi(self) -> list[dict[str, Any]]:
-        """Return the description of all names as query parameters."""
-        return [_openapi_parameter(parameter, name) for parameter in self.rows for name in parameter.names]
+        """Return the OpenAPI description of all names as query parameters."""
+        return [_openapi_parameter(parameter, name) for parameter in self.parameters for name in parameter.names]
 
     def json_schema(self) -> dict[str, Any]:
         """Return the schema of a JSON object with all names as members."""
         properties = {
             name: _nullable_schema(parameter) | parameter.documentation(name)
-            for parameter in self.rows
+            for parameter in self.parameters
             for name in parameter.names
         }
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
-    def _collect(
+    def _parse_members(
         self,
-        names: Iterable[str],
+        members: Mapping[str, Any],
         container: Location,
-        parse: Callable[[Parameter, str, Location], ParameterValue | None],
+        parse: Callable[[Parameter, Any, Location], ParameterValue | None],
     ) -> ParameterValues:
+        """Return the values of named members, each under the main name of its parameter.
+
+        `parse` is the method of `Parameter` that reads one member; a member for which it returns None counts as not
+        given. `container` says where the members are in the request.
+
+        Raises:
+            UnknownName, InvalidValue: a name or a value does not fit.
+            ConflictingValues: two names of one parameter have different values.
+        """
         values: ParameterValues = {}
-        names_used: dict[str, str] = {}
-        for name in names:
+        first_names: dict[str, str] = {}  # the name under which each parameter was given first
+
+        for name, member in members.items():
             parameter = self.by_name.get(name)
             if parameter is None:
                 raise unknown_name_error(name, self.by_name, *container, name[:MAX_REPORTED_NAME])
 
-            value = parse(parameter, name, (*container, name))
+            location = (*container, name)
+            value = parse(parameter, member, location)
             if value is None:
                 continue
 
-            first_name = names_used.setdefault(parameter.name, name)
-            if not is_same_value(values.setdefault(parameter.name, value), value):
-                raise ConflictingValues(at=(*container, name), name=name, other=first_name)
+            first_name = first_names.setdefault(parameter.name, name)
+            first_value = values.setdefault(parameter.name, value)
+            if not is_same_value(first_value, value):
+                raise ConflictingValues(at=location, name=name, other=first_name)
 
         return values
 
@@ -247,7 +286,9 @@ def is_same_value(first: ParameterValue, second: ParameterValue) -> bool:
 
 
 def split_query(query_string: bytes) -> dict[str, list[str]]:
-    """Return the names in a query string with their values, in the order in which they come.
+    """Return the decoded names in a query string with all their values, in the order in which they come.
+
+    A name without `=` has an empty value.
 
     Raises:
         Invalid: the query string is too long, or not UTF-8 after decoding.
@@ -255,16 +296,21 @@ def split_query(query_string: bytes) -> dict[str, list[str]]:
     if len(query_string) > MAX_QUERY_BYTES:
         raise Invalid(FieldError(("query",), "query_too_long", {"maximum": MAX_QUERY_BYTES}))
 
-    texts: dict[str, list[str]] = {}
+    values_by_name: dict[str, list[str]] = {}
     for pair in query_string.split(b"&"):
         if pair:
             name, _, value = pair.partition(b"=")
-            texts.setdefault(_decode(name), []).append(_decode(value))
+            values_by_name.setdefault(_decode(name), []).append(_decode(value))
 
-    return texts
+    return values_by_name
 
 
 def _decode(encoded: bytes) -> str:
+    """Return a name or value of a query string without its URL encoding, in which a plus sign stands for a space.
+
+    Raises:
+        Invalid: the result is not UTF-8.
+    """
     try:
         return unquote_to_bytes(encoded.replace(b"+", b" ")).decode()
     except UnicodeDecodeError as error:
@@ -272,7 +318,11 @@ def _decode(encoded: bytes) -> str:
 
 
 def _check_text(text: str, location: Location) -> None:
-    """Raise InvalidValue if a text is too long or contains characters that cannot be stored."""
+    """Check a text that a caller has given as a value.
+
+    Raises:
+        InvalidValue: the text is too long or contains characters that cannot be stored.
+    """
     try:
         require_clean_text(text)
     except ValueError as error:
@@ -282,28 +332,42 @@ def _check_text(text: str, location: Location) -> None:
         raise InvalidValue(FieldError(location, "string_too_long", {"max_length": MAX_TEXT}))
 
 
+# Each of the following functions converts a value of one type, and returns None for a value of another type.
+
+
 def _integer_from_text(text: str) -> int | None:
+    """Return the integer that a text spells in plain decimal digits, or None."""
     return int(text) if _INTEGER.fullmatch(text) else None
 
 
 def _number_from_text(text: str) -> float | None:
-    value = float(text) if _NUMBER.fullmatch(text) else math.inf
-    return value if math.isfinite(value) else None
+    """Return the finite number that a text spells in decimal notation, or None."""
+    if not _NUMBER.fullmatch(text):
+        return None
+
+    number = float(text)
+    return number if math.isfinite(number) else None
 
 
 def _flag_from_text(text: str) -> bool | None:
-    # In upper or lower case: several programming languages write their booleans with a capital.
+    """Return the truth value that a text spells, or None.
+
+    Case does not matter, because several programming languages write their booleans with a capital.
+    """
     return _FLAGS.get(text.lower())
 
 
 def _integer_from_json(value: object) -> int | None:
+    """Return a JSON number without a fraction as an integer, so that 3.0 is 3, or None for any other value."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
 
+    # In Python, True and False are integers.
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _number_from_json(value: object) -> float | None:
+    """Return a JSON number as a float, or None for any other value and for integers that a float cannot hold."""
     if isinstance(value, float):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= INT53_MAX:
@@ -313,10 +377,12 @@ def _number_from_json(value: object) -> float | None:
 
 
 def _flag_from_json(value: object) -> bool | None:
+    """Return true or false as it is, or None for any other value."""
     return value if isinstance(value, bool) else None
 
 
 def _text_from_json(value: object) -> str | None:
+    """Return a text as it is, or None for any other value."""
     return value if isinstance(value, str) else None
 
 
@@ -345,6 +411,7 @@ _SCHEMAS: Final[Mapping[ParameterType, Mapping[str, Any]]] = {
 
 
 def _openapi_parameter(parameter: Parameter, name: str) -> dict[str, Any]:
+    """Return the OpenAPI description of a query parameter under one of its names."""
     description = {
         "name": name,
         "in": "query",

@@ -21,7 +21,9 @@ class CriterionWeight(msgspec.Struct, frozen=True):
 
 
 def parse_weights(weights: object) -> dict[str, float]:
-    """Return the weights in a JSON list of weight objects, by criterion; null and an empty list give no weights.
+    """Return the weights in a JSON list of weight objects, by the name of their criterion.
+
+    Null and an empty list give no weights; what that means is up to the caller.
 
     Raises:
         InvalidWeights: a weight is not usable, a criterion is repeated, or all weights are zero.
@@ -32,20 +34,25 @@ def parse_weights(weights: object) -> dict[str, float]:
     if not isinstance(weights, list):
         raise Invalid(FieldError(("body", "weights"), "list_type"))
 
-    by_criterion: dict[str, float] = {}
+    weights_by_criterion: dict[str, float] = {}
     for index, element in enumerate(weights):
         criterion, weight = _parse_weight(element, index)
-        if criterion in by_criterion:
+        if criterion in weights_by_criterion:
             raise _weight_error("criterion_repeated", criterion, index)
-        by_criterion[criterion] = weight
+        weights_by_criterion[criterion] = weight
 
-    if by_criterion and not any(by_criterion.values()):
-        raise _weight_error("weights_all_zero", ", ".join(by_criterion), index=0)
-    return by_criterion
+    if weights_by_criterion and not any(weights_by_criterion.values()):
+        raise _weight_error("weights_all_zero", ", ".join(weights_by_criterion), index=0)
+    return weights_by_criterion
 
 
 def _parse_weight(element: object, index: int) -> tuple[str, float]:
-    """Return the criterion and the weight in one weight object."""
+    """Return the criterion and the weight in one weight object; `index` is its place in the list, for errors.
+
+    Raises:
+        Invalid, UnknownName: the element is not an object with exactly these two members, or the criterion is unknown.
+        InvalidWeights: the weight is not a number, not finite or negative.
+    """
     if not isinstance(element, dict) or not element.keys() >= set(WEIGHT_KEYS):
         raise Invalid(FieldError(("body", "weights", index), "weight_expected"))
     for key in element:
@@ -59,17 +66,23 @@ def _parse_weight(element: object, index: int) -> tuple[str, float]:
     weight = element["weight"]
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise _weight_error("weight_not_a_number", criterion, index)
-    try:
-        number = float(weight)
-    except OverflowError:
-        number = math.inf
-
+    number = _to_float(weight)
     if not math.isfinite(number):
         raise _weight_error("weight_not_finite", criterion, index)
     if number < 0:
         raise _weight_error("weight_negative", criterion, index)
+
     return criterion, number
 
 
+def _to_float(number: int | float) -> float:
+    """Return a number as a float, and an integer that exceeds all floats as infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
 def _weight_error(reason: str, criterion: str, index: int) -> InvalidWeights:
+    """Return the error for the weight at this place in the list, which names its criterion."""
     return InvalidWeights(at=("body", "weights", index), reason=reason, name=criterion)

@@ -29,23 +29,29 @@ training = strict_router(tags=["training"])
     openapi_extra=IDEMPOTENCY_KEY,
 )
 async def train(ctx: Context, request: TrainingBody) -> Response:
-    """Everything that can be checked is checked before the answer; an `Idempotency-Key` never starts two."""
-    return await accepted_response(ctx, await submit_job(ctx, request))
+    """Start a training job, after everything that can be checked at once has been checked.
+
+    Requests with the same `Idempotency-Key` start only one job.
+    """
+    job_id = await submit_job(ctx, request)
+    return await accepted_response(ctx, job_id)
 
 
 @training.post("/jobs/{job_id}/predict", summary="Predict rows with a trained model", response_model=PredictionsView)
 async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Response:
-    """Up to 1000 rows, each as {column: value}."""
+    """Predict up to 1000 rows, each given as {column: value}, with the model of a finished training."""
     job = await ctx.load_job(job_id)
-    async with ctx.database.reading() as rows:
-        model = await load_trained_model(rows, job)
+    async with ctx.database.reading() as connection:
+        model = await load_trained_model(connection, job)
 
     source = JobSource(model_path=model.path, model_sha256=model.sha256)
     request = body.model_dump(mode="json")
-    with ctx.jobs.input_files.open(source) as files:
-        return JsonResponse(
-            await ctx.jobs.synchronous_tasks.run(PREDICT_TASK, request, source=source, files_by_role=files)
+    with ctx.jobs.input_files.open(source) as files_by_role:
+        predictions = await ctx.jobs.synchronous_tasks.run(
+            PREDICT_TASK, request, source=source, files_by_role=files_by_role
         )
+
+    return JsonResponse(predictions)
 
 
 @training.get(
@@ -55,6 +61,6 @@ async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Respons
     responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
 )
 async def list_project_jobs(ctx: Context, project_id: str, query: Annotated[JobQuery, Query()]) -> Response:
-    """Trainings and explanations that were started in one of one's projects, newest first."""
+    """Return the trainings and explanations that were started in one of the caller's projects, newest first."""
     project = await ctx.service.selection.require_project(project_id, ctx.caller)
     return await job_list_response(ctx, JOB_KIND_NAMES, query, project)

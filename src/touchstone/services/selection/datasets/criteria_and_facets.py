@@ -2,62 +2,84 @@
 
 from typing import Any
 
-from touchstone.core.attributes import ATTRIBUTES
-from touchstone.ranking.criteria import CRITERIA
-from touchstone.ranking.query.facets import Facets
+from touchstone.core.attributes import ATTRIBUTES, Attribute
+from touchstone.ranking.criteria import CRITERIA, Criterion
+from touchstone.ranking.query.facets import Facets, ValueCounts, ValueRange
 from touchstone.ranking.query.sort_order import SORT_KEYS
-from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
+from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES, WeightProfile
 
 
 def facets_json(facets: Facets) -> dict[str, Any]:
-    """Return facets as a JSON object: values with their counts, flags, and ranges of numbers."""
-    values = {
-        name: [{"value": value, "count": count} for value, count in counts] for name, counts in facets.values.items()
+    """Return facets as a JSON object: values with their counts, flags, and ranges of numbers.
+
+    A range is null if no matching record has a number.
+    """
+    return {
+        "total_count": facets.total_count,
+        "values": {name: _value_counts_json(counts) for name, counts in facets.values.items()},
+        "flags": {name: counts._asdict() for name, counts in facets.flags.items()},
+        "ranges": {name: _range_json(value_range) for name, value_range in facets.ranges.items()},
     }
-    flags = {name: counts._asdict() for name, counts in facets.flags.items()}
-    ranges = {
-        name: None if interval is None else {"min": interval.low, "max": interval.high}
-        for name, interval in facets.ranges.items()
-    }
-    return {"total_count": facets.total_count, "values": values, "flags": flags, "ranges": ranges}
+
+
+def _value_counts_json(counts: ValueCounts) -> list[dict[str, Any]]:
+    """Return the values of an attribute, each with the number of records that have it."""
+    return [{"value": value, "count": count} for value, count in counts]
+
+
+def _range_json(value_range: ValueRange | None) -> dict[str, Any] | None:
+    """Return the range of a numeric attribute, or None if no record has a number."""
+    if value_range is None:
+        return None
+
+    return {"min": value_range.low, "max": value_range.high}
 
 
 def criteria_json() -> dict[str, Any]:
-    """Return the criteria, the named profiles, the sort keys and the attributes, with their labels."""
-    criteria = [
-        {
-            "name": criterion.name,
-            "kind": criterion.kind,
-            "label": _translations(criterion.label_fr, criterion.label_en),
-            "formula": _translations(criterion.formula_fr, criterion.formula_en),
-        }
-        for criterion in CRITERIA
-    ]
-    profiles = [
-        {
-            "name": profile.name,
-            "label": _translations(profile.label_fr, profile.label_en),
-            "weights": [{"criterion_name": name, "weight": weight} for name, weight in profile.weights.items()],
-            "default": profile.name == DEFAULT_PROFILE,
-        }
-        for profile in PROFILES.values()
-    ]
-    attributes = [
-        {
-            "name": attribute.name,
-            "kind": attribute.kind,
-            "label": _translations(attribute.label_fr, attribute.label_en),
-            "ethical": attribute.ethical,
-        }
-        for attribute in ATTRIBUTES
-    ]
+    """Return the choices that do not depend on any record, as a JSON object.
+
+    These are the scoring criteria, the named weight profiles, the sort keys and the attributes of a record. Labels and
+    formulas are given in French and English.
+    """
     return {
-        "criteria": criteria,
-        "profiles": profiles,
+        "criteria": [_criterion_json(criterion) for criterion in CRITERIA],
+        "profiles": [_profile_json(profile) for profile in PROFILES.values()],
         "sort_keys": sorted(SORT_KEYS),
-        "attributes": attributes,
+        "attributes": [_attribute_json(attribute) for attribute in ATTRIBUTES],
+    }
+
+
+def _criterion_json(criterion: Criterion) -> dict[str, Any]:
+    """Return a scoring criterion with its label and formula."""
+    return {
+        "name": criterion.name,
+        "kind": criterion.kind,
+        "label": _translations(criterion.label_fr, criterion.label_en),
+        "formula": _translations(criterion.formula_fr, criterion.formula_en),
+    }
+
+
+def _profile_json(profile: WeightProfile) -> dict[str, Any]:
+    """Return a weight profile; the default one applies when a request gives no weights."""
+    weights = [{"criterion_name": name, "weight": weight} for name, weight in profile.weights.items()]
+    return {
+        "name": profile.name,
+        "label": _translations(profile.label_fr, profile.label_en),
+        "weights": weights,
+        "default": profile.name == DEFAULT_PROFILE,
+    }
+
+
+def _attribute_json(attribute: Attribute) -> dict[str, Any]:
+    """Return an attribute of a dataset record with its label."""
+    return {
+        "name": attribute.name,
+        "kind": attribute.kind,
+        "label": _translations(attribute.label_fr, attribute.label_en),
+        "ethical": attribute.ethical,
     }
 
 
 def _translations(french: str, english: str) -> dict[str, str]:
+    """Return a text in both languages, by language code."""
     return {"fr": french, "en": english}

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -26,7 +25,7 @@ from touchstone.services.selection.files.measurement import FileMeasurer, Measur
 from touchstone.services.selection.json_fields import SERVICE_KEYS
 from touchstone.services.selection.live_catalog import LiveCatalog
 
-D = TypeVar("D", bound=DatasetDraft)
+Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
 class DatasetEditor:
@@ -38,7 +37,9 @@ class DatasetEditor:
         self._quota_bytes = quota_bytes
 
     async def create(self, body: DatasetCreateBody, caller: Caller | None) -> EncodedRecord:
-        """Create a record that belongs to the caller.
+        """Create a record that belongs to the caller, and return it as a client receives it.
+
+        The data file is measured first, which fills in attributes that the body leaves out.
 
         Raises:
             ConflictingValues: the two keys of the name have different values.
@@ -46,22 +47,24 @@ class DatasetEditor:
             RecordQuotaExceeded: the caller's records would take more bytes than allowed.
         """
         owner = caller.id if caller else None
-        draft = _new_draft(body, owner)
-        _check_visibility(draft)
+        declared_draft = _new_draft(body, owner)
+        _check_visibility(declared_draft)
 
-        measurement = await self._measurer.measure(draft.file_path, draft.file_type, owner)
-        draft = _with_measurement(draft, measurement)
+        measurement = await self._measurer.measure(declared_draft.file_path, declared_draft.file_type, owner)
+        draft = _with_measurement(declared_draft, measurement, retained={})
 
         async with self._catalog.writing() as writer:
             record = await writer.insert(draft)
-            await self._check_quota(writer.rows, owner)
+            await self._check_quota(writer.transaction, owner)
 
-        return (await self._catalog.encoded_records([record.id], owner))[0]
+        return await self._read_encoded(record.id, owner)
 
     async def change(
         self, dataset_id: int, body: DatasetChangeBody, caller: Caller | None, *, if_match: Collection[str] | None
     ) -> EncodedRecord:
-        """Change a record, on behalf of its owner or an administrator.
+        """Change a record on behalf of its owner or an administrator, and return it as a client receives it.
+
+        The data file is measured again only if the change names another file.
 
         Raises:
             DatasetNotFound, Forbidden: the caller may not see or not change the record.
@@ -71,24 +74,26 @@ class DatasetEditor:
             RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
         """
         viewer = caller.id if caller else None
-        before = await self._catalog.stored_record(dataset_id, viewer)
-        before = _require_changeable(before, caller, if_match)
+        stored_record = await self._catalog.stored_record(dataset_id, viewer)
+        before = _require_changeable(stored_record, caller, if_match)
         draft = _with_changes(_declared_part(before), body)
         _check_visibility(draft)
 
         # Measuring can take a minute, so it happens before the catalog is locked.
         measurement: Measurement | None = None
-        if (draft.file_path, draft.file_type) != (before.file_path, before.file_type):
+        is_other_file = (draft.file_path, draft.file_type) != (before.file_path, before.file_type)
+        if is_other_file:
             measurement = await self._measurer.measure(draft.file_path, draft.file_type, before.owner)
 
+        # The record is read and checked again, because it may have changed before the lock was free.
         async with self._catalog.writing() as writer:
-            current = await store.visible_dataset(writer.rows, dataset_id, viewer)
-            current = _require_changeable(current, caller, if_match)
+            stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
+            current = _require_changeable(stored_record, caller, if_match)
             changed = await writer.update(dataset_id, _changed_draft(current, body, measurement))
             if changed.content_bytes > current.content_bytes:
-                await self._check_quota(writer.rows, current.owner)
+                await self._check_quota(writer.transaction, current.owner)
 
-        return (await self._catalog.encoded_records([dataset_id], before.owner))[0]
+        return await self._read_encoded(dataset_id, before.owner)
 
     async def delete(self, dataset_id: int, caller: Caller | None, *, if_match: Collection[str] | None) -> None:
         """Delete a record, on behalf of its owner or an administrator.
@@ -99,21 +104,37 @@ class DatasetEditor:
         """
         viewer = caller.id if caller else None
         async with self._catalog.writing(essential=True) as writer:
-            record = await store.visible_dataset(writer.rows, dataset_id, viewer)
+            record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
             _require_changeable(record, caller, if_match)
             await writer.delete(dataset_id)
 
-    async def _check_quota(self, rows: Reader, owner: UUID | None) -> None:
-        """Raise RecordQuotaExceeded if the owner's records take more bytes than allowed.
+    async def _check_quota(self, connection: Reader, owner: UUID | None) -> None:
+        """Check that the owner's records do not take more bytes than allowed; records without an owner do not count.
 
         It is called inside the transaction, which locks the catalog: two concurrent writes cannot both pass.
+
+        Raises:
+            RecordQuotaExceeded: the owner's records take more.
         """
-        if owner is not None and await store.total_content_bytes(rows, owner) > self._quota_bytes:
+        if owner is None:
+            return
+
+        used_bytes = await store.total_content_bytes(connection, owner)
+        if used_bytes > self._quota_bytes:
             raise RecordQuotaExceeded(limit=self._quota_bytes)
+
+    async def _read_encoded(self, dataset_id: int, owner: UUID | None) -> EncodedRecord:
+        """Return a record that has just been written, encoded for its owner."""
+        records = await self._catalog.encoded_records([dataset_id], owner)
+        return records[0]
 
 
 def check_may_change(owner: UUID | None, caller: Caller | None) -> None:
-    """Raise Forbidden unless the caller owns the record or is an administrator."""
+    """Check that a caller may change or delete a record of this owner.
+
+    Raises:
+        Forbidden: the caller is neither the owner nor an administrator.
+    """
     if caller is None or not (caller.is_admin or owner == caller.id):
         raise Forbidden
 
@@ -121,31 +142,43 @@ def check_may_change(owner: UUID | None, caller: Caller | None) -> None:
 def _require_changeable(
     record: DatasetRecord | None, caller: Caller | None, if_match: Collection[str] | None
 ) -> DatasetRecord:
-    """Return the record if the caller may change it and it is at one of the versions in `if_match` (None: any).
+    """Return a record that has been looked up for a change, after checking that the caller may change it now.
+
+    `if_match` contains the entity tags of the versions that the caller knows; None stands for any version.
 
     Raises:
-        DatasetNotFound, Forbidden, PreconditionFailed: it is missing, the caller may not change it, or it is at
-            another version.
+        DatasetNotFound: there is no record, or none that the caller may see.
+        Forbidden: the caller is neither the owner nor an administrator.
+        PreconditionFailed: the record is at another version.
     """
     if record is None:
         raise DatasetNotFound
     check_may_change(record.owner, caller)
 
     if if_match is not None:
-        encoded = encode_records([record])[record.id]
-        if encoded.etag not in if_match:
+        encoded_record = encode_records([record])[record.id]
+        if encoded_record.etag not in if_match:
             raise PreconditionFailed
+
     return record
 
 
 def _check_visibility(draft: DatasetDraft) -> None:
-    """Raise InvalidValue for a private record without an owner, which nobody could ever see."""
+    """Check that somebody will be able to see a record.
+
+    Raises:
+        InvalidValue: the record is private but has no owner.
+    """
     if draft.visibility == "private" and draft.owner is None:
         raise InvalidValue(FieldError(("body", "visibility"), "no_owner"))
 
 
 def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
-    """Return the draft of a new record, before anything is measured."""
+    """Return a new record as its creator declares it, before anything is measured.
+
+    Attributes that the body leaves out are None.
+    """
+    unknown_attributes = dict.fromkeys(ATTRIBUTE_NAMES)
     now = datetime.now(UTC)
     return DatasetDraft(
         dataset_id=uuid4(),
@@ -154,7 +187,7 @@ def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
         description=body.description,
         file_path=body.file_path,
         file_type=body.file_type,
-        attributes={**dict.fromkeys(ATTRIBUTE_NAMES), **body.provided_attributes()},
+        attributes={**unknown_attributes, **body.provided_attributes()},
         metadata=body.metadata,
         measured_attributes=None,
         created_at=now,
@@ -164,28 +197,36 @@ def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
 
 def _declared_part(record: DatasetRecord) -> DatasetRecord:
     """Return a record with only what callers have declared, without anything that was measured."""
-    undeclared = dict.fromkeys(record.measured_attributes or ())
-    metadata = record.metadata
-    if metadata:
+    measured_names = record.measured_attributes or ()
+    declared_attributes = {**record.attributes, **dict.fromkeys(measured_names)}
+
+    declared_metadata = record.metadata
+    if declared_metadata:
         # Metadata that consists of nothing but a measurement was never declared.
-        metadata = _without_service_keys(metadata) or None
+        declared_metadata = _without_service_keys(declared_metadata) or None
 
-    return replace(record, attributes={**record.attributes, **undeclared}, metadata=metadata, measured_attributes=None)
-
-
-def _with_changes(draft: D, body: DatasetChangeBody) -> D:
-    """Return a draft with the fields that a change provides."""
-    provided = body.provided_fields()
-    fields = ("visibility", "description", "file_path", "file_type", "metadata")
-    changes = {name: provided[name] for name in fields if name in provided}
-    return replace(draft, **changes, attributes={**draft.attributes, **body.provided_attributes()})
+    return replace(record, attributes=declared_attributes, metadata=declared_metadata, measured_attributes=None)
 
 
-def _with_measurement(draft: D, measurement: Measurement, retained: Mapping[str, Any] = MappingProxyType({})) -> D:
-    """Return a draft completed with a measurement; `retained` attributes were filled in by an earlier one."""
+def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
+    """Return a draft in which the fields that a change provides are replaced; null clears a field."""
+    provided_fields = body.provided_fields()
+    plain_fields = ("visibility", "description", "file_path", "file_type", "metadata")
+    changes = {name: provided_fields[name] for name in plain_fields if name in provided_fields}
+
+    attributes = {**draft.attributes, **body.provided_attributes()}
+    return replace(draft, **changes, attributes=attributes)
+
+
+def _with_measurement(draft: Draft, measurement: Measurement, *, retained: Mapping[str, Any]) -> Draft:
+    """Return a draft of declared values completed with those that a measurement of its data file has found.
+
+    The metadata then contains the measurement. `retained` are attributes that an earlier measurement has filled in.
+    """
     declared_metadata = draft.metadata or {}
-    filled = {**retained, **measurement.fill_attributes(draft.attributes, target=declared_metadata.get("target"))}
-    measured_metadata = measurement.to_metadata(filled)
+    target = declared_metadata.get("target")
+    filled_attributes = {**retained, **measurement.fill_attributes(draft.attributes, target)}
+    measured_metadata = measurement.to_metadata(filled_attributes)
 
     metadata: dict[str, Any] | None = {**_without_service_keys(declared_metadata), **measured_metadata}
     if draft.metadata is None and not measured_metadata:
@@ -193,23 +234,29 @@ def _with_measurement(draft: D, measurement: Measurement, retained: Mapping[str,
 
     return replace(
         draft,
-        attributes={**draft.attributes, **filled},
+        attributes={**draft.attributes, **filled_attributes},
         metadata=metadata,
-        measured_attributes=sorted(filled) or None,
+        measured_attributes=sorted(filled_attributes) or None,
     )
 
 
 def _changed_draft(current: DatasetRecord, body: DatasetChangeBody, measurement: Measurement | None) -> DatasetRecord:
-    """Return the record with a change applied; without a new measurement, the attributes it has filled in stay."""
-    draft = replace(_with_changes(_declared_part(current), body), updated_at=datetime.now(UTC))
-    if measurement is not None:
-        return _with_measurement(draft, measurement)
+    """Return a record with a change applied, ready to be written.
 
-    provided = body.provided_attributes()
-    measured_names = [name for name in current.measured_attributes or () if name not in provided]
-    retained = {name: current.attributes[name] for name in measured_names}
-    return _with_measurement(draft, Measurement.from_metadata(current.metadata or {}), retained)
+    Without a new measurement, the attributes that the last one has filled in stay, unless the change declares them.
+    """
+    declared_record = _with_changes(_declared_part(current), body)
+    declared_record = replace(declared_record, updated_at=datetime.now(UTC))
+    if measurement is not None:
+        return _with_measurement(declared_record, measurement, retained={})
+
+    newly_declared = body.provided_attributes()
+    retained_names = [name for name in current.measured_attributes or () if name not in newly_declared]
+    retained = {name: current.attributes[name] for name in retained_names}
+    last_measurement = Measurement.from_metadata(current.metadata or {})
+    return _with_measurement(declared_record, last_measurement, retained=retained)
 
 
 def _without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata without the members that only the service writes."""
     return {key: value for key, value in metadata.items() if key not in SERVICE_KEYS}

@@ -71,7 +71,7 @@ class RecordCache:
 
 
 def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]:
-    """Return the records encoded as JSON, by id.
+    """Return dataset records as clients receive them: encoded as JSON, by id.
 
     The composite scores are computed from these very records and not taken from the catalog in memory, which may be
     newer or older.
@@ -79,25 +79,34 @@ def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]
     writer = SegmentWriter()
     writer.extend([to_catalog_row(record) for record in records])
     criteria = writer.segment().criteria
-    scores = {name: criteria[name].tolist() for name in COMPOSITES}
+    score_columns = {name: criteria[name].tolist() for name in COMPOSITES}
 
-    encoded: dict[int, EncodedRecord] = {}
+    encoded_records: dict[int, EncodedRecord] = {}
     for index, record in enumerate(records):
-        body = msgspec.json.encode(_to_json(record, {name: scores[name][index] for name in COMPOSITES}))
-        is_public = record.visibility == "public"
-        encoded[record.id] = EncodedRecord(record.id, body, is_public, record.owner, record.content_bytes)
+        scores = {name: score_columns[name][index] for name in COMPOSITES}
+        encoded_records[record.id] = EncodedRecord(
+            id=record.id,
+            body=msgspec.json.encode(_to_json(record, scores)),
+            is_public=record.visibility == "public",
+            owner=record.owner,
+            content_bytes=record.content_bytes,
+        )
 
-    return encoded
+    return encoded_records
 
 
 def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[int, bytes]:
     """Return the JSON of records that were read without their `metadata`, by id, with `metadata_omitted` set."""
-    encoded = encode_records(records)
-    return {dataset_id: record.body[:-1] + b',"metadata_omitted":true}' for dataset_id, record in encoded.items()}
+    bodies: dict[int, bytes] = {}
+    for dataset_id, encoded_record in encode_records(records).items():
+        body_without_brace = encoded_record.body[:-1]
+        bodies[dataset_id] = body_without_brace + b',"metadata_omitted":true}'
+
+    return bodies
 
 
 def to_catalog_row(record: DatasetRecord) -> CatalogRow:
-    """Return a record as a row of the catalog in memory."""
+    """Return a stored record as a row of the catalog in memory, which has hashable words and times as integers."""
     attributes: dict[str, Any] = dict(record.attributes)
     for name in WORDS:
         if attributes[name] is not None:
@@ -118,13 +127,22 @@ def to_catalog_row(record: DatasetRecord) -> CatalogRow:
 
 
 def _microseconds(instant: datetime) -> int:
-    # Multiplying the timestamp itself would round: a float cannot hold today's microseconds exactly.
-    return int(instant.timestamp()) * 1_000_000 + instant.microsecond
+    """Return an instant as the number of microseconds since 1970.
+
+    Multiplying the timestamp itself would round: a float cannot hold today's microseconds exactly.
+    """
+    whole_seconds = int(instant.timestamp())
+    return whole_seconds * 1_000_000 + instant.microsecond
 
 
 def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, Any]:
-    """Return a record as callers see it, with its name under both of its keys."""
+    """Return a record and its composite scores as the JSON object that clients receive.
+
+    The name has both of its keys, `name` and `dataset_name`.
+    """
     name = record.attributes["dataset_name"]
+    other_attributes = {key: value for key, value in record.attributes.items() if key != "dataset_name"}
+
     return {
         "id": record.id,
         "dataset_id": record.dataset_id,
@@ -135,7 +153,7 @@ def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, An
         "file_type": record.file_type,
         "metadata": record.metadata,
         "visibility": record.visibility,
-        **{key: value for key, value in record.attributes.items() if key != "dataset_name"},
+        **other_attributes,
         **scores,
         "created_at": record.created_at,
         "updated_at": record.updated_at,

@@ -10,7 +10,7 @@ from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.live_catalog import ByteBudget, LiveCatalog, SortOrder
 from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
-from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType, ParameterValues
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
 STREAM_CHUNK: Final = 500
 
@@ -28,30 +28,42 @@ _SORT_ORDER: Final = Parameter(
     choices=("asc", "desc"),
     default="asc",
 )
-LIST_PARAMETERS: Final = Parameters(*FILTER_PARAMETERS.rows, *PAGE_PARAMETERS.rows, _SORT_BY, _SORT_ORDER)
+LIST_PARAMETERS: Final = ParameterTable(
+    *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER
+)
 
 
 def parse_sort_order(values: ParameterValues) -> SortOrder:
-    """Return the sort order that the values of the sort parameters ask for."""
+    """Return the sort order that the parsed values of the sort parameters ask for; by default, ids ascend."""
     key = values.get(_SORT_BY.name, _SORT_BY.default)
-    return SortOrder(str(key), is_descending=values.get(_SORT_ORDER.name) == "desc")
+    is_descending = values.get(_SORT_ORDER.name) == "desc"
+    return SortOrder(str(key), is_descending)
 
 
 def encode_list(bodies: Sequence[bytes], page_info: PageInfo | None) -> bytes:
-    """Return the JSON of a list: a bare array, or an object in the page form."""
+    """Return the JSON of a list of encoded records: a bare array, or an object in the page form.
+
+    The parts are joined as bytes, because decoding and encoding the records again would take most of the time.
+    """
     records = b",".join(bodies)
     if page_info is None:
         return b"[" + records + b"]"
 
-    return b'{"datasets":[' + records + b"]," + msgspec.json.encode(page_info)[1:]
+    page_members = msgspec.json.encode(page_info)[1:]  # without the opening brace
+    return b'{"datasets":[' + records + b"]," + page_members
 
 
 async def stream_records(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID | None) -> AsyncIterator[bytes]:
-    """Yield the JSON of a long bare array, `STREAM_CHUNK` records at a time."""
+    """Yield the JSON of a long array of records in chunks, so that it never has to be in memory as a whole.
+
+    Records that the viewer may not see, or that have been deleted in the meantime, are left out.
+    """
     budget = ByteBudget()
+    # The opening bracket is sent together with the first records; later ones follow a comma.
     separator = b"["
     for start in range(0, len(ids), STREAM_CHUNK):
-        bodies = await catalog.record_bodies(ids[start : start + STREAM_CHUNK], viewer, budget)
+        chunk_ids = ids[start : start + STREAM_CHUNK]
+        bodies = await catalog.record_bodies(chunk_ids, viewer, budget)
         if bodies:
             yield separator + b",".join(bodies)
             separator = b","

@@ -19,7 +19,7 @@ from touchstone.services.selection.weights import CriterionWeight
 
 # Rankings with more items than these are streamed.
 MAX_ITEMS_AT_ONCE: Final = 1000
-# Encoding one chunk takes two or three milliseconds; other requests get their turn between chunks.
+# Items in a chunk. Encoding one takes two or three milliseconds; other requests get their turn between chunks.
 CHUNK: Final = 4000
 EXPLAINED_CHUNK: Final = 200
 
@@ -78,8 +78,14 @@ class RankingResult:
     options: RankingOptions
 
     def items(self, positions: Ints, scores: Floats, first_rank: int) -> list[ScoredItem]:
-        """Return the items at some positions of the view; the first of them has the rank `first_rank`."""
+        """Return the items for a part of the ranking, with the composition of their scores if it is asked for.
+
+        `positions` are those of the records in the view, and `scores` belong to them in the same order. The first item
+        has the rank `first_rank`.
+        """
         columns = self.view.items(positions)
+        ranks = range(first_rank, first_rank + len(positions))
+        # Items are built from whole columns, which have the order of the fields of ScoredItem.
         fields = (
             columns.dataset_id,
             columns.dataset_name,
@@ -91,7 +97,7 @@ class RankingResult:
             columns.features_number,
             columns.objective,
             columns.id,
-            range(first_rank, first_rank + len(positions)),
+            ranks,
         )
         if not self.options.explain:
             return list(map(ScoredItem, *fields))
@@ -103,56 +109,68 @@ class RankingResult:
         return list(map(ExplainedItem, *fields, scores_by_name, points_by_name, unknown_names))
 
     def encode_chunks(self) -> Iterator[bytes | memoryview]:
-        """Yield the items as JSON, in chunks that are separated by commas."""
+        """Yield the items as JSON in chunks that are separated by commas, without the brackets around the array."""
         chunk_size = EXPLAINED_CHUNK if self.options.explain else CHUNK
-        rank = self.options.skip + 1
-        is_first = True
+        first_rank = self.options.skip + 1
+        is_first_chunk = True
 
         for positions, scores in self.ranked.chunks(chunk_size):
-            if not is_first:
+            if not is_first_chunk:
                 yield b","
-            encoded = msgspec.json.encode(self.items(positions, scores, rank))
-            yield memoryview(encoded)[1:-1]  # without the brackets of the array
-            rank += len(positions)
-            is_first = False
+
+            encoded_array = msgspec.json.encode(self.items(positions, scores, first_rank))
+            # A view of the array without its brackets, which does not copy it.
+            yield memoryview(encoded_array)[1:-1]
+
+            first_rank += len(positions)
+            is_first_chunk = False
 
 
 async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:
     """Return the response to a scoring request: a bare array, or an object with counts and weights around it."""
-    headers = {"X-Total-Count": str(result.ranked.total_count)}
+    total_count = result.ranked.total_count
+    plan = result.ranked.plan
+    headers = {"X-Total-Count": str(total_count)}
     if result.options.explain:
-        headers["X-Ranking-Plan"] = result.ranked.plan
+        headers["X-Ranking-Plan"] = plan
     if not result.options.is_enveloped:
         return await encode_response(result, b"[", b"]", headers)
 
-    summary = ScoreSummary(result.ranked.total_count, scoring.effective_weights(), scoring.profile, result.ranked.plan)
-    return await encode_response(result, b'{"datasets":[', b"]," + msgspec.json.encode(summary)[1:], headers)
+    summary = ScoreSummary(total_count, scoring.effective_weights(), scoring.profile, plan)
+    summary_members = msgspec.json.encode(summary)[1:]  # without the opening brace
+    return await encode_response(result, b'{"datasets":[', b"]," + summary_members, headers)
 
 
 async def recommendations_response(
     result: RankingResult, scoring: ScoringRequest, project: Mapping[str, Any]
 ) -> Response:
-    """Return the recommendations for a project: an object with the project and the explained ranking."""
+    """Return the recommendations for a project: an object with the project (as JSON) and the explained ranking."""
     summary = RankingSummary(result.ranked.total_count, scoring.effective_weights())
+    summary_members = msgspec.json.encode(summary)[1:]  # without the opening brace
+
     prefix = b'{"project":' + msgspec.json.encode(project) + b',"datasets":['
-    suffix = b"]," + msgspec.json.encode(summary)[1:]
-    return await encode_response(result, prefix, suffix, {"X-Total-Count": str(summary.total_count)})
+    suffix = b"]," + summary_members
+    headers = {"X-Total-Count": str(summary.total_count)}
+    return await encode_response(result, prefix, suffix, headers)
 
 
 async def encode_response(result: RankingResult, prefix: bytes, suffix: bytes, headers: Mapping[str, str]) -> Response:
-    """Return a response with the items between a prefix and a suffix, streamed if there are many items."""
-    stream = _stream(result, prefix, suffix)
+    """Return a response with the items of a ranking between two pieces of JSON, streamed if there are many items."""
+    chunks = _stream(result, prefix, suffix)
     if len(result.ranked.positions) > MAX_ITEMS_AT_ONCE:
-        return JsonStream(stream, headers=headers)
+        return JsonStream(chunks, headers=headers)
 
-    return JsonResponse(b"".join([chunk async for chunk in stream]), headers=dict(headers))
+    content = b"".join([chunk async for chunk in chunks])
+    return JsonResponse(content, headers=dict(headers))
 
 
 async def _stream(result: RankingResult, prefix: bytes, suffix: bytes) -> AsyncIterator[bytes | memoryview]:
+    """Yield the pieces of a response, and let other requests run before each further chunk is encoded."""
     yield prefix
+
     for index, chunk in enumerate(result.encode_chunks()):
-        if index:
-            # Let other requests run before the next chunk is encoded.
+        if index > 0:
             await asyncio.sleep(0)
         yield chunk
+
     yield suffix

@@ -68,11 +68,11 @@ async def list_datasets(request: Request) -> Response:
     # The parameters are parsed by hand: FastAPI would take longer over sixty of them than the list itself takes.
     ctx = RequestContext(request)
     values = LIST_PARAMETERS.parse_query(ctx.query_string)
+    query = build_query(values, ctx.viewer)
+    sort_order = parse_sort_order(values)
     window = parse_page_window(values)
 
-    matches = await ctx.catalog.list_ids(
-        build_query(values, ctx.viewer), parse_sort_order(values), skip=window.skip, limit=window.limit
-    )
+    matches = await ctx.catalog.list_ids(query, sort_order, skip=window.skip, limit=window.limit)
     bodies = await ctx.catalog.record_bodies(matches.ids, ctx.viewer, ByteBudget())
 
     content = encode_list(bodies, window.page_info(matches.total_count))
@@ -110,12 +110,13 @@ async def search_datasets(request: Request) -> Response:
     ctx = RequestContext(request)
     criteria = await ctx.body(SearchCriteria)
 
-    matches = await ctx.catalog.list_ids(build_search_query(criteria, ctx.viewer), SortOrder("id"))
+    query = build_search_query(criteria, ctx.viewer)
+    matches = await ctx.catalog.list_ids(query, SortOrder("id"))
 
     headers = _total_count_header(matches.total_count)
     if len(matches.ids) > STREAM_CHUNK:
-        stream = stream_records(ctx.catalog, matches.ids, ctx.viewer)
-        return JsonStream(stream, headers=headers)
+        chunks = stream_records(ctx.catalog, matches.ids, ctx.viewer)
+        return JsonStream(chunks, headers=headers)
 
     bodies = await ctx.catalog.record_bodies(matches.ids, ctx.viewer, ByteBudget())
     return JsonResponse(encode_list(bodies, page_info=None), headers=headers)
@@ -129,12 +130,12 @@ async def search_datasets(request: Request) -> Response:
     openapi_extra=describe_operation(SCORE_PARAMETERS, body="ScoringRequest"),
 )
 async def score_datasets(request: Request) -> Response:
-    """By score decreasing, then name, then id; all records that match unless `limit` says otherwise."""
-    # The request is parsed by hand, and only if its answer is not cached: this is the hottest route of the service.
+    """Rank by score decreasing, then name, then id; return all records that match unless `limit` says otherwise."""
+    # The request is parsed by hand, and only if its response is not cached: this is the hottest route of the service.
     ctx = RequestContext(request)
     raw_body = await request.body()
     cache_key = (ctx.viewer, ctx.query_string, raw_body)
-    cached_response = ctx.services.answers.get(ctx.catalog.view, cache_key)
+    cached_response = ctx.services.response_cache.get(ctx.catalog.view, cache_key)
     if cached_response is not None:
         return cached_response
 
@@ -144,8 +145,9 @@ async def score_datasets(request: Request) -> Response:
     query = build_query(scoring.filters, ctx.viewer)
     view, ranked = await ctx.catalog.rank(query, scoring.weights, skip=options.skip, limit=options.limit)
 
-    response = await score_response(RankingResult(view, ranked, scoring.weights, options), scoring)
-    return ctx.services.answers.put(view, cache_key, response)
+    result = RankingResult(view, ranked, scoring.weights, options)
+    response = await score_response(result, scoring)
+    return ctx.services.response_cache.put(view, cache_key, response)
 
 
 @router.get(
@@ -155,11 +157,12 @@ async def score_datasets(request: Request) -> Response:
     openapi_extra=describe_operation(FILTER_PARAMETERS),
 )
 async def get_facets(request: Request) -> Response:
-    """Values with their counts, flags, and ranges of numbers, over the records that match."""
+    """Return values with their counts, flags, and ranges of numbers, over the records that match the filters."""
     ctx = RequestContext(request)
     values = FILTER_PARAMETERS.parse_query(ctx.query_string)
+    query = build_query(values, ctx.viewer)
 
-    facets = await ctx.catalog.facets(build_query(values, ctx.viewer))
+    facets = await ctx.catalog.facets(query)
 
     return JsonResponse(facets_json(facets))
 
@@ -178,7 +181,7 @@ async def get_criteria() -> Response:
     openapi_extra=describe_operation(conditional_header="If-None-Match"),
 )
 async def get_dataset(request: Request, dataset_id: DatasetKey) -> Response:
-    """One record, by either of its ids."""
+    """Return one record, by either of its ids."""
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
 
@@ -195,15 +198,18 @@ async def get_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     openapi_extra=describe_operation(body="DatasetChange", conditional_header="If-Match"),
 )
 async def change_dataset(request: Request, dataset_id: DatasetKey) -> Response:
-    """For who created the record and for administrators; null clears an optional field."""
+    """Change the fields that are given; null clears an optional one. Only its owner or an administrator may do so."""
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
-    check_may_change(record.owner, ctx.caller)  # before the body, whose errors are none of other callers' business
+
+    # The permission is checked before the body, so that other callers are not told what is wrong with it.
+    check_may_change(record.owner, ctx.caller)
     body = await ctx.body(DatasetChange)
 
-    changed = await ctx.services.datasets.change(record.id, body, ctx.caller, if_match=parse_if_match(request))
+    known_versions = parse_if_match(request)
+    changed_record = await ctx.services.datasets.change(record.id, body, ctx.caller, if_match=known_versions)
 
-    return _record_response(changed)
+    return _record_response(changed_record)
 
 
 @router.delete(
@@ -213,11 +219,12 @@ async def change_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     openapi_extra=describe_operation(conditional_header="If-Match"),
 )
 async def delete_dataset(request: Request, dataset_id: DatasetKey) -> Response:
-    """For who created the record and for administrators."""
+    """Delete a record. Only its owner or an administrator may do so."""
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
-    check_may_change(record.owner, ctx.caller)  # before the catalog is locked for a write
 
+    # The permission is checked again under the lock; a caller who lacks it must not lock the catalog at all.
+    check_may_change(record.owner, ctx.caller)
     await ctx.services.datasets.delete(record.id, ctx.caller, if_match=parse_if_match(request))
 
     return Response(status_code=204)
@@ -225,30 +232,39 @@ async def delete_dataset(request: Request, dataset_id: DatasetKey) -> Response:
 
 @router.get("/{dataset_id}/source", summary="Where a dataset's data is", response_model=SourceView)
 async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
-    """For the other backends: the file of a record that the caller may see and that can be opened."""
+    """Return, for the other backends, the file of a record that the caller may see and that can be opened."""
     ctx = RequestContext(request)
-    encoded = await ctx.load_record(dataset_id)
-    record = msgspec.json.decode(encoded.body)
+    encoded_record = await ctx.load_record(dataset_id)
+    record = msgspec.json.decode(encoded_record.body)
 
     # Opening the file proves that the record may name it and that it can be read.
-    file = await ctx.services.data_files.open(record["file_path"], encoded.owner)
+    file = await ctx.services.data_files.open(record["file_path"], encoded_record.owner)
     await asyncio.to_thread(file.close)
 
     return JsonResponse(_source_json(record))
 
 
 def _total_count_header(total_count: int) -> dict[str, str]:
+    """Return the header that says how many records match in all, whatever part of them is returned."""
     return {"X-Total-Count": str(total_count)}
 
 
 def _record_response(record: EncodedRecord) -> Response:
+    """Return a response with one record and its version."""
     return JsonResponse(record.body, headers={"ETag": record.etag})
 
 
 def _source_json(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the source of a record given as JSON: its file, and what its metadata suggests for a training."""
+    """Return the source of a record given as JSON: its file, and what its metadata suggests for a training.
+
+    Metadata is free-form, so a target or a sensitive column that is not a text is ignored.
+    """
     metadata = record["metadata"] or {}
+
     target = metadata.get("target")
+    if not isinstance(target, str):
+        target = None
+
     sensitive_columns = metadata.get("sensitive_columns")
     if not isinstance(sensitive_columns, list):
         sensitive_columns = []
@@ -259,7 +275,7 @@ def _source_json(record: dict[str, Any]) -> dict[str, Any]:
         "name": record["name"],
         "file_path": record["file_path"],
         "file_type": record["file_type"],
-        "target": target if isinstance(target, str) else None,
+        "target": target,
         "sensitive_columns": [column for column in sensitive_columns if isinstance(column, str)],
         "record": record,
     }

@@ -42,13 +42,20 @@ FilePath = Annotated[str, Field(max_length=4096), AfterValidator(require_clean_t
 
 
 def _require_known_year(year: int) -> int:
-    """Return a year that is not before 1900 and not after next year: announced datasets are dated ahead."""
-    first, last = BY_NAME["year"].minimum, datetime.now(UTC).year + 1
-    assert first is not None
-    if not first <= year <= last:
-        raise PydanticCustomError(
-            "year_expected", "a year from {minimum} to {maximum} is expected", {"minimum": first, "maximum": last}
-        )
+    """Return a year unchanged, for pydantic, after checking that a dataset can have it.
+
+    The first year is 1900. The last one is next year, because announced datasets are dated ahead.
+
+    Raises:
+        ValueError: the year is earlier or later.
+    """
+    first_year = BY_NAME["year"].minimum
+    last_year = datetime.now(UTC).year + 1
+    assert first_year is not None
+
+    if not first_year <= year <= last_year:
+        bounds = {"minimum": first_year, "maximum": last_year}
+        raise PydanticCustomError("year_expected", "a year from {minimum} to {maximum} is expected", bounds)
     return year
 
 
@@ -61,7 +68,7 @@ Year = Annotated[
 
 
 def _request_type(attribute: Attribute) -> Any:
-    """Return the type that an attribute has in a request body."""
+    """Return the type that an attribute has in a request body, as an annotation for pydantic."""
     if attribute.name == "year":
         return Year
     if attribute.kind is Kind.INTEGER:
@@ -72,12 +79,14 @@ def _request_type(attribute: Attribute) -> Any:
 
 
 def _attribute_fields() -> dict[str, Any]:
-    """Return the fields of a request body for all attributes."""
+    """Return the definitions of the fields that a request body has for the attributes of a dataset, by name.
+
+    Every field may be left out, and null clears it, except that the name of a dataset cannot be null.
+    """
     fields: dict[str, Any] = {
         attribute.name: (_request_type(attribute) | None, Field(None, description=attribute.label_en))
         for attribute in ATTRIBUTES
     }
-    # The one attribute that cannot be unknown.
     fields["dataset_name"] = (Name, Field(None, description="Same as `name`."))
     return fields
 
@@ -95,13 +104,16 @@ class DatasetChangeBody(RequestModel):
     visibility: Visibility = Field("public", description="A private record is seen by its owner alone.")
 
     def provided_attributes(self) -> dict[str, Any]:
-        """Return the attributes that the caller has provided; the name may come under either of its keys.
+        """Return the attributes that the caller has provided, including those that are null.
+
+        The name of the dataset may come as `name`, `dataset_name` or both; in the result it is `dataset_name`.
 
         Raises:
             ConflictingValues: both keys of the name are present and have different values.
         """
         attributes = {name: value for name, value in self.provided_fields().items() if name in BY_NAME}
-        if "name" not in self.model_fields_set:
+        is_name_provided = "name" in self.model_fields_set
+        if not is_name_provided:
             return attributes
 
         if attributes.get("dataset_name", self.name) != self.name:
@@ -136,7 +148,7 @@ class SearchCriteria(RequestModel):
     ethical_tags: Annotated[list[ShortText], Field(max_length=MAX_WORDS)] | None = None
 
     def tag_attributes(self) -> list[str]:
-        """Return the names of the attributes that the tags stand for.
+        """Return the names of the attributes that the tags stand for; a tag may be a short name of an attribute.
 
         Raises:
             UnknownName: a tag does not exist.

@@ -17,7 +17,7 @@ from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.parameters import (
     MAX_REPORTED_NAME,
     Parameter,
-    Parameters,
+    ParameterTable,
     ParameterType,
     ParameterValues,
     is_same_value,
@@ -61,8 +61,8 @@ _RECOMMENDATION_LIMIT: Final = Parameter(
     maximum=INT53_MAX,
     default=20,
 )
-SCORE_PARAMETERS: Final = Parameters(_SKIP, _LIMIT, _ENVELOPE, _EXPLAIN)
-RECOMMENDATION_PARAMETERS: Final = Parameters(_SKIP, _RECOMMENDATION_LIMIT)
+SCORE_PARAMETERS: Final = ParameterTable(_SKIP, _LIMIT, _ENVELOPE, _EXPLAIN)
+RECOMMENDATION_PARAMETERS: Final = ParameterTable(_SKIP, _RECOMMENDATION_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +90,17 @@ class ScoringRequest:
 
 
 def parse_score_options(query_string: bytes) -> RankingOptions:
-    """Return the options in the query string of a scoring request.
+    """Return the options in the query string of a scoring request; without a limit, all records are ranked.
 
     Raises:
         UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
     """
     values = SCORE_PARAMETERS.parse_query(query_string)
+    limit = _LIMIT.integer_in(values) if _LIMIT.name in values else None
+
     return RankingOptions(
         skip=_SKIP.integer_in(values),
-        limit=_LIMIT.integer_in(values) if _LIMIT.name in values else None,
+        limit=limit,
         explain=values.get(_EXPLAIN.name) is True,
         is_enveloped=values.get(_ENVELOPE.name) is True,
     )
@@ -111,11 +113,17 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
         UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
     """
     values = RECOMMENDATION_PARAMETERS.parse_query(query_string)
-    return RankingOptions(_SKIP.integer_in(values), _RECOMMENDATION_LIMIT.integer_in(values), explain=True)
+    return RankingOptions(
+        skip=_SKIP.integer_in(values),
+        limit=_RECOMMENDATION_LIMIT.integer_in(values),
+        explain=True,
+    )
 
 
 def parse_scoring_request(body: object) -> ScoringRequest:
     """Return the scoring request in a JSON body (interface, section 2.5).
+
+    The weights come from the list `weights`, or from the profile that the body names, or from the default profile.
 
     Raises:
         Invalid: the body does not fit; subclasses say in which way.
@@ -129,7 +137,7 @@ def parse_scoring_request(body: object) -> ScoringRequest:
     filters = _parse_filters(body)
     weights = parse_weights(body.get("weights"))
     profile = body.get("profile")
-    if profile is None and weights:
+    if weights and profile is None:
         return ScoringRequest(filters, weights, profile=None)
 
     if profile is None:
@@ -137,6 +145,7 @@ def parse_scoring_request(body: object) -> ScoringRequest:
     if not isinstance(profile, str) or profile not in PROFILES:
         raise unknown_value_error(str(profile), PROFILES, "body", "profile")
 
+    # Weights beside a profile are accepted only if they are those of the profile.
     profile_weights = PROFILES[profile].weights
     if weights and weights != dict(profile_weights):
         raise ConflictingValues(at=("body", "weights"), other="profile")
@@ -147,12 +156,14 @@ def _parse_filters(body: Mapping[str, Any]) -> ParameterValues:
     """Return the filters of a scoring request, which may come under `filters`, `criteria` or both.
 
     Raises:
+        Invalid: one of the two is not a filter object; subclasses say in which way.
         ConflictingValues: a filter has different values under the two keys.
     """
     filters = FILTER_PARAMETERS.parse_json(body.get("filters", {}), "body", "filters")
     criteria = FILTER_PARAMETERS.parse_json(body.get("criteria", {}), "body", "criteria")
 
     for name, value in criteria.items():
-        if not is_same_value(filters.get(name, value), value):
+        if name in filters and not is_same_value(filters[name], value):
             raise ConflictingValues(at=("body", "criteria", name), name=f"criteria.{name}", other=f"filters.{name}")
+
     return {**filters, **criteria}

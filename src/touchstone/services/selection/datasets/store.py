@@ -61,114 +61,122 @@ class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
     content_bytes: int
 
 
-async def insert_dataset(rows: Writer, draft: DatasetDraft, version: int) -> DatasetRecord:
+async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int) -> DatasetRecord:
     """Insert a record at a version of the catalog and return it as stored."""
-    row = await rows.returning(sa.insert(datasets).values(**_column_values(draft, version)).returning(*datasets.c))
+    insert = sa.insert(datasets).values(**_column_values(draft, version))
+    row = await transaction.returning(insert.returning(*datasets.c))
     assert row is not None
 
     return _to_record(row)
 
 
-async def insert_datasets(rows: Writer, drafts: Sequence[DatasetDraft], version: int) -> None:
-    """Insert many records; either all of them have an id, or none has."""
-    if drafts:
-        await rows.execute(sa.insert(datasets), [_column_values(draft, version) for draft in drafts])
+async def insert_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> None:
+    """Insert many records with one statement; either all of them have an id, or none has."""
+    if not drafts:
+        return
+
+    new_rows = [_column_values(draft, version) for draft in drafts]
+    await transaction.execute(sa.insert(datasets), new_rows)
 
 
-async def update_dataset(rows: Writer, dataset_id: int, draft: DatasetDraft, version: int) -> DatasetRecord:
+async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDraft, version: int) -> DatasetRecord:
     """Replace everything but the id of an existing record and return it as stored."""
     values = _column_values(draft, version)
     values.pop("id", None)
     update = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
-    row = await rows.returning(update.returning(*datasets.c))
+    row = await transaction.returning(update.returning(*datasets.c))
     assert row is not None
 
     return _to_record(row)
 
 
-async def delete_dataset(rows: Writer, dataset_id: int, version: int) -> None:
+async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> None:
     """Delete a record and log the deletion for the other processes."""
-    await rows.execute(sa.delete(datasets).where(datasets.c.id == dataset_id))
-    await rows.execute(sa.insert(dataset_deletions).values(id=dataset_id, deleted_at_version=version))
+    await transaction.execute(sa.delete(datasets).where(datasets.c.id == dataset_id))
+    await transaction.execute(sa.insert(dataset_deletions).values(id=dataset_id, deleted_at_version=version))
 
 
-async def visible_dataset(rows: Reader, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
+async def visible_dataset(connection: Reader, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
     """Return one record, or None if it does not exist or the viewer may not see it."""
-    row = await rows.first(sa.select(datasets).where(datasets.c.id == dataset_id, _is_visible_to(viewer)))
+    row = await connection.first(sa.select(datasets).where(datasets.c.id == dataset_id, _is_visible_to(viewer)))
     return None if row is None else _to_record(row)
 
 
-async def visible_datasets(rows: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
+async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
     """Return those of the records that the viewer may see, in no particular order."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
         query = sa.select(datasets).where(datasets.c.id.in_(batch), _is_visible_to(viewer))
-        records += _to_records(await rows.all(query))
+        records += _to_records(await connection.all(query))
 
     return records
 
 
 async def visible_datasets_without_metadata(
-    rows: Reader, ids: Sequence[int], viewer: UUID | None
+    connection: Reader, ids: Sequence[int], viewer: UUID | None
 ) -> list[DatasetRecord]:
     """Return those of the records that the viewer may see, in no particular order and with `metadata` left None."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
         query = sa.select(*_COLUMNS_WITHOUT_METADATA).where(datasets.c.id.in_(batch), _is_visible_to(viewer))
-        records += _to_records(await rows.all(query))
+        records += _to_records(await connection.all(query))
 
     return records
 
 
-async def visible_dataset_id(rows: Reader, dataset_id: UUID, viewer: UUID | None) -> int | None:
+async def visible_dataset_id(connection: Reader, dataset_id: UUID, viewer: UUID | None) -> int | None:
     """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
     query = sa.select(datasets.c.id).where(datasets.c.dataset_id == dataset_id, _is_visible_to(viewer))
-    row_id: int | None = await rows.scalar(query)
+    row_id: int | None = await connection.scalar(query)
     return row_id
 
 
-async def content_sizes(rows: Reader, ids: Sequence[int]) -> dict[int, int]:
+async def content_sizes(connection: Reader, ids: Sequence[int]) -> dict[int, int]:
     """Return the content size in bytes of each of these records, by id."""
     sizes: dict[int, int] = {}
     for batch in _batches(ids):
         query = sa.select(datasets.c.id, datasets.c.bytes).where(datasets.c.id.in_(batch))
-        sizes |= {row["id"]: row["bytes"] for row in await rows.all(query)}
+        sizes |= {row["id"]: row["bytes"] for row in await connection.all(query)}
 
     return sizes
 
 
-async def total_content_bytes(rows: Reader, owner: UUID) -> int:
+async def total_content_bytes(connection: Reader, owner: UUID) -> int:
     """Return the size in bytes of all records of an owner together."""
-    return int(await rows.scalar(sa.select(sa.func.sum(datasets.c.bytes)).where(datasets.c.owner == owner)) or 0)
+    total = await connection.scalar(sa.select(sa.func.sum(datasets.c.bytes)).where(datasets.c.owner == owner))
+    return int(total or 0)  # the sum over no rows is NULL
 
 
-async def count_datasets(rows: Reader) -> int:
+async def count_datasets(connection: Reader) -> int:
     """Return the number of records in the catalog."""
-    return int(await rows.scalar(sa.select(sa.func.count()).select_from(datasets)))
+    return int(await connection.scalar(sa.select(sa.func.count()).select_from(datasets)))
 
 
-async def stream_datasets(rows: Reader, chunk_size: int) -> AsyncIterator[list[DatasetRecord]]:
+async def stream_datasets(connection: Reader, chunk_size: int) -> AsyncIterator[list[DatasetRecord]]:
     """Yield all records in chunks, ordered by id and without `metadata`."""
     query = sa.select(*_COLUMNS_WITHOUT_METADATA).order_by(datasets.c.id)
-    async for chunk in rows.stream(query, chunk_size):
+    async for chunk in connection.stream(query, chunk_size):
         yield _to_records(chunk)
 
 
-async def datasets_changed_since(rows: Reader, version: int) -> list[DatasetRecord]:
+async def datasets_changed_since(connection: Reader, version: int) -> list[DatasetRecord]:
     """Return the records that changed after a version of the catalog, without `metadata`."""
     query = sa.select(*_COLUMNS_WITHOUT_METADATA).where(datasets.c.changed_at_version > version)
-    return _to_records(await rows.all(query))
+    return _to_records(await connection.all(query))
 
 
-async def datasets_deleted_since(rows: Reader, version: int) -> list[int]:
+async def datasets_deleted_since(connection: Reader, version: int) -> list[int]:
     """Return the ids of the records that were deleted after a version of the catalog."""
     query = sa.select(dataset_deletions.c.id).where(dataset_deletions.c.deleted_at_version > version)
-    return [row["id"] for row in await rows.all(query)]
+    return [row["id"] for row in await connection.all(query)]
 
 
 def _is_visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
-    # A condition of the query instead of a check of its result: somebody else's private record then costs exactly
-    # what a missing record does, so response times do not reveal that it exists.
+    """Return the condition for records that a viewer may see: public ones, and the viewer's own.
+
+    It is a condition of the query instead of a check of its result: somebody else's private record then costs exactly
+    what a missing record does, so response times do not reveal that it exists.
+    """
     is_public = datasets.c.visibility == "public"
     if viewer is None:
         return is_public
@@ -177,12 +185,16 @@ def _is_visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
 
 
 def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield slices of the ids that are short enough for the IN list of one query."""
     for start in range(0, len(ids), _IDS_PER_QUERY):
         yield ids[start : start + _IDS_PER_QUERY]
 
 
 def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
-    """Return the values of the columns for a draft."""
+    """Return the row for a draft, as values by column, which is written at a version of the catalog.
+
+    The row includes the size of its content. It has an id only if the draft has one.
+    """
     content = {
         "description": draft.description,
         "file_path": draft.file_path,
@@ -191,6 +203,9 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "measured_attributes": draft.measured_attributes,
         **draft.attributes,
     }
+    # The names of the attributes count as well, so that even an empty record takes up some of the quota.
+    content_bytes = len(msgspec.json.encode(content))
+
     values = {
         **content,
         "dataset_id": draft.dataset_id,
@@ -199,8 +214,7 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "created_at": draft.created_at,
         "updated_at": draft.updated_at,
         "changed_at_version": version,
-        # The names of the attributes count as well, so that even an empty record takes up some of the quota.
-        "bytes": len(msgspec.json.encode(content)),
+        "bytes": content_bytes,
     }
     if draft.id is not None:
         values["id"] = draft.id
@@ -209,15 +223,20 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
 
 
 def _to_records(rows: Sequence[sa.RowMapping]) -> list[DatasetRecord]:
+    """Return rows of the table as records."""
     return [_to_record(row) for row in rows]
 
 
 def _to_record(row: sa.RowMapping) -> DatasetRecord:
+    """Return a row of the table as a record; JSON columns that were not selected are None.
+
+    A RETURNING clause gives a whole percentage back as an integer, a query as a float. Both become floats here, because
+    the entity tag of a record is a digest of its JSON.
+    """
     # Looking values up in a plain dictionary is several times faster than in a RowMapping.
     values = {str(name): value for name, value in row.items()}
+
     attributes = {name: values[name] for name in ATTRIBUTE_NAMES}
-    # A RETURNING clause gives a whole percentage back as an integer, a query as a float. Both must be encoded alike,
-    # because the entity tag of a record is a digest of its JSON.
     for name in _PERCENTAGES:
         if attributes[name] is not None:
             attributes[name] = float(attributes[name])

@@ -25,7 +25,9 @@ class DataFiles:
         self._prefixes = {DEMO: tables_folder(), store.UPLOADS: settings.uploads_dir}
 
     async def open(self, file_path: str, owner: UUID | None) -> BinaryIO:
-        """Open the file that a record of `owner` names; the caller closes it.
+        """Open the data file that a dataset record names, for reading; the caller closes it.
+
+        `owner` is the owner of the record, who may name the uploads of nobody else.
 
         Raises:
             DataFileUnreadable: the file is missing, forbidden or outside the data folders.
@@ -39,18 +41,24 @@ class DataFiles:
             raise DataFileUnreadable from error
 
     async def _is_allowed(self, file_path: str, owner: UUID | None) -> bool:
-        """Return whether a record of `owner` may name this path."""
-        components = [part for part in file_path.split("/") if part not in ("", ".")]
+        """Return whether a record of `owner` may name this path.
+
+        An upload must belong to the same owner. Any other path must not lead to the service's own files.
+        """
+        components = [component for component in file_path.split("/") if component not in ("", ".")]
         is_upload = not file_path.startswith("/") and components[:1] == [store.UPLOADS]
         if not is_upload:
             return not self._is_in_private_folder(file_path)
 
-        async with self._database.reading() as rows:
-            uploader = await store.file_owner(rows, "/".join(components))
+        async with self._database.reading() as connection:
+            uploader = await store.file_owner(connection, "/".join(components))
         return uploader is not None and uploader == owner
 
     def _is_in_private_folder(self, file_path: str) -> bool:
-        """Return whether the path leads, through a data folder, to the service's database, keys or uploads."""
+        """Return whether the path leads, through a data folder, to the service's database, keys or uploads.
+
+        A relative path may be in any data folder. Each candidate is checked as it is written and without its links.
+        """
         path = PurePosixPath(file_path)
         candidates = [Path(path)] if path.is_absolute() else [root / path for root in self._roots]
 
@@ -58,12 +66,16 @@ class DataFiles:
             for location in (candidate.absolute(), _resolve(candidate)):
                 if self._private_folder in (location, *location.parents):
                     return True
+
         return False
 
 
 def _resolve(path: Path) -> Path:
+    """Return the absolute path without links, or with them if they cannot be followed.
+
+    That is the case for a name that no file system can spell, and for a loop of links.
+    """
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):
-        # A name that no file system can spell, or a loop of links.
         return path.absolute()

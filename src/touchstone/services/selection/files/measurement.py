@@ -44,7 +44,10 @@ class Measurement:
         return cls(metadata.get("measured"), metadata.get("unmeasured"))
 
     def to_metadata(self, filled_attributes: Iterable[str]) -> dict[str, Any]:
-        """Return the members of `metadata` for it, with the attributes that it has filled in."""
+        """Return the members that `metadata` has for this measurement: `measured`, `unmeasured` or none.
+
+        `filled_attributes` are the names of the attributes that it has filled in.
+        """
         if self.profile is not None:
             return {"measured": {**self.profile, "filled": sorted(filled_attributes)}}
         if self.failure is not None:
@@ -53,23 +56,27 @@ class Measurement:
         return {}
 
     def fill_attributes(self, declared: Mapping[str, Any], target: object) -> dict[str, Any]:
-        """Return values for those attributes that are not declared and that the profile knows.
+        """Return values for those attributes of a record that are not declared and that the profile knows.
 
-        A feature is a column to learn from, so the column that the record declares as its target does not count.
+        `declared` are the attributes that the owner of the record has given, where None means "not known". A feature
+        is a column to learn from, so the column that the record names as its target does not count as one.
         """
         if self.profile is None:
             return {}
 
-        known = dict(self.profile)
-        column_names = [column["name"] for column in known.get("column_profiles") or ()]
+        measured_values = dict(self.profile)
+        column_names = [column["name"] for column in measured_values.get("column_profiles") or ()]
         if target in column_names:
-            known["columns"] -= 1
+            measured_values["columns"] -= 1
 
-        return {
-            attribute: known[member]
-            for attribute, member in MEASURED_ATTRIBUTES.items()
-            if declared.get(attribute) is None and known.get(member) is not None
-        }
+        filled_attributes: dict[str, Any] = {}
+        for attribute, profile_member in MEASURED_ATTRIBUTES.items():
+            measured_value = measured_values.get(profile_member)
+            is_declared = declared.get(attribute) is not None
+            if not is_declared and measured_value is not None:
+                filled_attributes[attribute] = measured_value
+
+        return filled_attributes
 
 
 class FileMeasurer:
@@ -86,21 +93,26 @@ class FileMeasurer:
         self._slots = asyncio.Semaphore(CONCURRENT_MEASUREMENTS)
 
     async def measure(self, file_path: str, file_type: str, owner: UUID | None) -> Measurement:
-        """Measure the data file of a record that belongs to `owner`."""
+        """Return the measurement of the data file that a record of `owner` names.
+
+        The file never causes an error. The measurement is empty if the owner may not read the file or if it does not
+        exist. If the file cannot be measured, or not in time, the measurement contains the reason.
+        """
         try:
             file = await self._data_files.open(file_path, owner)
         except DataFileUnreadable:
             return Measurement()
 
+        normalized_type = file_type.strip().lower()
         with file:
             try:
                 async with asyncio.timeout(self._timeout_seconds), self._slots:
-                    file_profile = await profile_file(file, file_type.strip().lower(), limits=self._limits)
+                    file_profile = await profile_file(file, normalized_type, limits=self._limits)
             except ProfilingError as error:
                 return Measurement(failure=str(error.reason))
             except (TimeoutError, OSError):
                 return Measurement(failure="too_slow")
 
-        members: dict[str, Any] = msgspec.to_builtins(file_profile)
-        members["column_profiles"] = members["column_profiles"][:MAX_COLUMN_PROFILES]
-        return Measurement(profile=members)
+        profile_json: dict[str, Any] = msgspec.to_builtins(file_profile)
+        profile_json["column_profiles"] = profile_json["column_profiles"][:MAX_COLUMN_PROFILES]
+        return Measurement(profile=profile_json)

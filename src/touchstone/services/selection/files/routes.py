@@ -28,15 +28,17 @@ _UPLOAD_BODY: Final[dict[str, Any]] = {
 
 @router.get("", summary="List one's uploads", response_model=FilesView)
 async def list_files(request: Request) -> Response:
-    """Newest first, with the bytes that they take and may take together."""
+    """Return the caller's uploads, newest first, with the bytes that they take and may take together."""
     ctx = RequestContext(request)
+    owner = ctx.require_owner()
     uploads = ctx.services.uploads
 
-    files = await uploads.list_files(ctx.require_owner())
+    files = await uploads.list_files(owner)
 
-    used_bytes = sum(file.bytes for file in files)
     content = FilesView(
-        files=[_to_view(file) for file in files], used_bytes=used_bytes, quota_bytes=uploads.quota_bytes
+        files=[_to_view(file) for file in files],
+        used_bytes=sum(file.bytes for file in files),
+        quota_bytes=uploads.quota_bytes,
     )
     return JsonResponse(content.model_dump())
 
@@ -60,15 +62,17 @@ async def upload_file(request: Request) -> Response:
 
 @router.delete("/{file_id}", status_code=204, summary="Delete an upload")
 async def delete_file(request: Request, file_id: str) -> Response:
-    """Frees its bytes; records that name the file stay, but can no longer be trained on."""
+    """Delete an upload, which frees its bytes; records that name the file stay, but can no longer be trained on."""
     ctx = RequestContext(request)
+    owner = ctx.require_owner()
 
-    await ctx.services.uploads.delete(file_id, ctx.require_owner())
+    await ctx.services.uploads.delete(file_id, owner)
 
     return Response(status_code=204)
 
 
 def _to_view(file: FileRecord) -> FileView:
+    """Return a stored file as its owner sees it."""
     return FileView(
         id=file.id,
         file_path=file.file_path,

@@ -37,39 +37,41 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
         return self.stored_name.removeprefix(f"{self.id}-")
 
 
-async def lock_uploads(rows: Writer) -> None:
+async def lock_uploads(transaction: Writer) -> None:
     """Make every other upload wait, in any process, until this transaction ends."""
-    await increment_version(rows, UPLOADS)
+    await increment_version(transaction, UPLOADS)
 
 
-async def insert_file(rows: Writer, file: FileRecord) -> None:
+async def insert_file(transaction: Writer, file: FileRecord) -> None:
     """Insert the row of an uploaded file."""
-    await rows.execute(sa.insert(files).values(**msgspec.structs.asdict(file)))
+    await transaction.execute(sa.insert(files).values(**msgspec.structs.asdict(file)))
 
 
-async def load_files(rows: Reader, owner: UUID) -> list[FileRecord]:
+async def load_files(connection: Reader, owner: UUID) -> list[FileRecord]:
     """Return an owner's uploads, newest first."""
     query = sa.select(files).where(files.c.owner == owner).order_by(files.c.created_at.desc(), files.c.id)
-    return [_to_record(row) for row in await rows.all(query)]
+    return [_to_record(row) for row in await connection.all(query)]
 
 
-async def delete_file(rows: Writer, file_id: UUID, owner: UUID) -> FileRecord | None:
+async def delete_file(transaction: Writer, file_id: UUID, owner: UUID) -> FileRecord | None:
     """Delete the row of an owner's upload and return it, or None if the owner has no such upload."""
     condition = (files.c.id == file_id) & (files.c.owner == owner)
-    row = await rows.returning(sa.delete(files).where(condition).returning(*files.c))
+    row = await transaction.returning(sa.delete(files).where(condition).returning(*files.c))
     return None if row is None else _to_record(row)
 
 
-async def total_file_bytes(rows: Reader, owner: UUID) -> int:
+async def total_file_bytes(connection: Reader, owner: UUID) -> int:
     """Return the size in bytes of all uploads of an owner together."""
-    return int(await rows.scalar(sa.select(sa.func.sum(files.c.bytes)).where(files.c.owner == owner)) or 0)
+    total = await connection.scalar(sa.select(sa.func.sum(files.c.bytes)).where(files.c.owner == owner))
+    return int(total or 0)  # the sum over no rows is NULL
 
 
-async def file_owner(rows: Reader, file_path: str) -> UUID | None:
+async def file_owner(connection: Reader, file_path: str) -> UUID | None:
     """Return the owner of the upload with this path, or None if there is no such upload."""
-    owner: UUID | None = await rows.scalar(sa.select(files.c.owner).where(files.c.file_path == file_path))
+    owner: UUID | None = await connection.scalar(sa.select(files.c.owner).where(files.c.file_path == file_path))
     return owner
 
 
 def _to_record(row: sa.RowMapping) -> FileRecord:
+    """Return a row of the table as a record, whose fields have the names of the columns."""
     return FileRecord(**{str(name): value for name, value in row.items()})

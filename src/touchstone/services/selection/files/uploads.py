@@ -32,7 +32,7 @@ from touchstone.database.failures import service_error_for
 from touchstone.datafiles.file_profile import FILE_TYPES
 from touchstone.services.selection.files import store
 from touchstone.services.selection.files.store import FileRecord
-from touchstone.services.selection.parameters import Parameter, Parameters, ParameterType
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
 # What a multipart body may contain around its file.
 FORM_OVERHEAD_BYTES: Final = 64 * 1024
@@ -43,7 +43,7 @@ _MAX_NAME_BYTES: Final = 150
 _NAME: Final = Parameter(
     name="name", type=ParameterType.TEXT, description="Name of the file, when the body is the file itself."
 )
-UPLOAD_PARAMETERS: Final = Parameters(_NAME)
+UPLOAD_PARAMETERS: Final = ParameterTable(_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,10 @@ class Uploads:
         self._max_bytes = settings.upload_max_bytes
 
     async def receive(self, request: Request, owner: UUID) -> FileRecord:
-        """Store the file in the body of a request.
+        """Store the file in the body of a request as an upload of `owner`, and return its record.
+
+        The file is received under a temporary name, made durable, and only then recorded in the database. If a step
+        fails, nothing remains.
 
         Raises:
             BadRequest: the body is not a form with exactly one file.
@@ -82,35 +85,40 @@ class Uploads:
             StorageFull: the disk is full.
         """
         declared_length = request.headers.get("content-length", "")
-        self._database.check_room(int(declared_length) if declared_length.isdigit() else 0)
+        expected_bytes = int(declared_length) if declared_length.isdigit() else 0
+        self._database.check_room(expected_bytes)
 
         file_id = uuid4()
-        temporary = self._folder / f".{uuid4().hex}.part"
+        temporary_path = self._folder / f".{uuid4().hex}.part"
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            received = await _receive_file(request, temporary, await self._size_limit(owner))
-            path = self._folder / f"{file_id}-{received.name}"
-            await asyncio.to_thread(_move_durably, temporary, path)
+            size_limit = await self._size_limit(owner)
+            received_file = await _receive_file(request, temporary_path, size_limit)
+            path = self._folder / f"{file_id}-{received_file.name}"
+            await asyncio.to_thread(_move_durably, temporary_path, path)
         except OSError as error:
-            raise service_error_for(error) or error from error
+            service_error = service_error_for(error)
+            if service_error is None:
+                raise
+            raise service_error from error
         finally:
-            temporary.unlink(missing_ok=True)
+            temporary_path.unlink(missing_ok=True)
 
-        file = FileRecord(
+        record = FileRecord(
             id=file_id,
             owner=owner,
             file_path=f"{store.UPLOADS}/{path.name}",
-            bytes=received.size,
-            sha256=received.sha256,
+            bytes=received_file.size,
+            sha256=received_file.sha256,
             created_at=datetime.now(UTC),
         )
-        await self._insert_or_unlink(file, path)
-        return file
+        await self._insert_or_unlink(record, path)
+        return record
 
     async def list_files(self, owner: UUID) -> list[FileRecord]:
         """Return an owner's uploads, newest first."""
-        async with self._database.reading() as rows:
-            return await store.load_files(rows, owner)
+        async with self._database.reading() as connection:
+            return await store.load_files(connection, owner)
 
     async def delete(self, file_id: str, owner: UUID) -> None:
         """Delete an upload; records that name it remain, but their file can no longer be opened.
@@ -122,59 +130,73 @@ class Uploads:
         if uuid is None:
             raise UploadNotFound
 
-        async with self._database.writing(essential=True) as rows:
-            file = await store.delete_file(rows, uuid, owner)
-            if file is None:
+        async with self._database.writing(essential=True) as transaction:
+            record = await store.delete_file(transaction, uuid, owner)
+            if record is None:
                 raise UploadNotFound
+
             # The file goes before the commit: if the service stops in between, the owner still sees the row and can
             # delete it again.
-            (self._folder / file.stored_name).unlink(missing_ok=True)
+            path = self._folder / record.stored_name
+            path.unlink(missing_ok=True)
 
     async def _size_limit(self, owner: UUID) -> SizeLimit:
-        """Return how large the owner's next upload may be."""
-        async with self._database.reading() as rows:
-            remaining = self.quota_bytes - await store.total_file_bytes(rows, owner)
+        """Return how large the owner's next upload may be: what is left of the quota, or the limit of every file."""
+        async with self._database.reading() as connection:
+            used_bytes = await store.total_file_bytes(connection, owner)
 
-        if remaining < self._max_bytes:
-            return SizeLimit(max(0, remaining), QuotaExceeded(limit=self.quota_bytes))
+        remaining_bytes = self.quota_bytes - used_bytes
+        if remaining_bytes < self._max_bytes:
+            return SizeLimit(max(0, remaining_bytes), QuotaExceeded(limit=self.quota_bytes))
         return SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
 
-    async def _insert_or_unlink(self, file: FileRecord, path: Path) -> None:
-        """Insert the row of a stored file, or delete the file if that fails.
+    async def _insert_or_unlink(self, record: FileRecord, path: Path) -> None:
+        """Insert the row of a file that has been stored at `path`, or delete the file if that fails.
 
         Raises:
             QuotaExceeded: another upload has used up the quota in the meantime.
         """
         try:
-            async with self._database.writing() as rows:
-                await store.lock_uploads(rows)
-                if await store.total_file_bytes(rows, file.owner) + file.bytes > self.quota_bytes:
+            async with self._database.writing() as transaction:
+                await store.lock_uploads(transaction)
+                used_bytes = await store.total_file_bytes(transaction, record.owner)
+                if used_bytes + record.bytes > self.quota_bytes:
                     raise QuotaExceeded(limit=self.quota_bytes)
-                await store.insert_file(rows, file)
+                await store.insert_file(transaction, record)
         except BaseException:
             os.unlink(path)  # noqa: PTH108 - without a thread, so that it also works when the task is cancelled
             raise
 
 
 def file_type_of(name: str) -> str:
-    """Return the type of a table according to the ending of its name.
+    """Return the type of a table according to the ending of its file name, for example `csv`; case is ignored.
 
     Raises:
-        InvalidValue: tables with this ending cannot be read.
+        InvalidValue: the name has no ending, or tables with this ending cannot be read.
     """
     _, dot, ending = name.lower().rpartition(".")
     if not dot or ending not in FILE_TYPES:
-        endings = ", ".join(f".{file_type}" for file_type in FILE_TYPES)
-        raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": endings}))
+        known_endings = ", ".join(f".{file_type}" for file_type in FILE_TYPES)
+        raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": known_endings}))
 
     return ending
 
 
 async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> ReceivedFile:
-    """Write the file in the body of a request, which is a form or the file itself, to `path`."""
-    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+    """Write the file that a request uploads to a new file at `path`.
+
+    The body is either a form with one file, or the file itself, whose name is then in the query string.
+
+    Raises:
+        BadRequest: the body is a form without exactly one file.
+        InvalidValue: the name of the file does not end like a table's.
+        ServiceError: the file is larger than the limit; the error is the one in `limit`.
+    """
+    is_form = request.headers.get("content-type", "").startswith("multipart/form-data")
+    if not is_form:
         values = UPLOAD_PARAMETERS.parse_query(request.scope["query_string"])
-        return await _write_file(str(values.get(_NAME.name, "")), request.stream(), path, limit)
+        name = str(values.get(_NAME.name, ""))
+        return await _write_file(name, request.stream(), path, limit)
 
     upload = await _receive_form_file(request, limit)
     try:
@@ -184,10 +206,13 @@ async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> Recei
 
 
 async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
-    """Return the only file of a multipart form; the parser keeps its content in a temporary file.
+    """Return the only file of a multipart form, for which the parser uses a temporary file; the caller closes it.
+
+    The form may be larger than the file by `FORM_OVERHEAD_BYTES`.
 
     Raises:
         BadRequest: the body is not a form, or it does not contain exactly one file.
+        ServiceError: the form is too large; the error is the one in `limit`.
     """
     form_limit = SizeLimit(limit.max_bytes + FORM_OVERHEAD_BYTES, limit.error)
     body = _enforce_limit(request.stream(), form_limit)
@@ -196,31 +221,39 @@ async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
     except MultiPartException as error:
         raise BadRequest from error
 
-    files = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
+    files = [field for _, field in form.multi_items() if isinstance(field, UploadFile)]
     if len(files) != 1:
         raise BadRequest
     return files[0]
 
 
 async def _read_chunks(upload: UploadFile) -> AsyncIterator[bytes]:
+    """Yield the content of a file from a form in chunks."""
     while chunk := await upload.read(_BUFFER_BYTES):
         yield chunk
 
 
 async def _enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> AsyncGenerator[bytes, None]:
     """Yield the chunks, and raise the error of the limit once there are too many bytes."""
-    size = 0
+    received_bytes = 0
     async for chunk in chunks:
-        size += len(chunk)
-        if size > limit.max_bytes:
+        received_bytes += len(chunk)
+        if received_bytes > limit.max_bytes:
             raise limit.error
         yield chunk
 
 
 async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit: SizeLimit) -> ReceivedFile:
-    """Write the chunks to a new file, after checking that the name belongs to a table."""
+    """Write the chunks of an upload to a new file, and return its safe name, its size and its digest.
+
+    The chunks of a network connection are small, so they are collected and written a megabyte at a time.
+
+    Raises:
+        InvalidValue: the name does not end like a table's; nothing is written.
+        ServiceError: there are too many bytes; the error is the one in `limit`.
+    """
     safe_name = _sanitize_name(name)
-    file_type_of(safe_name)
+    file_type_of(safe_name)  # raises an error for anything but a table
 
     digest = hashlib.sha256()
     size = 0
@@ -230,31 +263,42 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit
         async for chunk in _enforce_limit(chunks, limit):
             digest.update(chunk)
             size += len(chunk)
+
             buffer += chunk
             if len(buffer) >= _BUFFER_BYTES:
                 await asyncio.to_thread(file.write, bytes(buffer))
                 buffer.clear()
+
         file.write(buffer)
 
     return ReceivedFile(safe_name, size, digest.hexdigest())
 
 
 def _move_durably(source: Path, destination: Path) -> None:
-    """Rename a file once its content is on the disk: after a crash, either all of it is there or nothing."""
+    """Rename a file once its content is on the disk: after a crash, either all of it is there or nothing.
+
+    This blocks until the disk has answered, so it is called in a thread.
+    """
     with source.open("rb") as file:
         os.fsync(file.fileno())
     source.rename(destination)
 
     # The new name is part of the folder, which has to reach the disk as well.
-    folder = os.open(destination.parent, os.O_RDONLY)
+    folder_descriptor = os.open(destination.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(folder_descriptor)
     finally:
-        os.close(folder)
+        os.close(folder_descriptor)
 
 
 def _sanitize_name(name: str) -> str:
-    """Return a file name without folders, reduced to letters, digits and characters that are safe everywhere."""
+    """Return a file name without folders, reduced to letters, digits and characters that are safe everywhere.
+
+    A long name loses its beginning, because its ending says what kind of table it is.
+    """
     last_component = name.replace("\\", "/").rpartition("/")[2]
-    safe = _UNSAFE_CHARACTERS.sub("_", unicodedata.normalize("NFC", last_component)).lstrip(".")
-    return safe.encode()[-_MAX_NAME_BYTES:].decode(errors="ignore")
+    normalized_name = unicodedata.normalize("NFC", last_component)
+    safe_name = _UNSAFE_CHARACTERS.sub("_", normalized_name).lstrip(".")
+
+    # The cut may split the first character, which is then dropped.
+    return safe_name.encode()[-_MAX_NAME_BYTES:].decode(errors="ignore")

@@ -31,7 +31,7 @@ class ProjectEditor:
         self._quota_bytes = quota_bytes
 
     async def load(self, project_id: str, owner: UUID) -> ProjectRecord:
-        """Return a project of the owner.
+        """Return the project with this id, as it appears in a path, if it belongs to the owner.
 
         Raises:
             ProjectNotFound: the id is malformed, or the owner has no such project.
@@ -40,50 +40,56 @@ class ProjectEditor:
         if uuid is None:
             raise ProjectNotFound
 
-        async with self._database.reading() as rows:
-            project = await store.load_project(rows, uuid, owner)
+        async with self._database.reading() as connection:
+            project = await store.load_project(connection, uuid, owner)
         if project is None:
             raise ProjectNotFound
+
         return project
 
     async def load_window(self, owner: UUID, *, skip: int, limit: int) -> tuple[list[ProjectRecord], int]:
         """Return a window of the owner's projects, the most recently changed one first, and their total number."""
-        async with self._database.reading() as rows:
-            total_count = await store.count_projects(rows, owner)
+        async with self._database.reading() as connection:
+            total_count = await store.count_projects(connection, owner)
             # The database would refuse an offset that exceeds its integers.
             if skip >= total_count:
                 return [], total_count
 
-            return await store.load_projects(rows, owner, skip=skip, limit=limit), total_count
+            projects = await store.load_projects(connection, owner, skip=skip, limit=limit)
+            return projects, total_count
 
     async def create(self, body: ProjectCreate, owner: UUID) -> ProjectRecord:
-        """Create a project of the owner.
+        """Create a project that belongs to the owner, and return it as stored.
 
         Raises:
             Invalid: the criteria, the weights or the chosen dataset do not fit; subclasses say in which way.
             ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
         """
         _check_criteria(body.criteria)
+        weights = _validate_weights(body.weights)
         draft = ProjectDraft(
             name=body.name,
             description=body.description,
             criteria=body.criteria or {},
-            weights=_validate_weights(body.weights),
+            weights=weights,
             chosen_dataset_id=body.chosen_dataset_id,
             choice_reason=body.choice_reason,
         )
         if draft.chosen_dataset_id is not None:
             await self._check_dataset_is_visible(draft.chosen_dataset_id, owner)
 
-        async with self._database.writing() as rows:
-            project = await store.insert_project(rows, draft, project_id=uuid4(), owner=owner, now=datetime.now(UTC))
-            await self._check_quota(rows, owner)
+        async with self._database.writing() as transaction:
+            project = await store.insert_project(
+                transaction, draft, project_id=uuid4(), owner=owner, now=datetime.now(UTC)
+            )
+            await self._check_quota(transaction, owner)
+
         return project
 
     async def change(
         self, project: ProjectRecord, body: ProjectChange, *, versions: Collection[int] | None
     ) -> ProjectRecord:
-        """Change those fields of a project that the body provides.
+        """Change those fields of a project that the body provides, and return the project as stored.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
@@ -92,17 +98,19 @@ class ProjectEditor:
             ProjectQuotaExceeded: the owner's projects would take more bytes than allowed, and more than before.
         """
         update = _to_update(body)
+
         # A dataset that was chosen before may be sent back even if it has been deleted since.
         chosen_id = body.chosen_dataset_id
         if chosen_id is not None and chosen_id != project.chosen_dataset_id:
             await self._check_dataset_is_visible(chosen_id, project.user_id)
 
-        async with self._database.writing() as rows:
-            bytes_before = await store.total_project_bytes(rows, project.user_id)
-            changed = await store.update_project(rows, project, update, now=datetime.now(UTC), versions=versions)
+        async with self._database.writing() as transaction:
+            bytes_before = await store.total_project_bytes(transaction, project.user_id)
+            changed = await store.update_project(transaction, project, update, now=datetime.now(UTC), versions=versions)
             if changed is None:
-                raise await _missing_or_outdated(rows, project)
-            await self._check_quota(rows, project.user_id, bytes_before=bytes_before)
+                raise await _missing_or_outdated(transaction, project)
+            await self._check_quota(transaction, project.user_id, bytes_before=bytes_before)
+
         return changed
 
     async def delete(self, project: ProjectRecord, *, versions: Collection[int] | None) -> None:
@@ -112,45 +120,72 @@ class ProjectEditor:
             ProjectNotFound: the project has been deleted in the meantime.
             PreconditionFailed: the project is not at one of `versions` (None: any).
         """
-        async with self._database.writing(essential=True) as rows:
-            if not await store.delete_project(rows, project, versions=versions):
-                raise await _missing_or_outdated(rows, project)
+        async with self._database.writing(essential=True) as transaction:
+            is_deleted = await store.delete_project(transaction, project, versions=versions)
+            if not is_deleted:
+                raise await _missing_or_outdated(transaction, project)
 
-    async def _check_quota(self, rows: Reader, owner: UUID, *, bytes_before: int = 0) -> None:
-        """Raise ProjectQuotaExceeded if the owner's projects take more bytes than allowed, and more than before."""
-        if await store.total_project_bytes(rows, owner) > max(self._quota_bytes, bytes_before):
+    async def _check_quota(self, connection: Reader, owner: UUID, *, bytes_before: int = 0) -> None:
+        """Check the quota at the end of a transaction that has created or changed a project of the owner.
+
+        An owner who is already over the quota may still make projects smaller.
+
+        Raises:
+            ProjectQuotaExceeded: the owner's projects take more bytes than allowed, and more than before.
+        """
+        used_bytes = await store.total_project_bytes(connection, owner)
+        if used_bytes > max(self._quota_bytes, bytes_before):
             raise ProjectQuotaExceeded(limit=self._quota_bytes)
 
     async def _check_dataset_is_visible(self, dataset_id: int, owner: UUID) -> None:
-        """Raise ChosenDatasetNotFound if the owner may see no dataset with this id."""
-        if not await self._catalog.encoded_records([dataset_id], owner):
+        """Check that the owner of a project may see the dataset that is chosen for it.
+
+        Raises:
+            ChosenDatasetNotFound: there is no such dataset, or it is somebody else's private one.
+        """
+        visible_records = await self._catalog.encoded_records([dataset_id], owner)
+        if not visible_records:
             raise ChosenDatasetNotFound
 
 
 def _to_update(body: ProjectChange) -> ProjectUpdate:
-    """Return the update for a change; null clears a field."""
-    provided = body.provided_fields()
-    names = ("name", "description", "chosen_dataset_id", "choice_reason")
-    update = ProjectUpdate(**{name: provided[name] for name in names if name in provided})
+    """Return the new values of those fields of a project that a request body provides; null clears a field.
 
-    if "criteria" in provided:
+    Raises:
+        Invalid: the criteria or the weights do not fit; subclasses say in which way.
+    """
+    provided_fields = body.provided_fields()
+    plain_fields = ("name", "description", "chosen_dataset_id", "choice_reason")
+    update = ProjectUpdate(**{name: provided_fields[name] for name in plain_fields if name in provided_fields})
+
+    if "criteria" in provided_fields:
         _check_criteria(body.criteria)
         update = replace(update, criteria=body.criteria or {})
-    if "weights" in provided:
+    if "weights" in provided_fields:
         update = replace(update, weights=_validate_weights(body.weights))
     return update
 
 
 def _check_criteria(criteria: object) -> None:
-    """Raise Invalid if the criteria of a project are not a valid filter object."""
+    """Check that the criteria of a project are a valid filter object; None stands for no criteria.
+
+    Raises:
+        Invalid: the criteria are not valid; subclasses say in which way.
+    """
     FILTER_PARAMETERS.parse_json(criteria or {}, "body", "criteria")
 
 
 def _validate_weights(weights: object) -> list[CriterionWeight]:
-    return [CriterionWeight(criterion, weight) for criterion, weight in parse_weights(weights).items()]
+    """Return the weights of a project in the form in which they are stored.
+
+    Raises:
+        Invalid: the weights do not fit; subclasses say in which way.
+    """
+    weights_by_criterion = parse_weights(weights)
+    return [CriterionWeight(criterion, weight) for criterion, weight in weights_by_criterion.items()]
 
 
-async def _missing_or_outdated(rows: Reader, project: ProjectRecord) -> ProjectNotFound | PreconditionFailed:
+async def _missing_or_outdated(connection: Reader, project: ProjectRecord) -> ProjectNotFound | PreconditionFailed:
     """Return the error for a project that could not be written: it is gone, or at another version."""
-    current = await store.load_project(rows, project.id, project.user_id)
+    current = await store.load_project(connection, project.id, project.user_id)
     return ProjectNotFound() if current is None else PreconditionFailed()

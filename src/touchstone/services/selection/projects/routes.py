@@ -40,7 +40,10 @@ router = strict_router(prefix="/projects", tags=["projects"])
     openapi_extra=describe_operation(PAGE_PARAMETERS),
 )
 async def list_projects(request: Request) -> Response:
-    """Newest change first; a bare array, or an object when `page` or `page_size` is given."""
+    """Return the caller's projects, newest change first.
+
+    The response is a bare array, or an object when `page` or `page_size` is given.
+    """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
@@ -48,9 +51,12 @@ async def list_projects(request: Request) -> Response:
     records, total_count = await ctx.services.projects.load_window(owner, skip=window.skip, limit=window.limit)
 
     projects = [_project_json(record) for record in records]
+    headers = {"X-Total-Count": str(total_count)}
     page_info = window.page_info(total_count)
-    content = projects if page_info is None else {"projects": projects, **msgspec.structs.asdict(page_info)}
-    return JsonResponse(content, headers={"X-Total-Count": str(total_count)})
+    if page_info is None:
+        return JsonResponse(projects, headers=headers)
+
+    return JsonResponse({"projects": projects, **msgspec.structs.asdict(page_info)}, headers=headers)
 
 
 @router.post(
@@ -82,13 +88,16 @@ async def create_project(request: Request) -> Response:
     openapi_extra=describe_operation(conditional_header="If-None-Match"),
 )
 async def get_project(request: Request, project_id: ProjectKey) -> Response:
-    """One of the caller's projects."""
+    """Return one of the caller's projects."""
     ctx = RequestContext(request)
-    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+    owner = ctx.require_owner()
 
-    if is_not_modified(request, _etag(project)):
-        return Response(status_code=304, headers={"ETag": _etag(project)})
-    return JsonResponse(_project_json(project), headers={"ETag": _etag(project)})
+    project = await ctx.services.projects.load(project_id, owner)
+
+    etag = _etag(project)
+    if is_not_modified(request, etag):
+        return Response(status_code=304, headers={"ETag": etag})
+    return JsonResponse(_project_json(project), headers={"ETag": etag})
 
 
 @router.put(
@@ -99,15 +108,16 @@ async def get_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(body="ProjectChange", conditional_header="If-Match"),
 )
 async def change_project(request: Request, project_id: ProjectKey) -> Response:
-    """Replaces what it is given: a field left out stays, null clears."""
+    """Change the fields that are given: a field that is left out stays, and null clears one."""
     ctx = RequestContext(request)
-    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
     body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
 
-    versions = parse_version_tags(parse_if_match(request))
-    changed = await ctx.services.projects.change(project, body, versions=versions)
+    known_versions = parse_version_tags(parse_if_match(request))
+    changed_project = await ctx.services.projects.change(project, body, versions=known_versions)
 
-    return JsonResponse(_project_json(changed), headers={"ETag": _etag(changed)})
+    return JsonResponse(_project_json(changed_project), headers={"ETag": _etag(changed_project)})
 
 
 @router.delete(
@@ -117,11 +127,13 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(conditional_header="If-Match"),
 )
 async def delete_project(request: Request, project_id: ProjectKey) -> Response:
-    """One of the caller's projects."""
+    """Delete one of the caller's projects."""
     ctx = RequestContext(request)
-    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
 
-    await ctx.services.projects.delete(project, versions=parse_version_tags(parse_if_match(request)))
+    known_versions = parse_version_tags(parse_if_match(request))
+    await ctx.services.projects.delete(project, versions=known_versions)
 
     return Response(status_code=204)
 
@@ -136,12 +148,15 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
 async def get_recommendations(request: Request, project_id: ProjectKey) -> Response:
     """Rank the datasets that match the criteria of the project by its weights, with explanations."""
     ctx = RequestContext(request)
-    project = await ctx.services.projects.load(project_id, ctx.require_owner())
+    owner = ctx.require_owner()
+    project = await ctx.services.projects.load(project_id, owner)
+
+    # The stored criteria and weights are parsed like those of a scoring request, so that both give the same ranking.
     weights = [msgspec.structs.asdict(weight) for weight in project.weights]
     scoring = parse_scoring_request({"criteria": project.criteria, "weights": weights})
     options = parse_recommendation_options(ctx.query_string)
 
-    query = build_query(scoring.filters, project.user_id)
+    query = build_query(scoring.filters, owner)
     view, ranked = await ctx.catalog.rank(query, scoring.weights, skip=options.skip, limit=options.limit)
 
     result = RankingResult(view, ranked, scoring.weights, options)
@@ -149,6 +164,7 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
 
 
 def _etag(project: ProjectRecord) -> str:
+    """Return the entity tag of a project, which is its version in quotation marks."""
     return f'"{project.version}"'
 
 

@@ -12,6 +12,8 @@ from touchstone.services.selection.json_fields import JsonList, JsonObject
 
 
 class _ProjectFields(RequestModel):
+    """The fields that a project may have when it is created and when it is changed."""
+
     # The fields that the service sets are accepted and dropped: a client may send back what it has read.
     ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "created_at", "updated_at"})
     description: Text | None = None

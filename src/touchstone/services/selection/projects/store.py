@@ -65,71 +65,92 @@ class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def insert_project(
-    rows: Writer, draft: ProjectDraft, *, project_id: UUID, owner: UUID, now: datetime
+    transaction: Writer, draft: ProjectDraft, *, project_id: UUID, owner: UUID, now: datetime
 ) -> ProjectRecord:
     """Insert a project and return it as stored."""
     insert = sa.insert(projects).values(
         **msgspec.structs.asdict(draft), id=project_id, user_id=owner, created_at=now, updated_at=now, version=1
     )
-    row = await rows.returning(insert.returning(*projects.c))
+    row = await transaction.returning(insert.returning(*projects.c))
     assert row is not None
 
     return _to_record(row)
 
 
-async def load_project(rows: Reader, project_id: UUID, owner: UUID) -> ProjectRecord | None:
+async def load_project(connection: Reader, project_id: UUID, owner: UUID) -> ProjectRecord | None:
     """Return a project of the owner, or None if the owner has no such project."""
-    row = await rows.first(sa.select(projects).where(_is_project_of(project_id, owner)))
+    row = await connection.first(sa.select(projects).where(_is_project_of(project_id, owner)))
     return None if row is None else _to_record(row)
 
 
-async def load_projects(rows: Reader, owner: UUID, *, skip: int, limit: int) -> list[ProjectRecord]:
+async def load_projects(connection: Reader, owner: UUID, *, skip: int, limit: int) -> list[ProjectRecord]:
     """Return a slice of the owner's projects, the most recently changed one first."""
     query = sa.select(projects).where(projects.c.user_id == owner)
     query = query.order_by(projects.c.updated_at.desc(), projects.c.id).offset(skip).limit(limit)
-    return [_to_record(row) for row in await rows.all(query)]
+    return [_to_record(row) for row in await connection.all(query)]
 
 
-async def count_projects(rows: Reader, owner: UUID) -> int:
+async def count_projects(connection: Reader, owner: UUID) -> int:
     """Return the number of the owner's projects."""
-    return int(await rows.scalar(sa.select(sa.func.count()).where(projects.c.user_id == owner)) or 0)
+    return int(await connection.scalar(sa.select(sa.func.count()).where(projects.c.user_id == owner)) or 0)
 
 
-async def total_project_bytes(rows: Reader, owner: UUID) -> int:
+async def total_project_bytes(connection: Reader, owner: UUID) -> int:
     """Return roughly how many bytes the owner's projects take: their texts, and a kilobyte for each."""
-    lengths = [sa.func.coalesce(sa.func.length(sa.cast(column, sa.Text)), 0) for column in _TEXT_COLUMNS]
-    project_bytes = functools.reduce(operator.add, lengths) + _OVERHEAD_BYTES
-    return int(await rows.scalar(sa.select(sa.func.sum(project_bytes)).where(projects.c.user_id == owner)) or 0)
+    text_lengths = [sa.func.coalesce(sa.func.length(sa.cast(column, sa.Text)), 0) for column in _TEXT_COLUMNS]
+    project_bytes = functools.reduce(operator.add, text_lengths) + _OVERHEAD_BYTES
+
+    total = await connection.scalar(sa.select(sa.func.sum(project_bytes)).where(projects.c.user_id == owner))
+    return int(total or 0)  # the sum over no rows is NULL
 
 
 async def update_project(
-    rows: Writer, project: ProjectRecord, update: ProjectUpdate, *, now: datetime, versions: Collection[int] | None
+    transaction: Writer,
+    project: ProjectRecord,
+    update: ProjectUpdate,
+    *,
+    now: datetime,
+    versions: Collection[int] | None,
 ) -> ProjectRecord | None:
-    """Change a project if it is at one of `versions` (None: any) and return it as stored; else return None."""
-    values = {name: value for name, value in msgspec.structs.asdict(update).items() if value is not UNSET}
-    condition = _is_project_of(project.id, project.user_id) & _is_at_version(versions)
-    statement = sa.update(projects).where(condition)
-    statement = statement.values(**values, updated_at=now, version=projects.c.version + 1)
-    row = await rows.returning(statement.returning(*projects.c))
+    """Write those fields of a project that an update sets, and return the project as stored.
 
+    The result is None, and nothing changes, if the project has been deleted or is not at one of `versions`, where None
+    stands for any version.
+    """
+    new_values = {name: value for name, value in msgspec.structs.asdict(update).items() if value is not UNSET}
+    statement = (
+        sa.update(projects)
+        .where(_is_project_of(project.id, project.user_id), _is_at_version(versions))
+        .values(**new_values, updated_at=now, version=projects.c.version + 1)
+        .returning(*projects.c)
+    )
+    row = await transaction.returning(statement)
     return None if row is None else _to_record(row)
 
 
-async def delete_project(rows: Writer, project: ProjectRecord, *, versions: Collection[int] | None) -> bool:
-    """Delete a project if it is at one of `versions` (None: any) and return whether it was deleted."""
-    condition = _is_project_of(project.id, project.user_id) & _is_at_version(versions)
-    return await rows.returning(sa.delete(projects).where(condition).returning(projects.c.id)) is not None
+async def delete_project(transaction: Writer, project: ProjectRecord, *, versions: Collection[int] | None) -> bool:
+    """Delete a project if it is at one of `versions`, where None stands for any, and return whether it was deleted."""
+    statement = (
+        sa.delete(projects)
+        .where(_is_project_of(project.id, project.user_id), _is_at_version(versions))
+        .returning(projects.c.id)
+    )
+    row = await transaction.returning(statement)
+    return row is not None
 
 
 def _is_project_of(project_id: UUID, owner: UUID) -> sa.ColumnElement[bool]:
+    """Return the condition for the project with this id, which also has to belong to the owner."""
     return (projects.c.id == project_id) & (projects.c.user_id == owner)
 
 
 def _is_at_version(versions: Collection[int] | None) -> sa.ColumnElement[bool]:
+    """Return the condition for projects at one of these versions; None stands for any version."""
     return sa.true() if versions is None else projects.c.version.in_(versions)
 
 
 def _to_record(row: sa.RowMapping) -> ProjectRecord:
+    """Return a row of the table as a record."""
     values = {str(name): value for name, value in row.items()}
     weights = [CriterionWeight(**weight) for weight in values.pop("weights")]
     return ProjectRecord(**values, weights=weights)

@@ -1,4 +1,4 @@
-"""What reaches a backend, and what does not get past the gate."""
+"""What reaches a backend, and what does not get past the proxy in front of it."""
 
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -16,8 +16,8 @@ from touchstone.http.backend_auth import CALLER
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
 from touchstone.services.gateway import accounts
 from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.public_routes import LARGE_BODIES, PUBLIC_ROUTES
 from touchstone.services.gateway.route_matcher import NOT_FOUND_ERRORS, RouteMatcher, fill_template, public_addresses
-from touchstone.services.gateway.route_table import LARGE_BODIES, PUBLIC_ROUTES
 
 UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
 PROJECT_MISSING = {"detail": "Projet non trouvé", "code": "project_not_found", "errors": []}

@@ -1,4 +1,4 @@
-"""The gate: it finds the route of a request, authenticates the caller, and forwards a rebuilt request."""
+"""The proxy in front of the gateway's routes and the backends, which authenticates requests and forwards them."""
 
 import functools
 import re
@@ -15,6 +15,7 @@ from touchstone.http.error_responses import error_response
 from touchstone.http.internal_client import identity_headers
 from touchstone.http.upstream import PATH_SAFE, Upstream
 from touchstone.services.gateway.authentication import IDENTITY, Authenticator, Identity
+from touchstone.services.gateway.public_routes import PublicRoute
 from touchstone.services.gateway.route_matcher import (
     PublicLocations,
     RouteMatch,
@@ -22,7 +23,6 @@ from touchstone.services.gateway.route_matcher import (
     fill_template,
     public_addresses,
 )
-from touchstone.services.gateway.route_table import PublicRoute
 
 # No other header of a client is forwarded, whatever its spelling. Headers that name the caller are always rebuilt.
 FORWARDED_HEADERS: Final = frozenset(
@@ -43,10 +43,11 @@ GATEWAY_HEADERS: Final = FORWARDED_HEADERS | {b"cookie"}
 _UNSAFE_IN_QUERY: Final = re.compile(rb"[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]")
 
 
-class Gate:
-    """Authenticates every request, unless its route is marked as open, and forwards it to the gateway or a backend.
+class AuthenticatingProxy:
+    """The entrance to the whole public API: it authenticates a request and forwards it to the gateway or a backend.
 
-    The decoded path alone decides about the route, because clients can write anything into the other parts.
+    Only routes that are marked as open can be called without a token. Clients can write anything into a request, so
+    the decoded path alone decides about the route, and the destination receives a scope that is built anew.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Gate:
         authenticator: Authenticator,
         tokens: InternalTokens | None,
     ) -> None:
+        """Prepare the look-up of routes; `upstreams` are the backends by name, and `tokens` signs for them."""
         self._matcher = RouteMatcher(public_addresses(routes))
         self._locations = PublicLocations(routes)
         self._gateway_app = gateway_app
@@ -66,9 +68,11 @@ class Gate:
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request."""
-        # No error is raised after a response has begun: applications respond to their own errors, and an upstream
-        # raises only before its first byte.
+        """Authenticate a request and forward it, or send the response that says why it is refused.
+
+        No error is raised after a response has begun: applications respond to their own errors, and an upstream raises
+        only before its first byte.
+        """
         try:
             match = self._matcher.find(scope)
             route = match.routes.get(scope["method"]) if match else None
@@ -86,8 +90,8 @@ class Gate:
             if route is None:
                 raise MethodNotAllowed(allowed=match.routes)
 
-            rebuilt_scope = self._rebuild_scope(scope, route, match, identity)
             destination = self._gateway_app if route.backend is None else self._upstreams[route.backend]
+            rebuilt_scope = self._rebuild_scope(scope, route, match, identity)
             if route.returns_location:
                 send = self._publish_location(send, route)
             await destination(rebuilt_scope, receive, send)
@@ -95,51 +99,73 @@ class Gate:
             await error_response(error, scope)(scope, receive, send)
 
     def _rebuild_scope(self, scope: Scope, route: PublicRoute, match: RouteMatch, identity: Identity | None) -> Scope:
-        """Return the scope for the destination: its path, the allowed headers, and the authenticated caller."""
+        """Return the scope that the destination of a request receives.
+
+        The path is the one at the destination. Of the client's headers, only those on a short list remain, and the
+        headers that name the caller are written here, whatever the client has sent.
+
+        Raises:
+            ServiceError: a value in the path is impossible; the error is that of something that does not exist.
+        """
         path = fill_template(route.target, match.values)
         caller = identity.caller if identity else None
+
         allowed_headers = GATEWAY_HEADERS if route.backend is None else FORWARDED_HEADERS
-        headers = [(name, value) for name, value in scope["headers"] if name in allowed_headers]
+        client_headers = [(name, value) for name, value in scope["headers"] if name in allowed_headers]
 
         return {
             **scope,
             "path": path,
             "raw_path": _encode_path(path),
             "root_path": "",
-            "query_string": _UNSAFE_IN_QUERY.sub(_escape_byte, scope["query_string"]),
-            "headers": headers + identity_headers(caller, self._tokens),
+            "query_string": _UNSAFE_IN_QUERY.sub(_percent_encode_byte, scope["query_string"]),
+            "headers": client_headers + identity_headers(caller, self._tokens),
             CALLER: caller,
             IDENTITY: identity,
         }
 
     def _publish_location(self, send: Send, route: PublicRoute) -> Send:
-        """Return a `send` that replaces the backend's address in the Location header with the public one."""
+        """Return a `send` that replaces the backend's address in the Location header with the public one.
+
+        A backend knows only its own addresses: for `/datasets/7` the client receives `/api/v1/datasets/7`.
+        """
 
         async def send_with_public_location(message: Message) -> None:
+            """Send a message of the response, with the Location header translated if it has one."""
             if message["type"] == "http.response.start":
-                headers = [
-                    (name, self._locations.to_public(route.backend, value) if name == b"location" else value)
-                    for name, value in message["headers"]
-                ]
+                headers = []
+                for name, value in message["headers"]:
+                    if name == b"location":
+                        value = self._locations.to_public(route.backend, value)
+                    headers.append((name, value))
                 message = {**message, "headers": headers}
+
             await send(message)
 
         return send_with_public_location
 
 
 def _is_open(match: RouteMatch | None, route: PublicRoute | None) -> bool:
-    """Return whether the request needs no token; for a method that is not allowed, the other methods decide."""
+    """Return whether a request needs no token.
+
+    An unknown address (no `match`) needs one. A method that is not allowed at the address (no `route`) needs one
+    unless all methods that are allowed there are open.
+    """
     if match is None:
         return False
     if route is None:
-        return all(other_route.is_open for other_route in match.routes.values())
+        return all(allowed_route.is_open for allowed_route in match.routes.values())
+
     return route.is_open
 
 
 @functools.lru_cache(maxsize=1000)
 def _encode_path(path: str) -> bytes:
+    """Return a decoded path as it is written in a URL; the encoding of recent paths is cached."""
     return quote(path, safe=PATH_SAFE).encode()
 
 
-def _escape_byte(match: re.Match[bytes]) -> bytes:
-    return b"%%%02X" % match[0][0]
+def _percent_encode_byte(match: re.Match[bytes]) -> bytes:
+    """Return the percent-encoding of a single matched byte, for example `%3C`."""
+    byte = match[0][0]
+    return b"%%%02X" % byte

@@ -41,18 +41,23 @@ class PublicRoute:
 
 
 def _gateway_route(method: str, path: str, *, is_open: bool = False) -> PublicRoute:
+    """Return a route to which the gateway itself responds.
+
+    A route about the user's own account can also be called without the prefix `/api/v1`.
+    """
     aliases = (path,) if path.startswith("/users/me") else ()
-    return PublicRoute(method, API + path, None, API + path, aliases=aliases, is_open=is_open)
+    return PublicRoute(method, API + path, backend=None, target=API + path, aliases=aliases, is_open=is_open)
 
 
 def _dataset_route(
     method: str, path: str, *, has_large_body: bool = False, returns_location: bool = False
 ) -> PublicRoute:
+    """Return a route of the selection backend that can only be called with the prefix `/api/v1`."""
     return PublicRoute(
         method,
         API + path,
-        "selection",
-        path,
+        backend="selection",
+        target=path,
         has_large_body=has_large_body,
         returns_location=returns_location,
     )
@@ -61,11 +66,17 @@ def _dataset_route(
 def _project_route(
     method: str, path: str, backend: str = "selection", *, returns_location: bool = False
 ) -> PublicRoute:
-    # The specification names these routes without a prefix, but also demands a prefix of every public route.
-    return PublicRoute(method, API + path, backend, path, aliases=(path,), returns_location=returns_location)
+    """Return a route about projects, which can be called with and without the prefix `/api/v1`.
+
+    The specification names these routes without the prefix, but also demands it of every public route.
+    """
+    return PublicRoute(
+        method, API + path, backend=backend, target=path, aliases=(path,), returns_location=returns_location
+    )
 
 
 def _job_routes(backend: str, prefix: str, start_path: str) -> Iterable[PublicRoute]:
+    """Yield the routes of a backend that runs jobs: one that starts a job, and those that every such backend has."""
     for method, path in (
         ("POST", start_path),
         ("GET", "/jobs"),
@@ -75,10 +86,12 @@ def _job_routes(backend: str, prefix: str, start_path: str) -> Iterable[PublicRo
         ("GET", "/jobs/{job_id}/events"),
         ("GET", "/jobs/{job_id}/artifacts/{name}"),
     ):
-        yield PublicRoute(method, API + prefix + path, backend, path, returns_location=path == start_path)
+        public_path = API + prefix + path
+        yield PublicRoute(method, public_path, backend, target=path, returns_location=path == start_path)
 
 
 def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRoute]:
+    """Yield the routes of a part's documentation: its page, the files that the page loads, and the OpenAPI document."""
     for path in ("/docs", "/docs/start.js", "/docs/static/{asset}", "/openapi.json"):
         # At "/openapi.json" the gateway's application describes only itself, not the whole public interface.
         is_public_document = backend is None and path == "/openapi.json"
@@ -87,7 +100,8 @@ def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRo
 
 
 def _health_route(path: str) -> PublicRoute:
-    return PublicRoute("GET", path, None, path, is_open=True)
+    """Return a route that reports the health of the gateway, without a prefix or a token, as monitors expect it."""
+    return PublicRoute("GET", path, backend=None, target=path, is_open=True)
 
 
 PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
@@ -132,7 +146,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     *_job_routes("explanation", "/xai", "/explain"),
     _health_route("/health/live"),
     _health_route("/health/ready"),
-    *_documentation_routes("", None),
+    *_documentation_routes("", backend=None),
     *(route for backend in BACKENDS for route in _documentation_routes(f"/{backend}", backend)),
 )
 

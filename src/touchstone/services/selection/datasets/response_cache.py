@@ -1,0 +1,55 @@
+"""A cache of recent responses, valid for as long as the catalog does not change."""
+
+from typing import Final
+from uuid import UUID
+
+from starlette.responses import Response
+
+from touchstone.ranking.catalog.view import View
+
+CAPACITY_BYTES: Final = 16 * 1024 * 1024
+MAX_RESPONSE_BYTES: Final = 128 * 1024
+
+# The viewer, on whom it depends which records are visible; the query string; and the body.
+CacheKey = tuple[UUID | None, bytes, bytes]
+
+
+class ResponseCache:
+    """Short responses to requests over one view of the catalog.
+
+    Every write creates a new view, and the first response over a new view empties the cache.
+    """
+
+    def __init__(self) -> None:
+        self._view: View | None = None
+        self._responses: dict[CacheKey, Response] = {}
+        self._used_bytes = 0
+
+    def get(self, view: View, key: CacheKey) -> Response | None:
+        """Return the cached response to the same request over the same view, or None if there is none."""
+        if view is not self._view:
+            return None
+
+        return self._responses.get(key)
+
+    def put(self, view: View, key: CacheKey, response: Response) -> Response:
+        """Cache a response for requests with the same key over the same view, and return it to be sent.
+
+        A response that is long or streamed is returned without being cached. When the cache is full, or has responses
+        over another view, it is emptied first.
+        """
+        body = getattr(response, "body", None)
+        if not isinstance(body, bytes) or len(body) > MAX_RESPONSE_BYTES:
+            return response
+
+        _, query_string, request_body = key
+        entry_bytes = len(body) + len(query_string) + len(request_body)
+        is_full = self._used_bytes + entry_bytes > CAPACITY_BYTES
+        if view is not self._view or is_full:
+            self._view = view
+            self._responses = {}
+            self._used_bytes = 0
+
+        self._responses[key] = response
+        self._used_bytes += entry_bytes
+        return response
