@@ -81,14 +81,14 @@ async def test_artifacts_are_in_place_with_their_digests(harness):
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "../outside", "a/b", ".hidden", ""])
-async def test_artifact_that_is_not_there_fails_the_job(harness, name):
+async def test_missing_or_badly_named_artifact_fails_the_job(harness, name):
     """A job fails whose task names a file that it did not write, or that has a forbidden name."""
     async with harness.run_dispatcher():
         row = await harness.wait_for_end(await harness.enqueue("claim_missing_file", name=name))
     assert (row["status"], row["error"]["code"]) == (JobState.FAILED, "storage_failed")
 
 
-async def test_data_file_reaches_the_work_opened(harness, tmp_path):
+async def test_worker_receives_its_data_file_opened(harness, tmp_path):
     """The worker receives its data file opened, and a path outside the data folders fails the job."""
     (tmp_path / "roots").mkdir()
     (tmp_path / "roots/table.csv").write_text("a,b")
@@ -116,7 +116,7 @@ async def test_data_file_reaches_the_work_opened(harness, tmp_path):
         ("kill_itself", "worker_died", 3),
     ],
 )
-async def test_work_that_cannot_succeed_fails_with_a_reason(harness, kind, code, attempts):
+async def test_task_that_cannot_succeed_fails_with_a_reason(harness, kind, code, attempts):
     """A job fails at once if its task fails, and after three attempts if its process dies; other jobs never notice."""
     async with harness.run_dispatcher(jobs_per_user=1):
         other_job_id = await harness.enqueue("sleep", seconds=1)
@@ -129,7 +129,7 @@ async def test_work_that_cannot_succeed_fails_with_a_reason(harness, kind, code,
     assert (other_row["status"], other_row["attempt"]) == (JobState.SUCCEEDED, 1)
 
 
-async def test_refusal_keeps_its_facts(harness):
+async def test_failure_keeps_its_facts(harness):
     """The row of a failed job contains the facts that the sentence about the failure quotes."""
     async with harness.run_dispatcher():
         row = await harness.wait_for_end(await harness.enqueue("refuse"))
@@ -137,7 +137,7 @@ async def test_refusal_keeps_its_facts(harness):
     assert row["error"]["phase"] == "checking"
 
 
-async def test_too_slow_work_is_ended(harness, tmp_path):
+async def test_task_that_exceeds_its_time_is_ended(harness, tmp_path):
     """A task that exceeds its time fails, and is ended with the processes that it has started."""
     async with harness.run_dispatcher(job_seconds=1):
         pid_file = tmp_path / "pids"
@@ -148,7 +148,7 @@ async def test_too_slow_work_is_ended(harness, tmp_path):
     assert (row["status"], row["error"]["code"]) == (JobState.FAILED, "out_of_time")
 
 
-async def test_worker_lost_once_is_replaced(harness):
+async def test_job_whose_worker_died_is_tried_again(harness):
     """A job whose process dies is tried again, and succeeds at the second attempt."""
     async with harness.run_dispatcher():
         job_id = await harness.enqueue("kill_itself", until_attempt=2)
@@ -182,7 +182,7 @@ async def test_cancel_ends_the_processes(harness, tmp_path):
     assert [event.event for event in await harness.load_events(job_id)][-2:] == ["cancelling", "cancelled"]
 
 
-async def test_stop_gives_jobs_back_at_once(harness, tmp_path):
+async def test_shutdown_requeues_running_jobs(harness, tmp_path):
     """A dispatcher that shuts down requeues its jobs without counting a loss, and another one executes them."""
     async with harness.run_dispatcher():
         pid_file = tmp_path / "pids"
@@ -197,7 +197,7 @@ async def test_stop_gives_jobs_back_at_once(harness, tmp_path):
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 0)
 
 
-async def test_silent_worker_loses_its_job(harness):
+async def test_job_of_a_worker_that_disappeared_is_taken_over(harness):
     """When a dispatcher disappears, another one takes over its jobs as soon as their leases have expired."""
     job_id = await harness.enqueue("sleep", seconds=0.2)
     claimed_job = await queue_store.claim_next(
@@ -210,7 +210,7 @@ async def test_silent_worker_loses_its_job(harness):
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
 
 
-async def test_what_lost_attempts_left_aside_is_removed(harness):
+async def test_abandoned_scratch_folders_are_removed(harness):
     """A dispatcher regularly removes the scratch folders that no running attempt needs, and no others."""
     job_held_elsewhere = await harness.enqueue("sleep", seconds=1)
     job_of_lost_worker = await harness.enqueue("sleep", seconds=0.1)
@@ -263,7 +263,7 @@ async def test_one_users_jobs_wait_for_each_other(harness):
     assert other_row["started_at"] < first_row["finished_at"]
 
 
-async def test_limits_and_environment_of_the_work(harness, monkeypatch):
+async def test_environment_and_process_group_of_a_task(harness, monkeypatch):
     """A task sees none of the service's secrets, but the chosen kernels, and leads a process group of its own."""
     monkeypatch.setenv("TOUCHSTONE_SIGNING_KEY", "s" * 40)
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
@@ -290,7 +290,7 @@ async def test_dead_fork_server_is_replaced(harness, tmp_path):
     assert row["attempt"] == 2
 
 
-async def test_memory_bound_leaves_room_for_small_work(harness):
+async def test_memory_limit_applies_to_each_job_alone(harness):
     """A job within its memory limit succeeds while another one exceeds its limit and fails."""
     async with harness.run_dispatcher(job_memory_bytes=512 * MIB):
         greedy_job_id = await harness.enqueue("eat_memory")

@@ -102,7 +102,7 @@ def test_final_states_have_no_way_out():
         assert MOVES[state]
 
 
-async def test_older_attempt_changes_nothing(database):
+async def test_worker_without_lease_changes_nothing(database):
     """A worker that has lost its lease cannot report on, finish, fail or requeue the next attempt."""
     await enqueue(database)
     old_claim = await claim_job(database, "paused", lease_seconds=-1)
@@ -124,7 +124,7 @@ async def test_older_attempt_changes_nothing(database):
     assert [event.event for event in events] == ["queued", "running", "queued", "running", "succeeded"]
 
 
-async def test_third_loss_is_the_last(database):
+async def test_job_fails_with_its_third_lost_worker(database):
     """A job that loses its worker three times fails with the reason."""
     job_id = await enqueue(database)
     for attempt in range(1, 4):
@@ -190,7 +190,7 @@ async def test_users_take_turns_at_one_worker(database):
     assert claimed_jobs == [busy_jobs[0], other_jobs[0], busy_jobs[1], other_jobs[1], *busy_jobs[2:]]
 
 
-async def test_same_key_at_once_makes_one_job(database):
+async def test_one_idempotency_key_queues_one_job(database):
     """Fifty requests with one idempotency key at the same moment queue one job; the key rejects a different request."""
     keyed_job = new_job(idempotency_key="k")
     queued_jobs = await asyncio.gather(*(queue_store.enqueue(database, keyed_job) for _ in range(50)))

@@ -32,13 +32,13 @@ def create_context(tmp_path, **source):
     )
 
 
-def test_looking_into_a_table(tmp_path):
+def test_preflight_describes_the_table(tmp_path):
     """The preflight task returns the rows, the columns and the digest of the table as a training would read it."""
     facts = task_functions.preflight_train(create_context(tmp_path)).result
     assert facts == {"rows": 60, "columns": 2, "sha256": hashlib.sha256(CSV.encode()).hexdigest()}
 
 
-def test_file_that_has_changed_since_is_not_trained_on(tmp_path):
+def test_file_that_was_replaced_is_not_trained_on(tmp_path):
     """A training whose file was replaced while it was queued fails, instead of using other data than it says."""
     with pytest.raises(LearningError, match="data_changed"):
         task_functions.train(create_context(tmp_path, sha256="0" * 64))

@@ -101,7 +101,7 @@ class Dispatcher:
             except Exception:
                 log.exception("a step of the dispatcher failed")
 
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(TimeoutError):  # Nobody has set `wakeup`, so the next tick has come.
                 await asyncio.wait_for(wakeup.wait(), TICK_SECONDS)
 
     async def _claim_jobs(self) -> None:
@@ -164,20 +164,21 @@ class Dispatcher:
 
     async def _stop_attempts(self, attempts: dict[Claim, Attempt]) -> None:
         """Stop the attempts whose job was cancelled by its owner, or is no longer held by this process."""
-        state_by_claim = await self._load_held_states()
+        state_by_claim = await self._check_leases()
         for claim, attempt in attempts.items():
             if claim not in state_by_claim:
                 attempt.stop(StopReason.LEASE_LOST)
             elif state_by_claim[claim] is JobState.CANCELLING:
                 attempt.stop(StopReason.CANCELLED)
 
-    async def _load_held_states(self) -> dict[Claim, JobState]:
-        """Return the states of the jobs that this process holds.
+    async def _check_leases(self) -> dict[Claim, JobState]:
+        """Renew the leases of this process if it is time, and return the states of the jobs that it still holds.
 
-        Every third of the lease time, the same statement also renews the leases.
+        Leases are renewed three times before they would expire, so that one failed renewal does no harm.
         """
         lease_seconds = self._settings.job_lease_seconds
-        if monotonic() - self._leases_renewed_at < lease_seconds / 3:
+        renewal_interval_seconds = lease_seconds / 3
+        if monotonic() - self._leases_renewed_at < renewal_interval_seconds:
             return await lease_store.load_states_held_by(self._database, self.worker)
 
         job_ids = [claim.job_id for claim in self._running_attempts]

@@ -66,7 +66,7 @@ async def stream_events(
             last_sent_at = monotonic()
             yield _HEARTBEAT_COMMENT
 
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError):  # If `stop` is not set in time, poll again.
             await asyncio.wait_for(stop.wait(), POLL_SECONDS)
             return
 

@@ -29,11 +29,10 @@ async def job_response(
 
 
 async def accepted_response(ctx: JobRequestContext, job_id: UUID) -> Response:
-    """Wake the dispatcher and return the response to the start of a job.
+    """Return the response to a request that has started a job.
 
-    It contains the job, its address, and the time after which to ask for it again.
+    It contains the job, its address, and the number of seconds after which to ask for it again.
     """
-    ctx.jobs.wake()
     job = await ctx.load_job(str(job_id))
     headers = {"Location": f"{ctx.service.kind.address}/{job_id}", "Retry-After": "1"}
     return await job_response(ctx, job, status_code=202, headers=headers)

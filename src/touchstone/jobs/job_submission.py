@@ -26,7 +26,7 @@ class ExplainedTraining(NamedTuple):
 
 
 async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
-    """Check a request against its data, queue a job for it, and return the id of the job.
+    """Check a request against its data, queue a job for it, wake the dispatcher, and return the id of the job.
 
     If the caller has used the same idempotency key before, the id of the earlier job is returned and nothing is
     queued.
@@ -59,6 +59,7 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
 
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
     queued_job = await queue_store.enqueue(ctx.database, checked_job, waiting_limit=waiting_limit)
+    ctx.jobs.wake()
     return queued_job.id
 
 
@@ -117,6 +118,7 @@ async def _check_against_data(
 
     source = _job_source(dataset, training)
     with contextlib.ExitStack() as opened_files:
+        # The files may be on a slow disk, so they are opened in a thread, and other requests do not wait for them.
         files_by_role = await asyncio.to_thread(opened_files.enter_context, ctx.jobs.input_files.open(source))
         table_facts = await ctx.jobs.synchronous_tasks.run(
             ctx.service.kind.preflight_task, new_job.request, source=source, files_by_role=files_by_role

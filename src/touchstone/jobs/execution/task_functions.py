@@ -62,7 +62,8 @@ def preflight_explain(context: TaskContext) -> TaskSucceeded:
 def draw(context: TaskContext) -> TaskSucceeded:
     """Render the Vega-Lite `spec` of the request as `png` or `svg`, and return the image in base64."""
     spec = context.request["spec"]
-    image = render_png(spec) if context.request["format"] == "png" else render_svg(spec).encode()
+    image_format = context.request["format"]
+    image = render_png(spec) if image_format == "png" else render_svg(spec).encode()
     return TaskSucceeded(result=base64.b64encode(image).decode())
 
 
