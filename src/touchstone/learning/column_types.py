@@ -287,7 +287,7 @@ def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
     """
     is_missing = np.array([text == MISSING or text.lower() in MISSING_NUMBER_MARKS for text in cells.values])
     known_texts = [text for text, missing in zip(cells.values, is_missing, strict=True) if not missing]
-    has_leading_zeros = any(_LEADING_ZERO.match(text) for text in cells.values)
+    has_leading_zeros = any(map(_LEADING_ZERO.match, cells.values))
     if not known_texts or has_leading_zeros:
         return None
 
@@ -317,12 +317,12 @@ def _infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation:
 
     texts_with_comma = [text for text in texts if "," in text]
     texts_to_check = texts if delimiter == ";" else texts_with_comma
-    if texts_to_check and all(_GROUPED_DIGITS[","].match(text) for text in texts_to_check):
+    if texts_to_check and all(map(_GROUPED_DIGITS[","].match, texts_to_check)):
         return NumberNotation(thousands=",")
 
     texts_with_dot = [text for text in texts if "." in text]
     has_both_marks = any("," in text for text in texts_with_dot)
-    if has_both_marks and all(_GROUPED_DIGITS["."].match(text) for text in texts_with_dot):
+    if has_both_marks and all(map(_GROUPED_DIGITS["."].match, texts_with_dot)):
         return NumberNotation(decimal_comma=True, thousands=".")
     return NumberNotation(decimal_comma=True)
 

@@ -142,7 +142,7 @@ def _read_csv(stream: BinaryIO, delimiter: str | None = None) -> tuple[list[str]
 
 
 def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
-    """Read a file whose cells are separated by tabulators."""
+    """Read a file whose cells are separated by tabs."""
     return _read_csv(stream, delimiter="\t")
 
 
@@ -200,11 +200,15 @@ def _detect_encoding(stream: BinaryIO) -> str:
         return "utf-16"
     if first_chunk.startswith(BINARY_SIGNATURES):
         raise LearningError("file_not_text")
-    return _detect_single_or_multi_byte(stream, first_chunk)
+    return _detect_utf8_or_windows(stream, first_chunk)
 
 
-def _detect_single_or_multi_byte(stream: BinaryIO, first_chunk: bytes) -> str:
-    """Return the encoding of a file without a byte order mark of UTF-16; the stream is at the end of `first_chunk`."""
+def _detect_utf8_or_windows(stream: BinaryIO, first_chunk: bytes) -> str:
+    """Return UTF-8 if all bytes of a text file are valid in it, otherwise Windows-1252, in which any bytes are valid.
+
+    `first_chunk` has already been read from the stream. Raises `LearningError` if the file is not a text, or has a line
+    that is too long.
+    """
     utf8 = _Utf8Check()
     open_line_bytes = 0
     chunk = first_chunk
@@ -265,7 +269,7 @@ def _detect_delimiter(sample: list[str]) -> str:
     """
 
     def agreement(delimiter: str) -> tuple[float, int]:
-        """Return the share of the lines with the most common number of fields, and that number."""
+        """Return the share of the lines that have the most common number of fields, and that number."""
         field_counts = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter))
         fields, lines = field_counts.most_common(1)[0]
         if fields < 2:

@@ -101,9 +101,10 @@ def explain_globally(context: ExplanationContext, report: Report) -> GlobalExpla
 
 
 def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplanation]:
-    """Explain the predictions of single rows, and report progress after each; empty if the request does not ask for it.
+    """Explain the predictions of the rows that the request names, and report progress after each row.
 
-    Counterfactuals are expensive and easily misread as advice, so they are only searched for on explicit request.
+    Returns an empty list if the request does not ask for single rows. Counterfactuals are expensive and easily misread
+    as advice, so they are only searched for if the request names that method.
     """
     request = context.request
     if not request.asks_for(Scope.LOCAL, "shap", "counterfactual"):

@@ -108,14 +108,11 @@ def _explain_linear_model(explained: ExplainedModel, row: Floats) -> Attribution
 
     background_mean = explained.background.mean(axis=0)
     encoded_contributions = coefficients * (row - background_mean)
-    contributions = np.bincount(
-        explained.sources, weights=encoded_contributions, minlength=len(explained.columns)
-    ).astype(np.float64)
-
+    contributions = np.bincount(explained.sources, weights=encoded_contributions, minlength=len(explained.columns))
     return Attribution(
         base=intercept + float(coefficients @ background_mean),
         prediction=intercept + float(coefficients @ row),
-        contributions=contributions,
+        contributions=contributions.astype(np.float64),
         method="linear",
     )
 
@@ -137,7 +134,8 @@ def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indice
     """
     player_count = len(players)
     coalition_numbers = np.arange(2**player_count)
-    coalitions = (coalition_numbers[:, None] >> np.arange(player_count)) & 1 == 1
+    bits = np.arange(player_count)
+    coalitions = (coalition_numbers[:, None] >> bits) & 1 == 1
     values = _coalition_values(explained, row, players, coalitions)
 
     coalition_sizes = coalitions.sum(axis=1)
@@ -163,7 +161,7 @@ def _shapley_weight(size: int, player_count: int) -> float:
 def _sample_contributions(
     explained: ExplainedModel, row: Floats, players: Indices, *, pairs: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Estimate the Shapley values of the source columns from random permutations; return them and their errors.
+    """Estimate the Shapley values of the source columns from random permutations, with their standard errors.
 
     Along a permutation the players join the coalition one after another, and the gain of a player is what its joining
     adds to the value. The gains of one permutation add up to the prediction minus the base value, and so does every
@@ -174,10 +172,14 @@ def _sample_contributions(
         permutation = rng.permutation(len(players))
         permutations += [permutation, permutation[::-1]]
 
-    # For each permutation: the coalition of its first 0, 1, 2, ... players.
+    # The coalitions of a permutation consist of its first 0, 1, 2, ... players.
     sizes = np.arange(len(players) + 1)[:, None]
-    coalitions = np.concatenate([np.argsort(permutation)[None, :] < sizes for permutation in permutations])
-    values = _coalition_values(explained, row, players, coalitions)
+    coalitions_by_permutation = []
+    for permutation in permutations:
+        position_of_player = np.argsort(permutation)
+        coalitions_by_permutation.append(position_of_player[None, :] < sizes)
+
+    values = _coalition_values(explained, row, players, np.concatenate(coalitions_by_permutation))
     values_by_permutation = values.reshape(len(permutations), len(sizes))
 
     gains = np.zeros((len(permutations), len(explained.columns)))
