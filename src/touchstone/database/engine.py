@@ -160,7 +160,7 @@ class Database:
         if self._disk_reserve.admits(byte_count):
             return
 
-        self._disk_full_log.record_failure(None)
+        self._disk_full_log.record_failure(error=None)
         self._disk_reserve.release()
         raise StorageFull
 
