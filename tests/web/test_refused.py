@@ -10,8 +10,8 @@ import pytest
 
 from tests.web.conftest import PASSWORD
 from touchstone.client import TouchstoneError
-from touchstone.web.error_texts import localize_error
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
+from touchstone.web.readable_errors import localize_error
 
 NUMBERS = [
     ("0.012 – 0.19", "0,012 – 0,19"),
@@ -60,7 +60,7 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
 @pytest.mark.parametrize(("written", "shown"), NUMBERS)
 def test_numbers_in_texts_follow_the_language(written: str, shown: str) -> None:
     """The ends of a group and a cell have the signs of French; a date keeps its own."""
-    assert Localizer("fr").figure(written) == shown
+    assert Localizer("fr").table_value(written) == shown
 
 
 def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:

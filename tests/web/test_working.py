@@ -15,7 +15,7 @@ from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
 from touchstone.client import Job
 from touchstone.client.models import Progress
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 from touchstone.web.views.job_view import format_clock, job_timing
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -1,6 +1,7 @@
 """Queries to the API that several pages share."""
 
 import asyncio
+import itertools
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -14,12 +15,15 @@ from touchstone.web.rank_state import PAGE_SIZE, RankState
 
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
-_SIMILAR_DATASETS: Final = 1000  # requested at once
+_SIMILAR_DATASETS: Final = 1000  # datasets on one page when the score of a single one is searched for
 EMPTY_RANKING: Final = Ranking(datasets=[], total_count=0, effective_weights=[])
 
 
 async def read_rank_state(ctx: PageContext) -> RankState:
-    """Return the state of the ranking in the address, without the ids of the previous ranking."""
+    """Return the state of the ranking in the address, for pages other than the ranking itself.
+
+    The ids of the previous ranking are left out, because only the ranking compares itself with it.
+    """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     return state.change(previous_ids=())
 
@@ -35,7 +39,7 @@ async def find_dataset(ctx: PageContext, dataset_id: int) -> Dataset | None:
 
 
 async def find_datasets(ctx: PageContext, dataset_ids: Collection[int]) -> list[Dataset]:
-    """Return the existing ones among the datasets, in their order."""
+    """Return those of the datasets that exist, in the order of their ids in `dataset_ids`."""
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
     return [dataset for dataset in datasets if dataset is not None]
 
@@ -48,17 +52,22 @@ async def find_chosen_dataset(ctx: PageContext, project: Project) -> Dataset | N
 
 
 async def list_recent_jobs(ctx: PageContext, project_id: str | None = None) -> list[Job]:
-    """Return the reader's latest jobs, newest first, without those of an unavailable backend."""
+    """Return the reader's latest jobs, or those of one project, newest first.
+
+    Trainings and explanations come from two backends. If one of them is unavailable, only the jobs of the other are
+    returned.
+    """
     jobs_by_kind = await asyncio.gather(*(_list_jobs_of_kind(ctx, kind, project_id) for kind in _JOB_KINDS))
-    jobs = [job for jobs_of_kind in jobs_by_kind for job in jobs_of_kind]
+    jobs = itertools.chain.from_iterable(jobs_by_kind)
     return sorted(jobs, key=lambda job: job.created_at, reverse=True)
 
 
 async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | None) -> list[Job]:
+    """Return the latest jobs of one kind; an empty list if their backend is unavailable."""
     try:
         page = await ctx.api.page_jobs(kind, project_id=project_id, page_size=_RECENT_JOBS)
     except TouchstoneError as error:
-        # Everything from 422 on: the other backend may still answer.
+        # Errors below 422, such as the end of the session, concern the whole page and not only this backend.
         if error.status < Invalid.status:
             raise
         return []
@@ -66,11 +75,18 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
 
 
 async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
-    """Return the page of the ranking that the state describes; an empty one if all weights are zero."""
+    """Return the page of the ranking that the state describes; an empty ranking if all weights are zero.
+
+    Raises:
+        InvalidFilterValue: A filter of the state does not accept its value.
+        TouchstoneError: The API refuses the request.
+    """
     if not state.weights:
         return EMPTY_RANKING
+
+    filters: Any = state.filter_body()
     return await ctx.api.score_datasets(
-        state.filter_body(),  # type: ignore[arg-type]
+        filters,
         weights=state.weight_body(),
         limit=PAGE_SIZE,
         skip=(state.page - 1) * PAGE_SIZE,
@@ -81,41 +97,45 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
 async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset) -> ScoredDataset | None:
     """Return the score of one dataset under the weights of the state; None if all weights are zero.
 
-    The API scores the datasets that pass filters. It is therefore asked for those that resemble this one, page by page
-    until it appears.
+    The API has no request for the score of a single dataset: it scores all datasets that pass some filters. This
+    function therefore filters by the dataset's own properties, which usually leaves no other dataset, and reads the
+    result page by page until the dataset appears.
     """
     if not state.weights:
         return None
 
-    skip, total = 0, 1
-    while skip < total:
+    filters: Any = _filters_matching(dataset)
+    skipped_count = 0
+    while True:
         ranking = await ctx.api.score_datasets(
-            _filters_matching(dataset),  # type: ignore[arg-type]
+            filters,
             weights=state.weight_body(),
             limit=_SIMILAR_DATASETS,
-            skip=skip,
+            skip=skipped_count,
             explain=True,
         )
-        for scored in ranking.datasets:
-            if scored.id == dataset.id:
-                return scored
-        skip += _SIMILAR_DATASETS
-        total = ranking.total_count
-    return None
+        for scored_dataset in ranking.datasets:
+            if scored_dataset.id == dataset.id:
+                return scored_dataset
+
+        skipped_count += _SIMILAR_DATASETS
+        if skipped_count >= ranking.total_count:
+            return None
 
 
 def _filters_matching(dataset: Dataset) -> dict[str, Any]:
-    """Return filters that a dataset passes and few others do: its name, its known numbers and flags."""
+    """Return filters that a dataset passes and few other datasets do: its name, and its known numbers and flags."""
     filters: dict[str, Any] = {"dataset_name": dataset.dataset_name}
+
     for attribute in ATTRIBUTES:
-        if attribute.kind not in (AttributeKind.INTEGER, AttributeKind.FLAG):
-            continue
         value = getattr(dataset, attribute.name)
         if value is None:
             continue
+
         if attribute.kind is AttributeKind.INTEGER:
             filters[f"{attribute.name}_min"] = value
             filters[f"{attribute.name}_max"] = value
-        else:
+        elif attribute.kind is AttributeKind.FLAG:
             filters[attribute.name] = value
+
     return filters

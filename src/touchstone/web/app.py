@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Scope
 
 from touchstone.client import AsyncTouchstone, InProcess
@@ -45,7 +45,11 @@ _API_TIMEOUT_SECONDS: Final = 600.0
 
 
 class WebApp:
-    """The pages, together with the client through which they call the API."""
+    """The pages, together with the client through which they call the API.
+
+    Attributes:
+        app: The ASGI application that serves the pages.
+    """
 
     def __init__(self, app: Starlette, client: AsyncTouchstone) -> None:
         self.app: ASGIApp = app
@@ -54,26 +58,14 @@ class WebApp:
 
     @classmethod
     async def open(cls, settings: Settings, api: ASGIApp) -> Self:
-        """Open the pages over the public API in the same process."""
+        """Create the pages on top of the public API.
+
+        The pages call `api` in the same process, but only as any other client could: there is no second way to the
+        data.
+        """
         client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
         app = Starlette(
-            routes=[
-                Route("/", redirect_to_home),
-                Route("/app", redirect_to_home),
-                Route("/favicon.ico", favicon),
-                *chart_script.ROUTES,
-                Mount("/app/static", PackagedFiles(static_files.FOLDER)),
-                *ranking.ROUTES,
-                *ranking_export.ROUTES,
-                *comparison.ROUTES,
-                *datasets.ROUTES,
-                *projects.ROUTES,
-                *job_start.ROUTES,
-                *jobs.ROUTES,
-                *sign_in.ROUTES,
-                *preferences.ROUTES,
-                *account.ROUTES,
-            ],
+            routes=_all_routes(),
             middleware=[
                 Middleware(SecurityHeadersMiddleware),
                 Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
@@ -95,6 +87,28 @@ class WebApp:
     async def close(self) -> None:
         """Close the client of the API."""
         await self._client.close()
+
+
+def _all_routes() -> list[BaseRoute]:
+    """Return the routes of the pages and of their static files."""
+    return [
+        Route("/", redirect_to_home),
+        Route("/app", redirect_to_home),
+        Route("/favicon.ico", favicon),
+        # The chart script has an address among the static files, so it comes before their mount.
+        *chart_script.ROUTES,
+        Mount("/app/static", PackagedFiles(static_files.FOLDER)),
+        *ranking.ROUTES,
+        *ranking_export.ROUTES,
+        *comparison.ROUTES,
+        *datasets.ROUTES,
+        *projects.ROUTES,
+        *job_start.ROUTES,
+        *jobs.ROUTES,
+        *sign_in.ROUTES,
+        *preferences.ROUTES,
+        *account.ROUTES,
+    ]
 
 
 async def redirect_to_home(_: Request) -> Response:

@@ -21,25 +21,34 @@ _ENTRY_POINT: Final = "window.vegaEmbed = vegaEmbed;"
 
 
 def load_bundle(folder: Path) -> bytes:
-    """Return the script (about 0.9 MB), with the same library versions that draw charts on the server.
+    """Return the script that draws charts in browsers, about 0.9 MB of JavaScript.
 
-    Building it takes seconds, so it is cached in `folder`.
+    It contains the same library versions that draw charts on the server. Building it takes seconds, so it is built only
+    once and kept as a file in `folder`.
     """
-    cached = folder / f"vega-{_VERSION}.js"
-    if not cached.exists():
-        script = str(vl_convert.javascript_bundle(_ENTRY_POINT)).encode()
-        # The file is renamed when it is complete, because another process may be reading it.
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=cached.name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(script)
-        Path(temporary).replace(cached)
-    return cached.read_bytes()
+    bundle_path = folder / f"vega-{_VERSION}.js"
+    if not bundle_path.exists():
+        script = str(vl_convert.javascript_bundle(_ENTRY_POINT))
+        _write_atomically(bundle_path, script.encode())
+    return bundle_path.read_bytes()
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it when it is complete.
+
+    Another process that reads the file at the same time sees either no file or the whole file.
+    """
+    file_descriptor, temporary_name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    with os.fdopen(file_descriptor, "wb") as file:
+        file.write(content)
+    Path(temporary_name).replace(path)
 
 
 async def chart_script(request: Request) -> Response:
-    """Return the script."""
+    """Return the script that draws charts in browsers."""
     folder = request.app.state.pages.settings.data_dir
-    return Response(await anyio.to_thread.run_sync(load_bundle, folder), media_type="text/javascript")
+    script = await anyio.to_thread.run_sync(load_bundle, folder)
+    return Response(script, media_type="text/javascript")
 
 
 ROUTES: Final = (Route(PATH, chart_script),)

@@ -61,10 +61,16 @@ def delete_session(response: Response) -> None:
 
 
 def authorization_headers(scope: Scope) -> Headers:
-    """Return the header that authorizes a page's calls of the API; nothing if the browser sent no access token."""
+    """Return the headers that authorize a page's calls of the API, from the access token in the browser's cookies.
+
+    The list is empty if the browser sent no access token.
+    """
     for name, value in scope["headers"]:
-        if name == b"cookie" and (match := _ACCESS_PATTERN.search(value)):
-            return [(b"authorization", b"Bearer " + match[1])]
+        if name != b"cookie":
+            continue
+        token_match = _ACCESS_PATTERN.search(value)
+        if token_match:
+            return [(b"authorization", b"Bearer " + token_match[1])]
     return []
 
 
@@ -86,7 +92,10 @@ def write_preference(response: Response, request: Request, name: str, value: str
 
 
 def write_last_ranking(response: Response, request: Request, query: str) -> None:
-    """Store the query of the ranking until the browser is closed; too long a query is not stored."""
+    """Store the query of the ranking until the browser is closed.
+
+    If the query is too long for a cookie, the one that was stored before is deleted.
+    """
     if len(query) > _MAX_RANKING_LENGTH:
         delete_last_ranking(response)
     elif query != request.cookies.get(LAST_RANKING, ""):

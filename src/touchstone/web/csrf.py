@@ -8,9 +8,10 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def is_forged(request: Request) -> bool:
-    """Return whether a request that may change something was sent by another site's page.
+    """Return whether a request that may change something was not sent by one of our own pages.
 
-    Browsers state the origin in Sec-Fetch-Site or Origin, and no script can set either header.
+    Browsers state where a request comes from in the header Sec-Fetch-Site, and older ones in Origin. Scripts of other
+    sites cannot set either header. A request without both of them counts as forged.
     """
     if request.method in _SAFE_METHODS:
         return False
@@ -19,5 +20,6 @@ def is_forged(request: Request) -> bool:
     if fetch_site is not None:
         return fetch_site != "same-origin"
 
-    own_origin = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    host = request.headers.get("host", "")
+    own_origin = f"{request.url.scheme}://{host}"
     return request.headers.get("origin") != own_origin

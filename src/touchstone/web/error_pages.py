@@ -1,6 +1,6 @@
 """The HTML pages that report an error in place of the page that was asked for.
 
-An error that a page shows beside its form has its wording in `error_texts.py` instead.
+An error that a page shows beside its form has its wording in `readable_errors.py` instead.
 """
 
 from starlette.exceptions import HTTPException
@@ -15,7 +15,11 @@ from touchstone.web.session_expiry import require_sign_in
 
 
 async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) -> Response:
-    """Return the page about an error; after the end of the session, the way to sign in again."""
+    """Return the page about an error that a page handler has raised.
+
+    An error that says that the session has ended leads to the sign-in page instead. If the signed-in user cannot be
+    loaded either, for example because the API is unavailable, the page is shown as if nobody were signed in.
+    """
     if isinstance(error, ServiceError):
         error = _as_client_error(error, ctx.locale)
 
@@ -25,27 +29,27 @@ async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) 
 
     status = error.status or BackendUnavailable.status
     try:
-        return await ctx.render("error.html", problem=error, status=status)
+        return await ctx.render("error.html", error=error, status=status)
     except TouchstoneError:
-        # Not even the user could be loaded.
         ctx.sign_out()
-        return ctx.render_template("error.html", problem=error, status=status, user=None)
+        return ctx.render_template("error.html", error=error, status=status, user=None)
 
 
 def render_early_error(error: ServiceError, request: Request) -> Response:
-    """Return the page about a request that was refused before any handler was called."""
+    """Return the page about a request that was refused before any handler was called, such as too large a form."""
     path = request.url.path
     # The forms of the account page have addresses without a page of their own.
     page_address = "/app/account" if path.startswith("/app/account/") else path
     ctx = PageContext(request, page_address=page_address)
-    return ctx.render_template("error.html", problem=_as_client_error(error, ctx.locale), user=None)
+    return ctx.render_template("error.html", error=_as_client_error(error, ctx.locale), user=None)
 
 
 async def handle_http_exception(request: Request, exception: Exception) -> Response:
-    """Return the page about an address or a method that does not exist."""
+    """Return the page about an address that does not exist, or that does not accept the request's method."""
     assert isinstance(exception, HTTPException)
     ctx = PageContext(request)
-    code = "not_found" if exception.status_code == NotFound.status else "method_not_allowed"
+    is_unknown_address = exception.status_code == NotFound.status
+    code = "not_found" if is_unknown_address else "method_not_allowed"
     error = TouchstoneError(exception.status_code, code, ctx.text(code))
     return ctx.write_cookies(await render_error(ctx, error))
 
@@ -58,11 +62,12 @@ async def handle_service_error(request: Request, exception: Exception) -> Respon
 
 
 async def handle_unexpected_error(request: Request, _: Exception) -> Response:
-    """Return the page about a bug; the server logs the exception."""
+    """Return the page about an exception that no handler expected; the server logs it."""
     ctx = PageContext(request)
     error = _as_client_error(InternalError(), ctx.locale)
-    return ctx.write_cookies(ctx.render_template("error.html", problem=error, user=None))
+    return ctx.write_cookies(ctx.render_template("error.html", error=error, user=None))
 
 
 def _as_client_error(error: ServiceError, locale: str) -> TouchstoneError:
+    """Return an error of our own as if the API had reported it, with its message in a language."""
     return TouchstoneError(error.status, error.code, render_detail(error, locale))

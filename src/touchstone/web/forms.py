@@ -33,14 +33,18 @@ def list_field(form: FormData, name: str) -> list[str]:
 
 
 def integer_field(form: FormData, name: str, message: str) -> int | None:
-    """Return the integer in a field, which may have blanks between its thousands; None if the field is empty.
+    """Return the integer in a field; None if the field is empty.
+
+    Readers may write blanks between thousands.
 
     Raises:
-        TouchstoneError: The field holds something else; `message` says so.
+        TouchstoneError: The field holds something else. The error shows `message` beside the field.
     """
-    digits = "".join(text_field(form, name).split())
+    text = text_field(form, name)
+    digits = "".join(text.split())
     if not digits:
         return None
+
     if not is_integer(digits, max_digits=_MAX_INTEGER_DIGITS):
         raise invalid_field(message, name)
     return int(digits)
@@ -49,7 +53,9 @@ def integer_field(form: FormData, name: str, message: str) -> int | None:
 def file_field(form: FormData, name: str) -> UploadFile | None:
     """Return the uploaded file of a field; None if no file was chosen."""
     value = form.get(name)
-    return value if isinstance(value, UploadFile) and value.filename else None
+    if isinstance(value, UploadFile) and value.filename:
+        return value
+    return None
 
 
 def split_at_commas(text: str) -> list[str]:
@@ -63,30 +69,43 @@ def is_integer(text: str, *, max_digits: int = _MAX_ID_DIGITS) -> bool:
 
 
 def parse_integers(texts: Iterable[str], message: str, field: str | None = None) -> list[int]:
-    """Return the texts as integers.
+    """Return the texts as integers of at most nine digits.
 
     Raises:
-        TouchstoneError: One of them is not an integer; `message` says so.
+        TouchstoneError: One of them is not such an integer. The error shows `message` beside the field.
     """
-    digits = list(texts)
-    if not all(is_integer(text) for text in digits):
-        raise invalid_field(message, field)
-    return [int(text) for text in digits]
+    integers = []
+    for text in texts:
+        if not is_integer(text):
+            raise invalid_field(message, field)
+        integers.append(int(text))
+    return integers
 
 
 def parse_number(text: str) -> int | float:
-    """Return a number as people write it, with blanks between thousands and, in French, a decimal comma.
+    """Return a number that a reader has entered.
+
+    It may have blanks between thousands, a decimal comma as in French, and a typographic minus sign.
 
     Raises:
         ValueError: The text is not a finite number.
     """
-    value = float("".join(text.split()).replace(",", ".").replace("\N{MINUS SIGN}", "-"))
-    if not math.isfinite(value):
+    without_blanks = "".join(text.split())
+    number = float(without_blanks.replace(",", ".").replace("\N{MINUS SIGN}", "-"))
+    if not math.isfinite(number):
         raise ValueError(text)
-    return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT_INTEGER else value
+
+    is_exact_integer = number.is_integer() and abs(number) < _LARGEST_EXACT_INTEGER
+    return int(number) if is_exact_integer else number
 
 
 def invalid_field(message: str, field: str | None = None) -> TouchstoneError:
-    """Return the error for a form that the page itself refuses, about one of its fields if `field` names it."""
-    errors = [{"loc": [field], "msg": message, "type": PAGE_ERROR}] if field else []
+    """Return the error for a form that the page itself refuses, before it asks the API.
+
+    It has the format of the API's own errors, so that every form shows both in the same way. With `field`, the message
+    is shown beside that field.
+    """
+    errors = []
+    if field:
+        errors.append({"loc": [field], "msg": message, "type": PAGE_ERROR})
     return TouchstoneError(Invalid.status, Invalid.code, message, errors)

@@ -13,32 +13,34 @@ from touchstone.core.errors import Invalid
 from touchstone.core.settings import Settings
 from touchstone.web import cookies
 from touchstone.web.addresses import build_address
-from touchstone.web.error_texts import field_messages, localize_error
 from touchstone.web.flash_messages import flash_message
 from touchstone.web.forms import text_field
 from touchstone.web.invalid_fields import FORM_NAME, mark_invalid_fields
-from touchstone.web.language_negotiation import negotiate_language, selected_language
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 from touchstone.web.rank_state import WeightProfiles
+from touchstone.web.readable_errors import field_messages, localize_error
+from touchstone.web.request_language import response_language, selected_language
 from touchstone.web.template_renderer import TemplateRenderer
 from touchstone.web.unsent_forms import RETURNED
 
 _OK: Final = 200
 _SEE_OTHER: Final = 303
-_RETURNED_FORM: Final = "returned_form"  # the code of the "error" that shows a returned form again
+# The code of the error that makes a page show a form again that has returned after signing in. Nothing has gone wrong,
+# so the page has the status 200.
+_RETURNED_FORM: Final = "returned_form"
 _MAX_USER_AGENT_LENGTH: Final = 500
 
 
 @dataclass(slots=True)
 class PagesState:
-    """What all requests to the pages share.
+    """The objects that all requests to the pages share.
 
     Attributes:
         settings: The settings of the service.
         templates: The templates in all languages.
         client: The client of the API; each request uses a copy with its own tokens.
-        criteria: The criteria and profiles as the API describes them, once they have been requested.
-        weight_profiles: The same as weights, once they have been requested.
+        criteria: The criteria and profiles as the API describes them; None until a page has requested them.
+        weight_profiles: The profiles of weights in that description; None until a page has requested them.
     """
 
     settings: Settings
@@ -49,11 +51,11 @@ class PagesState:
 
 
 class PageContext:
-    """One request to a page, and the ways to respond to it.
+    """One request to a page: the submitted form, the API on behalf of the reader, and the ways to respond.
 
     Attributes:
         request: The request.
-        state: What all requests share.
+        state: The objects that all requests share.
         session: The tokens that the browser sent; None if nobody is signed in.
         api: The client of the API, with the reader's tokens and language.
         locale: The language of the response.
@@ -64,23 +66,30 @@ class PageContext:
         self.request = request
         self.state: PagesState = request.app.state.pages
         self.session = cookies.read_session(request)
-        self.locale = negotiate_language(request)
+        self.locale = response_language(request)
         self.page_address = page_address or _address_of(request)
+        self.api = self._create_client()
 
+        # These change while the request is handled, and decide which cookies the response sets.
         self._user: User | None = None
         self._is_signed_out = False
         self._renewed_session: cookies.SessionTokens | None = None
         self._account_language: str | None = None
-        self.api = self._create_client()
 
     def _create_client(self) -> AsyncTouchstone:
-        request, session = self.request, self.session
+        """Return a client that calls the API as this reader, from the reader's network address and browser."""
+        request = self.request
+        address = (request.client.host, request.client.port) if request.client else None
+        user_agent = request.headers.get("user-agent", "")[:_MAX_USER_AGENT_LENGTH]
+        access_token = self.session.access if self.session else ""
+        refresh_token = self.session.refresh if self.session else None
+
         identity = Identity(
-            token=(session.access or None) if session else None,
-            refresh_token=session.refresh if session else None,
+            token=access_token or None,
+            refresh_token=refresh_token,
             locale=self.locale,
-            address=(request.client.host, request.client.port) if request.client else None,
-            user_agent=request.headers.get("user-agent", "")[:_MAX_USER_AGENT_LENGTH] or None,
+            address=address,
+            user_agent=user_agent or None,
             device=cookies.read_device(request),
             on_tokens=self._keep_tokens,
         )
@@ -119,16 +128,22 @@ class PageContext:
         return await self.request.form()
 
     async def require_new_form(self) -> None:
-        """Check that the reader has submitted the form, and that it has not only returned after signing in.
+        """Check that the reader has just submitted the form.
+
+        A form that was interrupted by the end of the session returns to its page after signing in. It must not be
+        executed then, because the reader has not confirmed it.
 
         Raises:
-            TouchstoneError: The form has returned. Its page shows it again together with this error.
+            TouchstoneError: The form has returned. Its page shows it again, with this error as an explanation.
         """
         if text_field(await self.form(), RETURNED):
             raise TouchstoneError(Invalid.status, _RETURNED_FORM, self.text("form_returned"))
 
     async def criteria(self) -> Mapping[str, Any]:
-        """Return the criteria and profiles as the API describes them; they never change while the service runs."""
+        """Return the criteria and profiles as the API describes them.
+
+        They are requested only once, because they never change while the service runs.
+        """
         if self.state.criteria is None:
             self.state.criteria = await self.api.get_criteria()
         return self.state.criteria
@@ -140,8 +155,13 @@ class PageContext:
         return self.state.weight_profiles
 
     async def load_user(self) -> User | None:
-        """Return the signed-in user and adopt the language of the account; None if nobody is signed in."""
-        if self.session is not None and self._user is None and not self._is_signed_out:
+        """Return the signed-in user and adopt the language of the account; None if nobody is signed in.
+
+        The user is requested at most once for each request to a page.
+        """
+        if self.session is None or self._is_signed_out:
+            return self._user
+        if self._user is None:
             self._user = await self.api.get_me()
             self.adopt_language(self._user)
         return self._user
@@ -152,10 +172,11 @@ class PageContext:
         An account without a selected language reports the one in which it was requested, which is `locale` already.
         """
         if selected_language(self.request) is None and user.locale != self.locale:
-            self.locale = self._account_language = user.locale
+            self.locale = user.locale
+            self._account_language = user.locale
 
     async def render(self, template: str, /, **context: Any) -> Response:
-        """Return a whole page for the signed-in user; `render_template` describes the arguments."""
+        """Return a page for the signed-in user; `render_template` describes the arguments."""
         user = await self.load_user()
         return self.render_template(template, user=user, **context)
 
@@ -164,28 +185,26 @@ class PageContext:
         template: str,
         /,
         *,
-        problem: TouchstoneError | None = None,
+        error: TouchstoneError | None = None,
         status: int | None = None,
         field_problems: Mapping[str, str] | None = None,
         **context: Any,
     ) -> Response:
-        """Return a template as a response.
+        """Return a page from a template, without loading the user.
 
         Args:
             template: The name of the template.
-            problem: An error to show; its fields are marked in the form.
-            status: The HTTP status, by default that of `problem`, or 200.
-            field_problems: Messages about fields, if there is no `problem`.
+            error: An error to show, as the template's variable `problem`; its fields are marked in the form.
+            status: The HTTP status, by default that of the error, or 200.
+            field_problems: What is wrong with each field of the form, if there is no error.
             context: The variables of the template. The form that was sent is called `form`.
         """
-        headers = {}
         messages = field_problems or {}
-        if problem is not None:
-            status = _OK if problem.code == _RETURNED_FORM else status or problem.status
-            messages = field_messages(problem, self.localizer)
-            problem = localize_error(problem, self.localizer)
-            if problem.retry_after is not None:
-                headers["Retry-After"] = str(round(problem.retry_after))
+        problem: TouchstoneError | None = None
+        if error is not None:
+            messages = field_messages(error, self.localizer)
+            problem = localize_error(error, self.localizer)
+            status = _error_page_status(error, status)
 
         variables = {
             "here": self.page_address,
@@ -200,14 +219,18 @@ class PageContext:
         if messages:
             form: FormData = context.get("form") or FormData()
             html = mark_invalid_fields(html, self.request.url.path, messages, text_field(form, FORM_NAME))
-        return HTMLResponse(html, status_code=status or _OK, headers=headers)
+
+        response = HTMLResponse(html, status_code=status or _OK)
+        if problem is not None and problem.retry_after is not None:
+            response.headers["Retry-After"] = str(round(problem.retry_after))
+        return response
 
     def redirect(self, path: str, **query: Any) -> Response:
         """Send the browser to another page; with `done`, that page shows a flash message."""
         return RedirectResponse(build_address(path, **query), status_code=_SEE_OTHER)
 
     def sign_out(self) -> None:
-        """Forget who is signed in, and delete the tokens from the browser with the response."""
+        """Forget who is signed in; `write_cookies` then deletes the tokens from the browser."""
         self._is_signed_out = True
         self._user = None
         self._renewed_session = None
@@ -218,24 +241,37 @@ class PageContext:
         return self._is_signed_out
 
     def write_cookies(self, response: Response) -> Response:
-        """Add the cookies that have changed during the request to the response, and return it."""
+        """Add what has changed during the request to the response, and return the response.
+
+        These are renewed or deleted tokens, the token that marks this browser as known, and the language of the
+        account. The response is also excluded from the browser's cache.
+        """
         if self._renewed_session is not None:
-            days = self.state.settings.refresh_token_days
-            cookies.write_session(response, self.request, self._renewed_session, days=days)
+            lifetime_days = self.state.settings.refresh_token_days
+            cookies.write_session(response, self.request, self._renewed_session, days=lifetime_days)
         elif self._is_signed_out:
             cookies.delete_session(response)
 
         device = self.api.identity.device
         if device is not None and device != cookies.read_device(self.request):
             cookies.write_preference(response, self.request, cookies.DEVICE, device)
+
         if self._account_language is not None:
             cookies.write_preference(response, self.request, cookies.LANGUAGE, self._account_language)
 
-        # On a shared computer, pages must not be taken from the cache after signing out.
+        # On a shared computer, nobody may read the pages in the cache after the reader has signed out.
         response.headers.setdefault("cache-control", "no-store")
         return response
 
 
+def _error_page_status(error: TouchstoneError, status: int | None) -> int:
+    """Return the HTTP status of a page that shows an error: the one that the handler wants, else that of the error."""
+    if error.code == _RETURNED_FORM:
+        return _OK
+    return status or error.status
+
+
 def _address_of(request: Request) -> str:
+    """Return the path and the query of a request."""
     url = request.url
     return f"{url.path}?{url.query}" if url.query else url.path

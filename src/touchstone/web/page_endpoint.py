@@ -16,21 +16,24 @@ PageHandler = Callable[[PageContext], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def page(handler: PageHandler, *, public: bool = False, shown_on: str | None = None) -> Endpoint:
-    """Return the Starlette endpoint of a page handler.
+def page_endpoint(handler: PageHandler, *, is_public: bool = False, form_page: str | None = None) -> Endpoint:
+    """Wrap a page handler into the endpoint that Starlette routes call.
+
+    The endpoint does what all pages have in common: it refuses forged requests, asks readers to sign in, shows errors
+    as pages, and writes the cookies that have changed. A handler only responds to a valid request.
 
     Args:
         handler: The function that responds to the request.
-        public: Whether the page may be requested without signing in.
-        shown_on: The address of the page with the form, for handlers that only accept a form. It may contain the
-            path parameters of the handler.
+        is_public: Whether the page may be requested without signing in.
+        form_page: The address of the page that shows the form, for handlers that only receive a submitted form. It may
+            contain the path parameters of the handler. Switching the language leads back to it.
     """
 
     async def endpoint(request: Request) -> Response:
-        page_address = shown_on.format(**request.path_params) if shown_on else None
+        page_address = form_page.format(**request.path_params) if form_page else None
         ctx = PageContext(request, page_address=page_address)
         try:
-            response = await _respond(ctx, handler, public=public)
+            response = await _respond(ctx, handler, is_public=is_public)
         except (TouchstoneError, ServiceError) as error:
             response = await render_error(ctx, error)
         return ctx.write_cookies(response)
@@ -38,9 +41,11 @@ def page(handler: PageHandler, *, public: bool = False, shown_on: str | None = N
     return endpoint
 
 
-async def _respond(ctx: PageContext, handler: PageHandler, *, public: bool) -> Response:
+async def _respond(ctx: PageContext, handler: PageHandler, *, is_public: bool) -> Response:
+    """Call the handler, unless the request is forged or the reader must sign in first."""
     if is_forged(ctx.request):
         raise TouchstoneError(Forbidden.status, Forbidden.code, ctx.text("page_other_site"))
-    if ctx.session is None and not public:
+
+    if ctx.session is None and not is_public:
         return await require_sign_in(ctx)
     return await handler(ctx)

@@ -23,8 +23,13 @@ class FilterInput(StrEnum):
 
 
 def _list_filters() -> dict[str, FilterInput]:
-    """Return all filters of the page by the API's names, derived from the table of attributes."""
+    """Return how each filter of the API is entered on the page, in the order of the form.
+
+    Most filters follow from the table of attributes: an attribute with numbers has a lower and an upper bound, every
+    other one has a filter of its own name. Composite scores have a lower bound only.
+    """
     filters: dict[str, FilterInput] = {}
+
     for attribute in ATTRIBUTES:
         if attribute.kind in (Kind.INTEGER, Kind.PERCENTAGE):
             filters[f"{attribute.name}_min"] = FilterInput.NUMBER
@@ -42,7 +47,7 @@ def _list_filters() -> dict[str, FilterInput]:
 FILTERS: Final[Mapping[str, FilterInput]] = _list_filters()
 # Filters that accept only a few values.
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    **{name: ("true", "false") for name, kind in FILTERS.items() if kind is FilterInput.FLAG},
+    **{name: ("true", "false") for name, filter_input in FILTERS.items() if filter_input is FilterInput.FLAG},
     "visibility": ("public", "private"),
 }
 # Other names under which a project may have stored a filter (interface, section 4.2).
@@ -63,19 +68,25 @@ class InvalidFilterValue(Exception):
 def parse_filter(name: str, texts: Sequence[str]) -> FilterValue:
     """Return the value of a filter as the API expects it.
 
+    Args:
+        name: The name of the filter.
+        texts: What the reader has entered; only a list of words may have more than one text.
+
     Raises:
         InvalidFilterValue: The filter does not accept the texts.
     """
-    kind = FILTERS[name]
-    if kind is FilterInput.WORDS:
+    filter_input = FILTERS[name]
+    if filter_input is FilterInput.WORDS:
         return list(texts)
 
     text = texts[0]
-    if name in CHOICES and text not in CHOICES[name]:
+    choices = CHOICES.get(name)
+    if choices is not None and text not in choices:
         raise InvalidFilterValue(name)
-    if kind is FilterInput.FLAG:
+
+    if filter_input is FilterInput.FLAG:
         return text == "true"
-    if kind is FilterInput.NUMBER:
+    if filter_input is FilterInput.NUMBER:
         return _parse_bound(name, text)
     return text
 
@@ -90,35 +101,47 @@ def is_valid_filter(name: str, texts: Sequence[str]) -> bool:
 
 
 def _parse_bound(name: str, text: str) -> int | float:
-    """Return a bound as a number, written with blanks between thousands or, in French, a decimal comma."""
+    """Return a lower or upper bound as a number.
+
+    Readers may write blanks between thousands and, as in French, a decimal comma.
+
+    Raises:
+        InvalidFilterValue: The text is not a number, or is too large.
+    """
+    without_blanks = "".join(text.split())
     try:
-        number = Decimal("".join(text.split()).replace(",", "."))
+        number = Decimal(without_blanks.replace(",", "."))
     except InvalidOperation:
         raise InvalidFilterValue(name) from None
 
     if not number.is_finite() or abs(number) > _LARGEST_NUMBER:
         raise InvalidFilterValue(name)
-    return int(number) if number == number.to_integral_value() else float(number)
+
+    is_whole = number == number.to_integral_value()
+    return int(number) if is_whole else float(number)
 
 
 def filters_of_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the stored filters of a project as texts, in the order of the form."""
-    texts: dict[str, tuple[str, ...]] = {}
+    """Return the stored filters of a project as texts, in the order of the form; unknown ones are left out."""
+    texts_by_name: dict[str, tuple[str, ...]] = {}
     for stored_name, value in criteria.items():
         name = _ALIASES.get(stored_name, stored_name)
         if name in FILTERS:
-            texts[name] = _filter_texts(name, value)
-    return {name: texts[name] for name in FILTERS if texts.get(name)}
+            texts_by_name[name] = _filter_texts(name, value)
+
+    return {name: texts_by_name[name] for name in FILTERS if texts_by_name.get(name)}
 
 
 def _filter_texts(name: str, value: Any) -> tuple[str, ...]:
+    """Return the stored value of a filter as a reader would have entered it; an empty tuple if nothing is stored."""
     if value is None or value == "":
         return ()
     if isinstance(value, bool):
         return ("true" if value else "false",)
     if isinstance(value, str):
-        # Only a list is split at its commas; a name or an objective may contain some.
-        return tuple(value.split(",")) if FILTERS[name] is FilterInput.WORDS else (value,)
+        # Only a list of words is split at its commas; a name or an objective may contain some.
+        is_list = FILTERS[name] is FilterInput.WORDS
+        return tuple(value.split(",")) if is_list else (value,)
     if isinstance(value, list):
         return tuple(str(entry) for entry in value)
     return (f"{value:.15g}",)

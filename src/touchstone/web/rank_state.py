@@ -16,6 +16,7 @@ MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
 _MAX_VALUE_LENGTH: Final = 200
 _SLIDER_MAX: Final = 100
+_POSITION_DECIMALS: Final = 4
 _WEIGHT_PREFIX: Final = "w."
 _NO_PROFILE: Final = "none"
 
@@ -39,27 +40,38 @@ class WeightProfiles:
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> "WeightProfiles":
-        """Return the criteria and profiles that the API describes."""
+        """Return the criteria and profiles in the API's description of its criteria.
+
+        The API's weights are in 0-1; the profiles hold them as positions of the sliders, in 0-100.
+        """
         criteria = tuple(criterion["name"] for criterion in description["criteria"])
-        profiles = {}
+        profiles: dict[str, dict[str, float]] = {}
         default = ""
+
         for profile in description["profiles"]:
             weights = {weight["criterion_name"]: weight["weight"] for weight in profile["weights"]}
-            profiles[profile["name"]] = {
-                name: _round_position(weights[name] * _SLIDER_MAX) for name in criteria if weights.get(name)
-            }
+            positions = {}
+            for name in criteria:
+                if weights.get(name):
+                    positions[name] = _round_position(weights[name] * _SLIDER_MAX)
+
+            profiles[profile["name"]] = positions
             if profile["default"]:
                 default = profile["name"]
+
         return cls(criteria, profiles, default)
 
-    def positions(self, profile: str) -> dict[str, float]:
+    def slider_positions(self, profile: str) -> dict[str, float]:
         """Return the slider positions of a profile; those of the default profile if there is none of that name."""
-        return dict(self.profiles.get(profile) or self.profiles[self.default])
+        positions = self.profiles.get(profile) or self.profiles[self.default]
+        return dict(positions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankState:
-    """What the rank page shows.
+    """The complete state of the rank page.
+
+    It is immutable, and has exactly one canonical query, so that equal states have equal addresses.
 
     Attributes:
         weight_profiles: The criteria and profiles to choose from.
@@ -81,34 +93,40 @@ class RankState:
 
     @classmethod
     def from_pairs(cls, pairs: Pairs, weight_profiles: WeightProfiles) -> "RankState":
-        """Return the state that the parameters of an address or a form describe; unknown ones are ignored."""
-        parameters: dict[str, list[str]] = {}
-        for name, value in pairs:
-            trimmed = value.strip()[:_MAX_VALUE_LENGTH]
-            if trimmed:
-                parameters.setdefault(name, []).append(trimmed)
+        """Return the state that the parameters of an address or a form describe.
 
+        Readers edit addresses by hand, so this never fails: unknown parameters are ignored, and a value that cannot be
+        used is replaced by the default. Only filters keep an invalid value, because the page shows what is wrong with
+        it.
+        """
+        parameters = _group_parameters(pairs)
         view = _first_value(parameters, "view")
         page = parse_small_integer(_first_value(parameters, "page")) or 1
+        previous_ids = _first_value(parameters, "was").split(".")
+
         return cls(
             weight_profiles=weight_profiles,
-            filters={name: tuple(dict.fromkeys(parameters[name])) for name in FILTERS if name in parameters},
+            filters=_read_filters(parameters),
             weights=_read_weights(parameters, weight_profiles),
             view=view if view in VIEWS else VIEWS[0],
             page=min(page, _MAX_PAGE),
-            pins=_read_ids(parameters.get("pin", []), MAX_PINS),
-            previous_ids=_read_ids(_first_value(parameters, "was").split("."), PAGE_SIZE),
+            pins=_read_ids(parameters.get("pin", []), limit=MAX_PINS),
+            previous_ids=_read_ids(previous_ids, limit=PAGE_SIZE),
         )
 
     @classmethod
     def of_project(
         cls, criteria: Mapping[str, Any], weights: Mapping[str, float], weight_profiles: WeightProfiles
     ) -> "RankState":
-        """Return the state that shows a project's filters and weights; without weights, the default profile's."""
+        """Return the state that shows a project's filters and weights.
+
+        A project without weights is shown with those of the default profile.
+        """
+        default_positions = weight_profiles.slider_positions(weight_profiles.default)
         return cls(
             weight_profiles=weight_profiles,
             filters=filters_of_criteria(criteria),
-            weights=slider_positions(weights) or weight_profiles.positions(weight_profiles.default),
+            weights=slider_positions(weights) or default_positions,
         )
 
     @property
@@ -122,52 +140,67 @@ class RankState:
     @property
     def shares(self) -> dict[str, float]:
         """Return each criterion's share of the score; the shares add up to 1. Empty if all weights are zero."""
-        total = sum(self.weights.values())
-        return {name: weight / total for name, weight in self.weights.items()} if total else {}
+        total_weight = sum(self.weights.values())
+        if not total_weight:
+            return {}
+        return {name: weight / total_weight for name, weight in self.weights.items()}
 
     def change(self, **changes: Any) -> "RankState":
-        """Return the state with other values."""
+        """Return a copy of the state in which the named attributes have other values."""
         return replace(self, **changes)
 
     def without_filter_value(self, name: str, value: str) -> "RankState":
         """Return the state without one value of a filter, on the first page."""
-        filters = {}
-        for filter_name, texts in self.filters.items():
-            remaining = tuple(text for text in texts if (filter_name, text) != (name, value))
-            if remaining:
-                filters[filter_name] = remaining
+        remaining_texts = tuple(text for text in self.filters[name] if text != value)
+        filters = {**self.filters, name: remaining_texts}
+        if not remaining_texts:
+            del filters[name]
         return replace(self, filters=filters, page=1, previous_ids=())
 
     def with_filters_only(self, names: Iterable[str]) -> "RankState":
-        """Return the state without any other filters than the named ones."""
-        selected = frozenset(names)
-        return replace(self, filters={name: texts for name, texts in self.filters.items() if name in selected})
+        """Return the state with no other filters than the named ones."""
+        kept_names = frozenset(names)
+        filters = {name: texts for name, texts in self.filters.items() if name in kept_names}
+        return replace(self, filters=filters)
 
     def query(self, **changes: Any) -> str:
-        """Return the query of the state (`?...` or empty), after changes; equal states have equal queries."""
-        pairs = (replace(self, **changes) if changes else self).pairs
+        """Return the canonical query of the state (`?...` or empty).
+
+        With keyword arguments, it is the query of the state in which the named attributes have other values.
+        """
+        state = replace(self, **changes) if changes else self
+        pairs = state.pairs
         return f"?{urlencode(pairs)}" if pairs else ""
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the state as parameters in a fixed order, without those that have their default value."""
+        """Return the state as the parameters of a query.
+
+        Their order is fixed and defaults are left out, so that equal states have equal addresses.
+        """
         pairs = [(name, text) for name in FILTERS for text in self.filters.get(name, ())]
         pairs += self._weight_pairs()
+
         if self.view != VIEWS[0]:
             pairs.append(("view", self.view))
         if self.page > 1:
             pairs.append(("page", str(self.page)))
-        pairs += [("pin", str(pin)) for pin in self.pins]
+
+        pairs += [("pin", str(dataset_id)) for dataset_id in self.pins]
         if self.previous_ids:
             pairs.append(("was", ".".join(map(str, self.previous_ids))))
         return pairs
 
     def _weight_pairs(self) -> list[tuple[str, str]]:
+        """Return the parameters of the weights: the name of a profile if one has these weights, else each weight."""
         profile = self.profile
         if profile is not None:
-            return [] if profile == self.weight_profiles.default else [("profile", profile)]
+            is_default = profile == self.weight_profiles.default
+            return [] if is_default else [("profile", profile)]
+
         if not self.weights:
             return [("profile", _NO_PROFILE)]
+
         return [
             (_WEIGHT_PREFIX + name, f"{self.weights[name]:g}")
             for name in self.weight_profiles.criteria
@@ -189,22 +222,31 @@ class RankState:
 
     def weight_body(self) -> dict[str, float]:
         """Return the weights as the API expects them: in 0-1, by criterion."""
-        # The division is decimal, so that 7 becomes 0.07 and not 0.07000000000000001.
-        return {name: float(Decimal(repr(weight)) / _SLIDER_MAX) for name, weight in self.weights.items()}
+        weights = {}
+        for name, position in self.weights.items():
+            # The division is decimal, so that 7 becomes 0.07 and not 0.07000000000000001.
+            decimal_position = Decimal(repr(position))
+            weights[name] = float(decimal_position / _SLIDER_MAX)
+        return weights
 
 
 def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return slider positions for positive weights: percentages if all are at most 1, else at most 100."""
-    positive = {name: weight for name, weight in weights.items() if weight > 0}
-    largest = max(positive.values(), default=0.0)
+    """Return the slider positions (0-100) that stand for the weights of a project.
 
-    if largest <= 1:
-        factor = float(_SLIDER_MAX)
-    elif largest <= _SLIDER_MAX:
-        factor = 1.0
+    A project may have any weights that are not negative. Weights up to 1 are taken for shares, weights up to 100 for
+    positions, and larger ones are scaled down so that the largest is 100. Weights of zero are left out.
+    """
+    positive_weights = {name: weight for name, weight in weights.items() if weight > 0}
+    largest_weight = max(positive_weights.values(), default=0.0)
+
+    if largest_weight <= 1:
+        scale = float(_SLIDER_MAX)
+    elif largest_weight <= _SLIDER_MAX:
+        scale = 1.0
     else:
-        factor = _SLIDER_MAX / largest
-    return {name: _round_position(weight * factor) for name, weight in positive.items()}
+        scale = _SLIDER_MAX / largest_weight
+
+    return {name: _round_position(weight * scale) for name, weight in positive_weights.items()}
 
 
 def parse_small_integer(text: str) -> int | None:
@@ -212,41 +254,73 @@ def parse_small_integer(text: str) -> int | None:
     return int(text) if is_integer(text) else None
 
 
+def _group_parameters(pairs: Pairs) -> dict[str, list[str]]:
+    """Return the values of each parameter, shortened and without surrounding blanks; empty values are left out."""
+    parameters: dict[str, list[str]] = {}
+    for name, value in pairs:
+        text = value.strip()[:_MAX_VALUE_LENGTH]
+        if text:
+            parameters.setdefault(name, []).append(text)
+    return parameters
+
+
+def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
+    """Return the texts of the filters that are set, without repetitions, in the order of the form."""
+    filters = {}
+    for name in FILTERS:
+        if name in parameters:
+            filters[name] = tuple(dict.fromkeys(parameters[name]))
+    return filters
+
+
 def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
-    """Return the weights of the profile that the parameters name, else those of the sliders."""
+    """Return the slider positions that the parameters describe.
+
+    A profile that is named takes precedence over the sliders, because its button submits the sliders too. Without
+    either, the default profile applies.
+    """
     profile = _first_value(parameters, "profile")
     if profile == _NO_PROFILE:
         return {}
 
-    positions = {
-        name: _read_position(_first_value(parameters, _WEIGHT_PREFIX + name))
-        for name in weight_profiles.criteria
-        if _WEIGHT_PREFIX + name in parameters
-    }
+    positions = {}
+    for name in weight_profiles.criteria:
+        parameter = _WEIGHT_PREFIX + name
+        if parameter in parameters:
+            positions[name] = _read_position(_first_value(parameters, parameter))
+
     if profile or not positions:
-        return weight_profiles.positions(profile)
+        return weight_profiles.slider_positions(profile)
     return {name: position for name, position in positions.items() if position > 0}
 
 
 def _read_position(text: str) -> float:
+    """Return a slider position, moved into 0-100; 0 for a text that is not a number."""
     try:
-        number = float(text)
+        position = float(text)
     except ValueError:
         return 0.0
-    if math.isnan(number):
+    if math.isnan(position):
         return 0.0
-    return _round_position(min(max(number, 0.0), float(_SLIDER_MAX)))
+
+    limited_position = min(max(position, 0.0), float(_SLIDER_MAX))
+    return _round_position(limited_position)
 
 
-def _round_position(number: float) -> float:
-    return float(round(number, 4))
+def _round_position(position: float) -> float:
+    return float(round(position, _POSITION_DECIMALS))
 
 
 def _first_value(parameters: Parameters, name: str) -> str:
+    """Return the first value of a parameter; an empty text if there is none."""
     return parameters.get(name, [""])[0]
 
 
-def _read_ids(texts: Iterable[str], limit: int) -> tuple[int, ...]:
-    """Return the first `limit` distinct positive ids among the texts."""
-    numbers = (parse_small_integer(text) for text in texts)
-    return tuple(dict.fromkeys(number for number in numbers if number))[:limit]
+def _read_ids(texts: Iterable[str], *, limit: int) -> tuple[int, ...]:
+    """Return the first `limit` distinct positive ids among the texts, in their order."""
+    ids = []
+    for text in texts:
+        dataset_id = parse_small_integer(text)
+        if dataset_id:
+            ids.append(dataset_id)
+    return tuple(dict.fromkeys(ids))[:limit]

@@ -33,13 +33,13 @@ _REVALIDATE: Final = "no-cache"
 
 
 class SecurityHeadersMiddleware:
-    """ASGI middleware that adds the security headers, and the cache headers of static files."""
+    """ASGI middleware that adds the security headers to every page, and cache headers to static files."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request with the additional headers."""
+        """Let the application respond, and add the headers to the start of its response."""
         is_static = scope["type"] == "http" and scope["path"].startswith(PREFIX)
 
         async def send_with_headers(message: Message) -> None:
@@ -48,9 +48,17 @@ class SecurityHeadersMiddleware:
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
                 if is_static:
-                    # Modules import one another without a digest; only an address with one always means the same bytes.
-                    has_digest = scope["query_string"].startswith(b"v=")
-                    headers["cache-control"] = _CACHE_FOR_EVER if has_digest else _REVALIDATE
+                    headers["cache-control"] = _static_cache_control(scope["query_string"])
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _static_cache_control(query: bytes) -> str:
+    """Return how long browsers may keep a static file.
+
+    An address with a digest of the content always means the same bytes. Scripts import one another without a digest, so
+    browsers must ask whether those files have changed.
+    """
+    has_digest = query.startswith(b"v=")
+    return _CACHE_FOR_EVER if has_digest else _REVALIDATE

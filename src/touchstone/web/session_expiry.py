@@ -14,9 +14,10 @@ SIGN_IN: Final = "/app/sign-in"
 
 
 async def require_sign_in(ctx: PageContext) -> Response:
-    """Send the reader to the sign-in page, and from there back to the page that was requested.
+    """Send a reader without a valid session to the sign-in page, and from there back to the page that was requested.
 
-    A form that was submitted after the session had ended is kept in the sign-in page, and returns after signing in.
+    If the request has submitted a form, the sign-in page is the response itself: it keeps the form in a hidden field,
+    and the form returns to its page after signing in. A redirect would lose it.
     """
     if ctx.is_post:
         return ctx.render_template(
@@ -31,4 +32,5 @@ async def require_sign_in(ctx: PageContext) -> Response:
         )
 
     next_page = None if ctx.page_address == HOME else ctx.page_address
-    return ctx.redirect(SIGN_IN, next=next_page, done=FlashMessage.EXPIRED if ctx.is_signed_out else None)
+    message = FlashMessage.EXPIRED if ctx.is_signed_out else None
+    return ctx.redirect(SIGN_IN, next=next_page, done=message)

@@ -10,16 +10,20 @@ from touchstone.core.text import replace_control_characters
 from touchstone.messages.locales import LOCALES
 from touchstone.web import chart_script
 from touchstone.web.addresses import build_address, extend_query
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 from touchstone.web.static_files import static_address
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-# Values that a form sends back stay as they are, so that saving a record never changes untouched fields.
+# Values that a form sends back are not changed, so that saving a record never alters untouched fields.
 _FORM_VALUE: Final = re.compile(r'(\svalue="[^"]*"|<textarea\b[^>]*>[^<]*</textarea>)')
 
 
 class TemplateRenderer:
-    """The templates of the pages, with the functions and filters of each language."""
+    """The templates of the pages, with the functions and filters of each language.
+
+    Templates are compiled on first use and kept for all requests. A template that uses an unknown variable fails
+    instead of showing nothing.
+    """
 
     def __init__(self) -> None:
         environment = Environment(
@@ -31,12 +35,18 @@ class TemplateRenderer:
             auto_reload=False,
         )
         environment.globals.update(
-            static=static_address, address=build_address, extended=extend_query, vega=chart_script.ADDRESS
+            static=static_address,
+            address=build_address,
+            extended=extend_query,
+            vega=chart_script.ADDRESS,
         )
-        self._localizers = {locale: Localizer(locale) for locale in LOCALES}
-        self._environments = {
-            locale: _localized(environment, localizer) for locale, localizer in self._localizers.items()
-        }
+
+        self._localizers: dict[str, Localizer] = {}
+        self._environments: dict[str, Environment] = {}
+        for locale in LOCALES:
+            localizer = Localizer(locale)
+            self._localizers[locale] = localizer
+            self._environments[locale] = _localized(environment, localizer)
 
     def localizer(self, locale: str) -> Localizer:
         """Return the localizer of a language."""
@@ -49,7 +59,11 @@ class TemplateRenderer:
 
 
 def _localized(environment: Environment, localizer: Localizer) -> Environment:
-    """Return a copy of the environment with the functions and filters of one language."""
+    """Return a copy of the environment whose templates write everything in one language.
+
+    Templates call `t` for sentences and `counted` for sentences about a count. The filters format values that the
+    language writes in its own way.
+    """
     localized = environment.overlay()
     localized.globals = {
         **environment.globals,
@@ -62,7 +76,7 @@ def _localized(environment: Environment, localizer: Localizer) -> Environment:
     localized.filters = {
         **environment.filters,
         "number": localizer.number,
-        "figure": localizer.figure,
+        "table_value": localizer.table_value,
         "percent": localizer.percent,
         "date": localizer.date,
         "bytes": localizer.bytes,
@@ -72,8 +86,16 @@ def _localized(environment: Environment, localizer: Localizer) -> Environment:
 
 
 def _show_direction_marks(html: str) -> str:
-    """Return a page on which invisible characters that reverse the text are visible, except in form values."""
+    """Return a page on which invisible characters that reverse the direction of text are visible.
+
+    A dataset's name with such a character could make a link look like another one. Values of form fields keep the
+    characters, because the reader has entered them and sends them back.
+    """
     if replace_control_characters(html) == html:
         return html
-    parts = _FORM_VALUE.split(html)  # form values are at the odd positions
-    return "".join(part if position % 2 else replace_control_characters(part) for position, part in enumerate(parts))
+
+    # Splitting at a pattern with a group puts the form values at the odd positions.
+    segments = _FORM_VALUE.split(html)
+    for position in range(0, len(segments), 2):
+        segments[position] = replace_control_characters(segments[position])
+    return "".join(segments)

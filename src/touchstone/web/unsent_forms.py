@@ -27,19 +27,27 @@ class UnsentForm(msgspec.Struct, frozen=True):
 
 
 def encode_unsent_form(request: Request, form: FormData) -> str:
-    """Return a submitted form as text for a hidden field, without passwords and files."""
-    fields = [
-        (name, value)
-        for name, value in form.multi_items()
-        if isinstance(value, str) and "password" not in name and name != RETURNED
-    ]
+    """Return a submitted form as text for a hidden field of the sign-in page.
+
+    Passwords are left out because no page may contain them, and files because no form can be filled with them.
+    """
+    fields = []
+    for name, value in form.multi_items():
+        if not isinstance(value, str):
+            continue
+        if "password" not in name and name != RETURNED:
+            fields.append((name, value))
+
     url = request.url
     action = f"{url.path}?{url.query}" if url.query else url.path
     return msgspec.json.encode(UnsentForm(action, fields)).decode()
 
 
 def decode_unsent_form(text: str) -> UnsentForm | None:
-    """Return the form in a hidden field; None if there is none that can be shown again."""
+    """Return the form that the hidden field of the sign-in page holds; None if it holds none that can be shown again.
+
+    The field comes from the browser, so its address is accepted only if it leads to one of our own forms.
+    """
     try:
         form = msgspec.json.decode(text, type=UnsentForm)
     except msgspec.DecodeError:
@@ -48,4 +56,6 @@ def decode_unsent_form(text: str) -> UnsentForm | None:
     path = form.action.partition("?")[0]
     is_restorable = path.startswith(_RESTORABLE) and not path.endswith(_WITHOUT_INPUT)
     is_local = form.action == local_address(form.action)
-    return form if is_restorable and is_local else None
+    if is_restorable and is_local:
+        return form
+    return None

@@ -1,7 +1,7 @@
 """The account page: profile, picture, password, sessions and uploaded files."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 from starlette.datastructures import FormData
 from starlette.responses import Response
@@ -13,7 +13,7 @@ from touchstone.web import cookies
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import file_field, invalid_field, password_field, text_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.session_expiry import SIGN_IN
 from touchstone.web.views.user_agent import describe_user_agent
 
@@ -29,12 +29,16 @@ async def account_page(ctx: PageContext) -> Response:
 
 
 async def _render_account(
-    ctx: PageContext, problem: TouchstoneError | None = None, section: str = "", form: FormData | None = None
+    ctx: PageContext, error: TouchstoneError | None = None, section: str = "", form: FormData | None = None
 ) -> Response:
-    """Return the account page; after an error, with the message and the form in the section that was submitted."""
+    """Return the account page.
+
+    After an error, `section` names the section whose form was submitted. The page shows the error there, and what was
+    entered into the form.
+    """
     return await ctx.render(
         "account.html",
-        problem=problem,
+        error=error,
         section=section,
         form=form if form is not None else FormData(),
         sessions=await ctx.api.list_sessions(),
@@ -44,7 +48,10 @@ async def _render_account(
 
 
 async def change_account(ctx: PageContext) -> Response:
-    """Execute the form of one section of the account page."""
+    """Execute the submitted form of one section of the account page, and show the page again.
+
+    A new password ends every session of the account, so it leads to the sign-in page instead.
+    """
     section = ctx.path_params["section"]
     if section not in _SECTIONS:
         raise NotFound
@@ -59,7 +66,6 @@ async def change_account(ctx: PageContext) -> Response:
         return await _render_account(ctx, error, section, form)
 
     if section == "password":
-        # Every session has ended, this one too.
         ctx.sign_out()
         return ctx.redirect(SIGN_IN, done=FlashMessage.PASSWORD_CHANGED)
 
@@ -70,20 +76,24 @@ async def change_account(ctx: PageContext) -> Response:
 
 
 async def _save_profile(ctx: PageContext, form: FormData) -> None:
-    changes = {name: text_field(form, name) or None for name in _PROFILE_FIELDS}
-    await ctx.api.update_me(**changes, locale=text_field(form, "locale"))  # type: ignore[arg-type]
+    changes: Any = {name: text_field(form, name) or None for name in _PROFILE_FIELDS}
+    await ctx.api.update_me(**changes, locale=text_field(form, "locale"))
 
 
 async def _change_password(ctx: PageContext, form: FormData) -> None:
-    await ctx.api.change_password(password_field(form, "current_password"), password_field(form, "new_password"))
+    current_password = password_field(form, "current_password")
+    new_password = password_field(form, "new_password")
+    await ctx.api.change_password(current_password, new_password)
 
 
 async def _save_picture(ctx: PageContext, form: FormData) -> None:
     picture = file_field(form, "picture")
     if picture is None:
         raise invalid_field(ctx.text("picture_missing"), "picture")
+
     # One byte more than allowed is enough for the API to refuse the picture as too large.
-    await ctx.api.set_picture(await picture.read(_MAX_PICTURE_BYTES + 1))
+    content = await picture.read(_MAX_PICTURE_BYTES + 1)
+    await ctx.api.set_picture(content)
 
 
 async def _delete_picture(ctx: PageContext, _: FormData) -> None:
@@ -98,7 +108,8 @@ async def _end_session(ctx: PageContext, form: FormData) -> None:
     await ctx.api.delete_session(text_field(form, "session"))
 
 
-# The sections' names in the address are also the keys of their flash messages.
+# The functions that execute the forms of the sections, by the section's name in the address, which is also the key of
+# its flash message.
 _SECTIONS: Final[dict[str, Callable[[PageContext, FormData], Awaitable[None]]]] = {
     "profile": _save_profile,
     "password": _change_password,
@@ -109,15 +120,15 @@ _SECTIONS: Final[dict[str, Callable[[PageContext, FormData], Awaitable[None]]]] 
 }
 
 
-async def picture(ctx: PageContext) -> Response:
-    """Return the user's picture."""
+async def profile_picture(ctx: PageContext) -> Response:
+    """Return the picture of the signed-in user."""
     content = await ctx.api.get_picture()
     media_type = "image/png" if content.startswith(_PNG_SIGNATURE) else "image/webp"
     return Response(content, media_type=media_type)
 
 
 ROUTES: Final = (
-    Route(_ACCOUNT, page(account_page)),
-    Route("/app/account/picture", page(picture)),
-    Route("/app/account/{section:str}", page(change_account, shown_on=_ACCOUNT), methods=["POST"]),
+    Route(_ACCOUNT, page_endpoint(account_page)),
+    Route("/app/account/picture", page_endpoint(profile_picture)),
+    Route("/app/account/{section:str}", page_endpoint(change_account, form_page=_ACCOUNT), methods=["POST"]),
 )

@@ -1,5 +1,6 @@
 """The page of a dataset, and the form that adds or changes a record."""
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from touchstone.web.api_queries import fetch_score, read_rank_state
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import file_field, integer_field, invalid_field, list_field, split_at_commas, text_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.views import dataset_view
 from touchstone.web.views.rank_table import criterion_cells, score_text, used_criteria, weighted_criteria
 
@@ -33,7 +34,8 @@ async def dataset_page(ctx: PageContext) -> Response:
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     state = await read_rank_state(ctx)
     score = await fetch_score(ctx, state, dataset)
-    used = used_criteria(weighted_criteria(await ctx.criteria(), state, ctx.localizer))
+    criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
+    used = used_criteria(criteria)
 
     return await ctx.render(
         "dataset.html",
@@ -42,7 +44,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         scored=score is not None,
         score=score_text(score, used, ctx.localizer),
         cells=criterion_cells(score, used, ctx.localizer) if score else (),
-        figures=dataset_view.measured_figures(dataset),
+        measured_attributes=dataset_view.measured_attributes(dataset),
         ethics=dataset_view.ethical_assessments(dataset),
         columns=dataset_view.column_summaries(dataset),
         measured=dataset_view.measurement(dataset),
@@ -53,9 +55,12 @@ async def dataset_page(ctx: PageContext) -> Response:
 
 
 async def new_dataset_page(ctx: PageContext) -> Response:
-    """Show the form for a new dataset; on POST, create the record and redirect to its page."""
+    """Show the form for a new dataset; on POST, create the record and redirect to its page.
+
+    If the form has an error, it is shown again with what was entered.
+    """
     form = FormData({"visibility": "private"})
-    problem: TouchstoneError | None = None
+    form_error: TouchstoneError | None = None
 
     if ctx.is_post:
         form = await ctx.form()
@@ -66,13 +71,17 @@ async def new_dataset_page(ctx: PageContext) -> Response:
         except TouchstoneError as error:
             if error.status not in _FORM_ERRORS:
                 raise
-            problem = error
+            form_error = error
 
-    return await _render_form(ctx, form, problem)
+    return await _render_form(ctx, form, form_error)
 
 
 async def edit_dataset_page(ctx: PageContext) -> Response:
-    """Show the form that changes a record; on POST, save the changes and redirect to the record's page."""
+    """Show the form that changes a record; on POST, save the changes and redirect to the record's page.
+
+    Only the author of a record sees the form. It holds the version of the record, so that saving fails if somebody else
+    has changed the record since then; the form is then shown again with what was entered.
+    """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     if not ctx.is_post:
         await _require_author(ctx, dataset)
@@ -82,11 +91,13 @@ async def edit_dataset_page(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         changes: Any = _changed_attributes(ctx, form, dataset)
-        await ctx.api.update_dataset(dataset.id, etag=text_field(form, "etag") or None, **changes)
+        version = text_field(form, "etag") or None
+        await ctx.api.update_dataset(dataset.id, etag=version, **changes)
     except TouchstoneError as error:
         if error.status not in _FORM_ERRORS:
             raise
         return await _render_form(ctx, form, error, dataset)
+
     return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CHANGED)
 
 
@@ -97,22 +108,25 @@ async def delete_dataset(ctx: PageContext) -> Response:
 
 
 async def _render_form(
-    ctx: PageContext, form: FormData, problem: TouchstoneError | None = None, dataset: Dataset | None = None
+    ctx: PageContext, form: FormData, error: TouchstoneError | None = None, dataset: Dataset | None = None
 ) -> Response:
-    """Return the form for a new record, or for changing `dataset`."""
+    """Return the page with the form for a new record, or for changing `dataset`, filled in with `form`."""
+    is_outdated = error is not None and error.status == PreconditionFailed.status
     return await ctx.render(
         "dataset_form.html",
-        problem=problem,
+        error=error,
         form=form,
         dataset=dataset,
         ethical=ETHICAL,
         limit=ctx.state.settings.upload_max_bytes,
-        outdated=problem is not None and problem.status == PreconditionFailed.status,
+        outdated=is_outdated,
     )
 
 
 async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
-    """Upload the file of the form, if there is one, and create the record.
+    """Create a record from the form, after uploading the data file if the form has one.
+
+    A record without a name is named after its file.
 
     Raises:
         TouchstoneError: The form has neither a file nor a name, or the API refuses it.
@@ -127,32 +141,46 @@ async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
         upload = await ctx.api.upload_file(file.file, file.filename)
         attributes["file_path"] = upload.file_path
         attributes["file_type"] = upload.file_type
-        name = name or PurePath(file.filename).stem
-    return await ctx.api.create_dataset(name, text_field(form, "description"), **attributes)
+        if not name:
+            name = PurePath(file.filename).stem
+
+    description = text_field(form, "description")
+    return await ctx.api.create_dataset(name, description, **attributes)
 
 
 def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
-    """Return the attributes in the form; those that are left open are None, which means not assessed."""
-    year = integer_field(form, "year", ctx.text("rank_not_a_number", name=ctx.localizer.attribute("year")))
-    suggestions = {
-        "target": text_field(form, "target"),
-        "sensitive_columns": split_at_commas(text_field(form, "sensitive")),
-    }
+    """Return the attributes in the form, by their names in the API; an attribute that is left open is None.
+
+    Raises:
+        TouchstoneError: The year is not a number.
+    """
+    year_message = ctx.text("rank_not_a_number", name=ctx.localizer.attribute("year"))
+    is_private = "private" in list_field(form, "visibility")
+    ethical_flags = {name: _FLAGS.get(text_field(form, name)) for name in ETHICAL}
+
+    suggestions: dict[str, Any] = {}
+    if target := text_field(form, "target"):
+        suggestions["target"] = target
+    if sensitive_columns := split_at_commas(text_field(form, "sensitive")):
+        suggestions["sensitive_columns"] = sensitive_columns
+
     return {
-        **{name: _FLAGS.get(text_field(form, name)) for name in ETHICAL},
+        **ethical_flags,
         "domain": split_at_commas(text_field(form, "domain")) or None,
         "task": split_at_commas(text_field(form, "task")) or None,
         "objective": text_field(form, "objective") or None,
-        "year": year,
-        "visibility": "private" if "private" in list_field(form, "visibility") else "public",
-        "metadata": {name: value for name, value in suggestions.items() if value} or None,
+        "year": integer_field(form, "year", year_message),
+        "visibility": "private" if is_private else "public",
+        "metadata": suggestions or None,
     }
 
 
 async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
-    """Check that the reader may change a record.
+    """Check that the reader may change a record, before the form is shown.
 
-    The change is requested for a version that the record never has. For its author that is the only error.
+    The API has no request that only asks for the permission. This function therefore requests an empty change of a
+    version that the record never has: the API then refuses the version if the reader is the author, and otherwise the
+    change itself. Nothing is changed in either case.
 
     Raises:
         TouchstoneError: The reader may not change the record.
@@ -165,11 +193,13 @@ async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
 
 
 def _form_fields(dataset: Dataset) -> dict[str, str]:
-    """Return the record as the fields of the form."""
+    """Return the texts with which the form shows a record, by field name."""
     flag_texts = {value: text for text, value in _FLAGS.items()}
+    ethical_fields = {name: flag_texts.get(getattr(dataset, name), "") for name in ETHICAL}
     suggestions = dataset.metadata or {}
+
     return {
-        **{name: flag_texts.get(getattr(dataset, name), "") for name in ETHICAL},
+        **ethical_fields,
         "etag": dataset.etag or "",
         "name": dataset.dataset_name,
         "description": dataset.description,
@@ -184,31 +214,46 @@ def _form_fields(dataset: Dataset) -> dict[str, str]:
 
 
 def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> dict[str, Any]:
-    """Return the attributes that the form changes; all others are not sent, and so stay as they are."""
-    before = _read_record(ctx, FormData(_form_fields(dataset)))
+    """Return the attributes that the form changes, by their names in the API.
+
+    All other attributes are left out of the request, so that saving never overwrites what the form does not show. The
+    record is compared as the form would send it back, because the form cannot hold every value exactly.
+    """
+    unchanged_form = FormData(_form_fields(dataset))
+    before = _read_record(ctx, unchanged_form)
     after = _read_record(ctx, form)
     changes = {name: value for name, value in after.items() if value != before[name]}
 
     if "metadata" in changes:
-        # The form holds only two entries of the metadata; the others must be sent along.
-        suggestions = {"target": None, "sensitive_columns": None, **(after["metadata"] or {})}
-        metadata = {**(dataset.metadata or {}), **suggestions}
-        changes["metadata"] = {
-            name: value for name, value in metadata.items() if value is not None and name != _MEASURED
-        }
+        changes["metadata"] = _merge_suggestions(dataset, after["metadata"] or {})
     return changes
 
 
+def _merge_suggestions(dataset: Dataset, suggestions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a record with the suggestions of the form.
+
+    The API replaces the metadata as a whole, so the entries that the form does not show have to be sent along. A
+    suggestion that is missing from the form is deleted.
+    """
+    metadata = dict(dataset.metadata or {})
+    for name in ("target", "sensitive_columns"):
+        metadata[name] = suggestions.get(name)
+
+    metadata.pop(_MEASURED, None)
+    return {name: value for name, value in metadata.items() if value is not None}
+
+
 def _read_record(ctx: PageContext, form: FormData) -> dict[str, Any]:
-    # Browsers send line breaks as two characters.
+    """Return all attributes in the form, with the name and the description of the record."""
+    # Browsers send each line break as two characters.
     description = "\n".join(text_field(form, "description").splitlines())
     return {"name": text_field(form, "name"), "description": description, **_read_attributes(ctx, form)}
 
 
 _FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
-    Route(_NEW, page(new_dataset_page), methods=_FORM_METHODS),
-    Route("/app/datasets/{dataset_id:int}", page(dataset_page)),
-    Route("/app/datasets/{dataset_id:int}/edit", page(edit_dataset_page), methods=_FORM_METHODS),
-    Route("/app/datasets/{dataset_id:int}/delete", page(delete_dataset, shown_on=_DATASET), methods=["POST"]),
+    Route(_NEW, page_endpoint(new_dataset_page), methods=_FORM_METHODS),
+    Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page)),
+    Route("/app/datasets/{dataset_id:int}/edit", page_endpoint(edit_dataset_page), methods=_FORM_METHODS),
+    Route("/app/datasets/{dataset_id:int}/delete", page_endpoint(delete_dataset, form_page=_DATASET), methods=["POST"]),
 )

@@ -17,7 +17,7 @@ from touchstone.web.addresses import build_address
 from touchstone.web.api_queries import list_recent_jobs
 from touchstone.web.forms import integer_field, is_integer, list_field, parse_integers, split_at_commas, text_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.routes.jobs import job_address
 from touchstone.web.views import dataset_view
 
@@ -29,7 +29,7 @@ Variables = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StartForm:
-    """A form that starts a job.
+    """A page with a form that starts a job; trainings and explanations have one each.
 
     Attributes:
         template: The template of the page.
@@ -47,9 +47,13 @@ class StartForm:
 
 
 async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
-    """Show a start form, filled in from the address; on POST, start the job and redirect to its page."""
+    """Show a form that starts a job; on POST, start the job and redirect to its page.
+
+    Links from other pages fill in the form through the address. A form with errors is shown again with what was
+    entered. A hidden idempotency key makes sure that a form that is sent twice starts only one job.
+    """
     form = await ctx.form() if ctx.is_post else FormData(dict(ctx.query_pairs))
-    problem: TouchstoneError | None = None
+    form_error: TouchstoneError | None = None
 
     if ctx.is_post:
         try:
@@ -59,27 +63,32 @@ async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
         except TouchstoneError as error:
             if error.status not in _FORM_ERRORS:
                 raise
-            problem = error  # shown above the form, which keeps what was entered
+            form_error = error
 
     address_fields = {name: text_field(form, name) or None for name in start_form.address_fields}
     ctx.page_address = build_address(start_form.address, **address_fields)
+    choices = await start_form.load_choices(ctx, form)
     return await ctx.render(
         start_form.template,
-        problem=problem,
+        error=form_error,
         form=form,
         key=text_field(form, "key") or str(uuid4()),
         projects=await ctx.api.list_projects(),
-        **await start_form.load_choices(ctx, form),
+        **choices,
     )
 
 
 async def start_training(ctx: PageContext, form: FormData) -> Job:
-    """Start the training that the form describes; the service decides what is left open."""
+    """Start the training that the form describes.
+
+    Fields that are left empty are not sent, so that the service chooses their values.
+
+    Raises:
+        TouchstoneError: A field is invalid, or the service refuses the training.
+    """
     (dataset_id,) = parse_integers([text_field(form, "dataset_id")], ctx.text("choose_which"))
-    trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
-    split: dict[str, str | None] = {"strategy": text_field(form, "strategy") or "holdout"}
-    if split["strategy"] == "time":
-        split["time_column"] = text_field(form, "time_column") or None
+    max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
+    seed = integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed")))
 
     options: Any = _without_empty(
         {
@@ -88,38 +97,59 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
             "sensitive_features": list_field(form, "sensitive"),
             "algorithms": list_field(form, "algorithm"),
             "metric": text_field(form, "metric"),
-            "split": split,
-            "budget": None if trials is None else {"max_trials": trials},
-            "seed": integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed"))),
+            "split": _read_split(form),
+            "budget": None if max_trials is None else {"max_trials": max_trials},
+            "seed": seed,
             "project_id": text_field(form, "project_id"),
             "name": text_field(form, "name"),
         }
     )
+    target = text_field(form, "target")
     idempotency_key = text_field(form, "key") or None
-    return await ctx.api.train(dataset_id, text_field(form, "target"), idempotency_key=idempotency_key, **options)
+    return await ctx.api.train(dataset_id, target, idempotency_key=idempotency_key, **options)
+
+
+def _read_split(form: FormData) -> dict[str, str | None]:
+    """Return how the rows are split for the evaluation; only a split by time has a column of its own."""
+    strategy = text_field(form, "strategy") or "holdout"
+    if strategy != "time":
+        return {"strategy": strategy}
+    return {"strategy": strategy, "time_column": text_field(form, "time_column") or None}
 
 
 async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
-    """Return the dataset of the training with its columns, or the datasets to choose from."""
+    """Return the template variables of the training form.
+
+    If the form names a dataset, they describe its columns; otherwise they list the datasets to choose from.
+    """
     dataset = await _find_trainable_dataset(ctx, form)
-    suggested_target = dataset_view.suggested_target(dataset) if dataset else None
-    return {
-        "dataset": dataset,
-        "datasets": [] if dataset else await _list_trainable_datasets(ctx),
-        "columns": dataset_view.column_summaries(dataset) if dataset else (),
-        "target": text_field(form, "target") or suggested_target,
-        "suggested": (dataset.metadata or {}) if dataset else {},
-        "algorithms": ALGORITHM_LABELS,
-        "metrics": METRIC_LABELS,
+    entered_target = text_field(form, "target")
+    choices: dict[str, Any] = {"dataset": dataset, "algorithms": ALGORITHM_LABELS, "metrics": METRIC_LABELS}
+
+    if dataset is None:
+        datasets = await _list_trainable_datasets(ctx)
+        return choices | {"datasets": datasets, "columns": (), "target": entered_target or None, "suggested": {}}
+
+    return choices | {
+        "datasets": [],
+        "columns": dataset_view.column_summaries(dataset),
+        "target": entered_target or dataset_view.suggested_target(dataset),
+        "suggested": dataset.metadata or {},
     }
 
 
 async def start_explanation(ctx: PageContext, form: FormData) -> Job:
-    """Start the explanation that the form describes; the service decides what is left open."""
+    """Start the explanation that the form describes.
+
+    Fields that are left empty are not sent, so that the service chooses their values.
+
+    Raises:
+        TouchstoneError: A field is invalid, or the service refuses the explanation.
+    """
     dataset_id = text_field(form, "dataset_id")
+    target_class = text_field(form, "target_class")
     row_texts = split_at_commas(text_field(form, "rows"))
     rows = parse_integers(row_texts, ctx.text("not_whole", name=ctx.text("rows")), "rows")
-    target_class = text_field(form, "target_class")
 
     options: Any = _without_empty(
         {
@@ -135,28 +165,35 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
             "name": text_field(form, "name"),
         }
     )
-    return await ctx.api.explain(idempotency_key=text_field(form, "key") or None, **options)
+    idempotency_key = text_field(form, "key") or None
+    return await ctx.api.explain(idempotency_key=idempotency_key, **options)
 
 
 async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variables:
-    """Return the training or the dataset to explain, or the trainings to choose from."""
+    """Return the template variables of the explanation form.
+
+    They describe the training or the dataset that the form names, and list the trainings to choose from. A dataset's
+    own suggestions are preselected until the reader has submitted the form.
+    """
     job_id = text_field(form, "job_id")
+    training = await ctx.api.get_job("train", job_id) if job_id else None
     dataset = await _find_trainable_dataset(ctx, form)
 
     if dataset is None or ctx.is_post:
-        target, sensitive = text_field(form, "target"), list_field(form, "sensitive")
+        target = text_field(form, "target")
+        sensitive_columns = list_field(form, "sensitive")
     else:
         target = dataset_view.suggested_target(dataset) or ""
-        sensitive = dataset_view.suggestion(dataset, "sensitive_columns") or []
+        sensitive_columns = dataset_view.suggestion(dataset, "sensitive_columns") or []
 
     jobs = await list_recent_jobs(ctx)
     return {
-        "training": await ctx.api.get_job("train", job_id) if job_id else None,
+        "training": training,
         "trained": [job for job in jobs if job.kind == "train" and job.status == "succeeded"],
         "dataset": dataset,
         "columns": dataset_view.column_summaries(dataset) if dataset else (),
         "target": target,
-        "sensitive": sensitive,
+        "sensitive": sensitive_columns,
         "methods": METHOD_LABELS,
     }
 
@@ -171,17 +208,23 @@ async def _find_trainable_dataset(ctx: PageContext, form: FormData) -> Dataset |
 
 
 async def _list_trainable_datasets(ctx: PageContext) -> list[Dataset]:
+    """Return the datasets that the training form offers, by name."""
     file_types = list(dataset_view.TABLE_FILE_TYPES)
-    datasets = await ctx.api.page_datasets(file_type=file_types, page_size=_MAX_DATASETS, sort_by="name")
-    return [dataset for dataset in datasets.datasets if dataset_view.is_trainable(dataset)]
+    page = await ctx.api.page_datasets(file_type=file_types, page_size=_MAX_DATASETS, sort_by="name")
+    return [dataset for dataset in page.datasets if dataset_view.is_trainable(dataset)]
 
 
 def _without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that have a value; False and 0 are values."""
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
 def _parse_class(text: str) -> str | int | float | bool:
-    """Return a class as JSON has it: a number or a truth value where the text is one."""
+    """Return the class that a text stands for.
+
+    A text such as `3` or `true` stands for a number or a truth value, because that is how the data file holds it. Any
+    other text is the class itself.
+    """
     try:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError:
@@ -217,6 +260,6 @@ async def explanation_page(ctx: PageContext) -> Response:
 
 _FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
-    Route(TRAINING.address, page(training_page), methods=_FORM_METHODS),
-    Route(EXPLANATION.address, page(explanation_page), methods=_FORM_METHODS),
+    Route(TRAINING.address, page_endpoint(training_page), methods=_FORM_METHODS),
+    Route(EXPLANATION.address, page_endpoint(explanation_page), methods=_FORM_METHODS),
 )

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
-from starlette.datastructures import FormData
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
@@ -15,10 +14,10 @@ from touchstone.client.job_calls import follow_job, stream_artifact
 from touchstone.client.models import Kind
 from touchstone.core.errors import NotFound
 from touchstone.web.api_queries import find_dataset, list_recent_jobs
-from touchstone.web.error_texts import localize_error
 from touchstone.web.forms import is_integer, text_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import job_view
 from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows
 
@@ -40,12 +39,14 @@ async def jobs_page(ctx: PageContext) -> Response:
 
 
 async def job_page(ctx: PageContext) -> Response:
-    """Show a job with its progress or its result; on POST, also the answer to the what-if form."""
+    """Show a job with its progress or its result; on POST, also the answer to the what-if form of an explanation."""
     job = await _load_job(ctx)
     if job.kind == "train":
-        template, variables = "training.html", _training_variables(ctx, job)
+        template = "training.html"
+        result_variables = _training_variables(ctx, job)
     else:
-        template, variables = "explanation.html", await _explanation_variables(ctx, job)
+        template = "explanation.html"
+        result_variables = await _explanation_variables(ctx, job)
 
     return await ctx.render(
         template,
@@ -55,14 +56,17 @@ async def job_page(ctx: PageContext) -> Response:
         timing=job_view.job_timing(job, localizer=ctx.localizer, now=datetime.now(UTC)),
         charts=job_view.chart_titles(job, ctx.localizer),
         localized_text=job_view.localized_text,
-        **variables,
+        **result_variables,
     )
 
 
 async def job_events(ctx: PageContext) -> Response:
-    """Pass on the job's event stream, from the last event that the browser has received."""
-    last_event = ctx.request.headers.get("last-event-id")
-    events = await ctx.api.run(follow_job(_job_kind(ctx), ctx.path_params["job_id"], after=last_event))
+    """Pass on the event stream of a job, which tells the page's script when something has changed.
+
+    A browser that reconnects states the last event that it has received; the stream continues after it.
+    """
+    last_event_id = ctx.request.headers.get("last-event-id")
+    events = await ctx.api.run(follow_job(_job_kind(ctx), ctx.path_params["job_id"], after=last_event_id))
     return StreamingResponse(events.aiter_raw(), media_type="text/event-stream")
 
 
@@ -92,7 +96,8 @@ async def job_artifact(ctx: PageContext) -> Response:
 
 async def cancel_job(ctx: PageContext) -> Response:
     """Cancel a job and redirect to its page."""
-    return ctx.redirect(job_address(await ctx.api.cancel_job(_job_kind(ctx), ctx.path_params["job_id"])))
+    job = await ctx.api.cancel_job(_job_kind(ctx), ctx.path_params["job_id"])
+    return ctx.redirect(job_address(job))
 
 
 async def delete_job(ctx: PageContext) -> Response:
@@ -114,15 +119,21 @@ def _job_kind(ctx: PageContext) -> Kind:
 
 
 async def _load_job(ctx: PageContext) -> Job:
+    """Return the job in the address."""
     return await ctx.api.get_job(_job_kind(ctx), ctx.path_params["job_id"])
 
 
 async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
-    dataset_id = (job.inputs or {}).get("dataset_id") or job.request.get("dataset_id")
-    return None if dataset_id is None else await find_dataset(ctx, dataset_id)
+    """Return the dataset that a job has used or will use; None if there is none or it no longer exists."""
+    inputs = job.inputs or {}
+    dataset_id = inputs.get("dataset_id") or job.request.get("dataset_id")
+    if dataset_id is None:
+        return None
+    return await find_dataset(ctx, dataset_id)
 
 
 def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
+    """Return the template variables for the result of a training."""
     result = job.result or {}
     return {
         "scores": job_view.metric_rows(result, ctx.localizer),
@@ -131,25 +142,32 @@ def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
 
 
 async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
-    """Return the variables of an explanation, with the explained row that the address selects."""
+    """Return the template variables for the result of an explanation.
+
+    An explanation covers the model as a whole and a few rows. The page shows one of these rows at a time, together with
+    a form that asks the model what it would predict if some values of that row were different.
+    """
     result = job.result or {}
     rows = result.get("local") or []
-    number = _selected_row(ctx, rows)
-    entry = rows[number] if rows else None
+    row_number = _selected_row(ctx, rows)
+    row = rows[row_number] if rows else None
 
-    features = await _load_features(ctx, job) if entry else ()
-    form = await ctx.form()
-    what_if = await _answer_what_if(ctx, job, entry, features) if entry and ctx.is_post else None
+    features: Sequence[Feature] = ()
+    what_if: WhatIfResult | None = None
+    if row is not None:
+        features = await _load_features(ctx, job)
+        if ctx.is_post:
+            what_if = await _predict_changed_row(ctx, job, row, features)
 
     return {
         "influences": job_view.influential_columns(result),
         "rows": rows,
-        "number": number,
-        "entry": entry,
-        "contributions": job_view.contribution_bars(entry) if entry else (),
+        "number": row_number,
+        "entry": row,
+        "contributions": job_view.contribution_bars(row) if row else (),
         "features": features,
         "what_if": what_if,
-        "tried": form,
+        "tried": await ctx.form(),
     }
 
 
@@ -162,44 +180,52 @@ def _selected_row(ctx: PageContext, rows: Sequence[Any]) -> int:
 
 
 async def _load_features(ctx: PageContext, job: Job) -> Sequence[Feature]:
-    """Return the columns that the explained model learned from; none if a dataset alone was explained."""
+    """Return the columns that the explained model learned from.
+
+    There are none if a dataset was explained and not the model of an earlier training.
+    """
     if job.parent_job_id is None:
         return ()
+
     training = await ctx.api.get_job("train", str(job.parent_job_id))
     model = (training.result or {}).get("model") or {}
     return tuple(model.get("features") or ())
 
 
-async def _answer_what_if(
-    ctx: PageContext, job: Job, entry: job_view.JsonObject, features: Sequence[Feature]
+async def _predict_changed_row(
+    ctx: PageContext, job: Job, row: job_view.JsonObject, features: Sequence[Feature]
 ) -> WhatIfResult:
-    """Return the model's predictions for the explained row and for the values in the form."""
-    form: FormData = await ctx.form()
-    values = entry.get("values") or {}
-    names = [feature["name"] for feature in features]
-    rows = WhatIfRows(
+    """Return what the model predicts for an explained row, and for the same row with the values in the what-if form.
+
+    Invalid values are reported for each field, without asking the model.
+    """
+    form = await ctx.form()
+    original_values = row.get("values") or {}
+    column_names = [feature["name"] for feature in features]
+    what_if_rows = WhatIfRows(
         features=features,
-        original={name: str(values.get(name, "")) for name in names},
-        changed={name: text_field(form, f"v.{name}") for name in names},
+        original={name: str(original_values.get(name, "")) for name in column_names},
+        changed={name: text_field(form, f"v.{name}") for name in column_names},
     )
 
-    errors = rows.field_errors(ctx.localizer)
-    if errors:
-        return WhatIfResult(errors=errors)
+    field_errors = what_if_rows.field_errors(ctx.localizer)
+    if field_errors:
+        return WhatIfResult(errors=field_errors)
+
     try:
-        answer = await ctx.api.predict(str(job.parent_job_id), rows.to_predict())
+        predictions = await ctx.api.predict(str(job.parent_job_id), what_if_rows.to_predict())
     except TouchstoneError as error:
         return WhatIfResult(problem=localize_error(error, ctx.localizer).detail)
-    return rows.result(answer, ctx.localizer)
+    return what_if_rows.compare_predictions(predictions, ctx.localizer)
 
 
 ROUTES: Final = (
-    Route(_JOBS, page(jobs_page)),
-    Route(_JOB_ROUTE, page(job_page), methods=["GET", "POST"]),
-    Route(f"{_JOB_ROUTE}/events", page(job_events)),
-    Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.json", page(chart_spec)),
-    Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.svg", page(chart_picture)),
-    Route(f"{_JOB_ROUTE}/artifacts/{{name:str}}", page(job_artifact)),
-    Route(f"{_JOB_ROUTE}/cancel", page(cancel_job, shown_on=_JOB), methods=["POST"]),
-    Route(f"{_JOB_ROUTE}/delete", page(delete_job, shown_on=_JOB), methods=["POST"]),
+    Route(_JOBS, page_endpoint(jobs_page)),
+    Route(_JOB_ROUTE, page_endpoint(job_page), methods=["GET", "POST"]),
+    Route(f"{_JOB_ROUTE}/events", page_endpoint(job_events)),
+    Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.json", page_endpoint(chart_spec)),
+    Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.svg", page_endpoint(chart_picture)),
+    Route(f"{_JOB_ROUTE}/artifacts/{{name:str}}", page_endpoint(job_artifact)),
+    Route(f"{_JOB_ROUTE}/cancel", page_endpoint(cancel_job, form_page=_JOB), methods=["POST"]),
+    Route(f"{_JOB_ROUTE}/delete", page_endpoint(delete_job, form_page=_JOB), methods=["POST"]),
 )

@@ -12,11 +12,15 @@ from touchstone.web import cookies
 from touchstone.web.addresses import HOME, local_address
 from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
 
 
 async def save_preferences(ctx: PageContext) -> Response:
-    """Store the selected language or theme in the browser, and the language in the account too."""
+    """Store the language or the theme that a switch in the head of a page has selected, and return to that page.
+
+    Both are stored in the browser. The language of a signed-in reader is also stored in the account, for other
+    browsers.
+    """
     form = await ctx.form()
     language = text_field(form, "language")
     theme = text_field(form, "theme")
@@ -28,9 +32,12 @@ async def save_preferences(ctx: PageContext) -> Response:
             # The cookie is enough for this browser, so an unavailable API is no reason to fail.
             with contextlib.suppress(TouchstoneError):
                 await ctx.api.update_me(locale=language)  # type: ignore[arg-type]
+
     if theme in cookies.THEMES:
         cookies.write_preference(response, ctx.request, cookies.THEME, theme)
     return response
 
 
-ROUTES: Final = (Route("/app/preferences", page(save_preferences, public=True, shown_on=HOME), methods=["POST"]),)
+ROUTES: Final = (
+    Route("/app/preferences", page_endpoint(save_preferences, is_public=True, form_page=HOME), methods=["POST"]),
+)

@@ -15,7 +15,7 @@ from touchstone.web.api_queries import find_chosen_dataset, list_recent_jobs
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import invalid_field, is_integer, parse_integers, text_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
 from touchstone.web.rank_state import RankState
 from touchstone.web.views.dataset_view import is_trainable
@@ -43,14 +43,15 @@ async def projects_page(ctx: PageContext) -> Response:
 
 
 async def new_project_page(ctx: PageContext) -> Response:
-    """Show the form that keeps filters and weights; on POST, keep them in a new or an existing project.
+    """Show the form that keeps the filters and weights in the address; on POST, keep them and redirect to the project.
 
-    If the address names a dataset, the form keeps it as the project's choice.
+    The form keeps them in a new or an existing project. If the address also names a dataset, the form keeps it as the
+    choice of the project, together with a reason.
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     dataset = await _dataset_to_choose(ctx)
     form = FormData()
-    problem: TouchstoneError | None = None
+    form_error: TouchstoneError | None = None
 
     if ctx.is_post:
         form = await ctx.form()
@@ -59,16 +60,16 @@ async def new_project_page(ctx: PageContext) -> Response:
             project = await _save_need(ctx, state, form, dataset)
             return ctx.redirect(_PROJECT.format(project_id=project.id))
         except InvalidFilterValue as error:
-            problem = invalid_field(invalid_filter_message(str(error), ctx.localizer))
+            form_error = invalid_field(invalid_filter_message(str(error), ctx.localizer))
         except TouchstoneError as error:
             if error.status != Invalid.status:
                 raise
-            problem = error
+            form_error = error
 
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     return await ctx.render(
         "project_new.html",
-        problem=problem,
+        error=form_error,
         form=form,
         chosen=dataset,
         projects=await ctx.api.list_projects(),
@@ -77,41 +78,60 @@ async def new_project_page(ctx: PageContext) -> Response:
 
 
 async def project_page(ctx: PageContext) -> Response:
-    """Show a project."""
+    """Show a project: its need, the datasets that suit it best, the choice, and its jobs."""
     return await _render_project(ctx, ctx.path_params["project_id"])
 
 
 async def change_project(ctx: PageContext) -> Response:
-    """Save the name and the description of a project."""
+    """Save the name and the description of a project and show it again; an error is shown with what was entered."""
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
+    name = text_field(form, "name")
+    description = text_field(form, "description") or None
+
     try:
         await ctx.require_new_form()
-        description = text_field(form, "description") or None
-        await ctx.api.update_project(project_id, name=text_field(form, "name"), description=description)
+        await ctx.api.update_project(project_id, name=name, description=description)
     except TouchstoneError as error:
         if error.status != Invalid.status:
             raise
         return await _render_project(ctx, project_id, form, error)
+
     return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.PROJECT_SAVED)
 
 
 async def choose_dataset(ctx: PageContext) -> Response:
-    """Save the dataset that a project chooses, and the reason."""
+    """Save the dataset that a project chooses and the reason for it, and show the project.
+
+    The form may be on the page of a dataset, so a field of the form names the project. A choice without a reason is
+    refused.
+    """
     form = await ctx.form()
     project_id = text_field(form, "project")
-    reason = text_field(form, "reason")
+
     try:
         await ctx.require_new_form()
-        if not reason:
-            raise invalid_field(ctx.text("reason_missing"), "reason")
+        reason = _require_reason(ctx, form)
         (dataset_id,) = parse_integers([text_field(form, "dataset")], ctx.text("choose_which"), "dataset")
         await ctx.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
     except TouchstoneError as error:
         if error.status != Invalid.status:
             raise
         return await _render_project(ctx, project_id, form, error)
+
     return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
+
+
+def _require_reason(ctx: PageContext, form: FormData) -> str:
+    """Return the reason for the choice of a dataset.
+
+    Raises:
+        TouchstoneError: The reader has not given any.
+    """
+    reason = text_field(form, "reason")
+    if not reason:
+        raise invalid_field(ctx.text("reason_missing"), "reason")
+    return reason
 
 
 async def delete_project(ctx: PageContext) -> Response:
@@ -123,33 +143,34 @@ async def delete_project(ctx: PageContext) -> Response:
 async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
     """Return the dataset that the address names as the choice to keep; None if it names none."""
     dataset_id = ctx.request.query_params.get("choose", "")
-    return await ctx.api.get_dataset(int(dataset_id)) if is_integer(dataset_id) else None
+    if not is_integer(dataset_id):
+        return None
+    return await ctx.api.get_dataset(int(dataset_id))
 
 
 async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset: Dataset | None) -> Project:
-    """Save filters, weights and the choice in the project that the form names, or in a new one.
+    """Save filters, weights and the chosen dataset in the project that the form names, or in a new one.
 
     Raises:
         InvalidFilterValue: A filter does not accept its value.
         TouchstoneError: The reason for the choice is missing, or the API refuses the project.
     """
-    fields: dict[str, Any] = {"criteria": state.filter_body(), "weights": state.weight_body()}
+    need: dict[str, Any] = {"criteria": state.filter_body(), "weights": state.weight_body()}
     if dataset is not None:
-        reason = text_field(form, "reason")
-        if not reason:
-            raise invalid_field(ctx.text("reason_missing"), "reason")
-        fields["chosen_dataset_id"] = dataset.id
-        fields["choice_reason"] = reason
+        need["chosen_dataset_id"] = dataset.id
+        need["choice_reason"] = _require_reason(ctx, form)
 
     project_id = text_field(form, "project")
     if project_id:
-        return await ctx.api.update_project(project_id, **fields)
+        return await ctx.api.update_project(project_id, **need)
+
+    name = text_field(form, "name")
     description = text_field(form, "description") or None
-    return await ctx.api.create_project(text_field(form, "name"), description=description, **fields)
+    return await ctx.api.create_project(name, description=description, **need)
 
 
 def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[WeightedCriterion, ...]) -> dict[str, Any]:
-    """Return the variables of the template that shows filters and weights."""
+    """Return the template variables that show a need, which consists of filters and weights."""
     used = used_criteria(criteria)
     return {
         "state": state,
@@ -160,14 +181,14 @@ def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[Weighted
 
 
 async def _render_project(
-    ctx: PageContext, project_id: str, form: FormData | None = None, problem: TouchstoneError | None = None
+    ctx: PageContext, project_id: str, form: FormData | None = None, error: TouchstoneError | None = None
 ) -> Response:
-    """Return the page of a project; after an error, with what was entered into the form."""
+    """Return the page of a project; after an error in one of its forms, with what was entered."""
     ctx.page_address = _PROJECT.format(project_id=project_id)
     project = await ctx.api.get_project(project_id)
     recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
     jobs = await list_recent_jobs(ctx, project.id)
-    dataset = await find_chosen_dataset(ctx, project)
+    chosen_dataset = await find_chosen_dataset(ctx, project)
 
     weights = {weight.criterion_name: weight.weight for weight in project.weights}
     state = RankState.of_project(project.criteria, weights, await ctx.weight_profiles())
@@ -175,12 +196,12 @@ async def _render_project(
 
     return await ctx.render(
         "project.html",
-        problem=problem,
+        error=error,
         form=form if form is not None else FormData(),
         project=project,
         ranking=build_rank_table(recommendations, criteria, state, ctx.localizer),
-        chosen=dataset,
-        trainable=dataset is not None and is_trainable(dataset),
+        chosen=chosen_dataset,
+        trainable=chosen_dataset is not None and is_trainable(chosen_dataset),
         jobs=jobs,
         timing=partial(job_timing, localizer=ctx.localizer, now=datetime.now(UTC)),
         events=project_timeline(project, jobs),
@@ -189,10 +210,14 @@ async def _render_project(
 
 
 ROUTES: Final = (
-    Route(_PROJECTS, page(projects_page)),
-    Route(f"{_PROJECTS}/new", page(new_project_page), methods=["GET", "POST"]),
-    Route(f"{_PROJECTS}/choose", page(choose_dataset, shown_on=_PROJECTS), methods=["POST"]),
-    Route(f"{_PROJECTS}/{{project_id:str}}", page(project_page)),
-    Route(f"{_PROJECTS}/{{project_id:str}}/change", page(change_project, shown_on=_PROJECT), methods=["POST"]),
-    Route(f"{_PROJECTS}/{{project_id:str}}/delete", page(delete_project, shown_on=_PROJECT), methods=["POST"]),
+    Route(_PROJECTS, page_endpoint(projects_page)),
+    Route(f"{_PROJECTS}/new", page_endpoint(new_project_page), methods=["GET", "POST"]),
+    Route(f"{_PROJECTS}/choose", page_endpoint(choose_dataset, form_page=_PROJECTS), methods=["POST"]),
+    Route(f"{_PROJECTS}/{{project_id:str}}", page_endpoint(project_page)),
+    Route(
+        f"{_PROJECTS}/{{project_id:str}}/change", page_endpoint(change_project, form_page=_PROJECT), methods=["POST"]
+    ),
+    Route(
+        f"{_PROJECTS}/{{project_id:str}}/delete", page_endpoint(delete_project, form_page=_PROJECT), methods=["POST"]
+    ),
 )

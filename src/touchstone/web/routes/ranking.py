@@ -14,7 +14,7 @@ from touchstone.web import cookies
 from touchstone.web.addresses import HOME
 from touchstone.web.api_queries import EMPTY_RANKING, fetch_ranking, find_datasets, read_rank_state
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import FILTERS, FilterInput
 from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
 from touchstone.web.views import rank_table as view
@@ -27,7 +27,7 @@ from touchstone.web.views.filter_form import (
     invalid_filter_message,
     list_values,
 )
-from touchstone.web.views.live_figures import live_figures, shape_digest
+from touchstone.web.views.ranking_patch import ranking_patch, shape_digest
 
 _NO_FACETS: Final[Mapping[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
 _PANELS: Final = ("weights", "filters")
@@ -36,24 +36,42 @@ _MAX_SEARCH_LENGTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class RankedState:
-    """A state with its ranking.
+    """A state of the rank page together with its ranking.
 
     Attributes:
-        state: The state, on an existing page.
-        ranking: The ranking; empty if the filters are invalid.
+        state: The state, with the number of a page that exists.
+        ranking: The ranking; empty if a filter is invalid.
         invalid_filters: The names of the filters with invalid values.
-        problem: A sentence about the invalid filters; empty if there are none.
+        filter_problem: A sentence about the invalid filters; empty if there are none.
     """
 
     state: RankState
     ranking: Ranking
     invalid_filters: tuple[str, ...] = ()
-    problem: str = ""
+    filter_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RankPage:
-    """The variables of the templates of the rank page."""
+    """The variables of the templates of the rank page.
+
+    Attributes:
+        state: The state of the page.
+        criteria: All criteria, with their weights.
+        used: The criteria with a weight above zero.
+        shares_text: The shares of the criteria, for screen readers.
+        ranking: The rows of the ranking.
+        narrow_column_class: The CSS class of a heat map with narrow columns.
+        criteria_width: The percentage of the heat map's width that the columns of the criteria share.
+        profiles: The named profiles of weights.
+        groups: The filter form; empty if it was not requested.
+        chips: The filters that are set.
+        shape: The digest of what a patch of the ranking cannot change.
+        announcement: The sentence that tells screen readers what the ranking shows.
+        filter_problem: A sentence about invalid filters; empty if there are none.
+        field_problems: What is wrong with each invalid filter, by its name.
+        too_many_pins: Whether the address has more pins than can be compared.
+    """
 
     state: RankState
     criteria: tuple[view.WeightedCriterion, ...]
@@ -77,62 +95,77 @@ class RankPage:
 
 
 async def rank_page(ctx: PageContext) -> Response:
-    """Show the ranking; an address that is not the canonical one of its state is redirected to that."""
+    """Show the ranking that the address describes.
+
+    Each state has one canonical address. Other spellings of it, and pins of datasets that no longer exist, are
+    redirected there, so that bookmarks and links of equal rankings are equal.
+    """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     rank = await load_rank_page(ctx, state, with_filters=True)
 
-    pins = await _existing_pins(ctx, rank)
-    address = rank.state.query(pins=pins)
-    query = ctx.request.url.query
-    # An address with too many pins is kept once, because its page says so.
-    keeps_address = rank.too_many_pins and pins == state.pins
-    if query and f"?{query}" != address and not keeps_address:
-        return ctx.redirect(f"{HOME}{address}")
+    existing_pins = await _existing_pins(ctx, rank)
+    canonical_query = rank.state.query(pins=existing_pins)
+    requested_query = ctx.request.url.query
+    is_canonical = not requested_query or f"?{requested_query}" == canonical_query
+    # An address with too many pins is not redirected at once: its page first tells the reader so.
+    warns_about_pins = rank.too_many_pins and existing_pins == state.pins
+    if not is_canonical and not warns_about_pins:
+        return ctx.redirect(f"{HOME}{canonical_query}")
 
     response = await ctx.render(
-        "rank.html", ranking_address=f"{HOME}{address}", localized_label=view.localized_label, **rank.variables()
+        "rank.html",
+        ranking_address=f"{HOME}{canonical_query}",
+        localized_label=view.localized_label,
+        **rank.variables(),
     )
-    cookies.write_last_ranking(response, ctx.request, address)
+    cookies.write_last_ranking(response, ctx.request, canonical_query)
     return response
 
 
 async def live_ranking(ctx: PageContext) -> Response:
-    """Return the next ranking of an open page: its figures as JSON if the shape stays the same, else as HTML."""
+    """Return the next ranking for a page that is open, which has sent its form after an edit.
+
+    If the page shows a ranking of the same shape, the response is a small JSON patch for it. Otherwise it is the HTML
+    of the ranking, with the side panels that the parameter `also` names. Two headers tell the page's script the address
+    of the new ranking and the name of its profile of weights.
+    """
     query = ctx.request.query_params
-    panels = [panel for panel in _PANELS if panel in query.getlist("also")]
+    requested_panels = query.getlist("also")
+    panels = [panel for panel in _PANELS if panel in requested_panels]
+
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     rank = await load_rank_page(ctx, state, with_filters="filters" in panels)
 
     response: Response
     if rank.shape and rank.shape == query.get("shape"):
-        content = msgspec.json.encode(live_figures(rank.state, rank.ranking, ctx.localizer))
-        response = Response(content, media_type="application/json")
+        patch = ranking_patch(rank.state, rank.ranking, ctx.localizer)
+        response = Response(msgspec.json.encode(patch), media_type="application/json")
     else:
         response = ctx.render_template(
             "rank_live.html", panels=panels, localized_label=view.localized_label, **rank.variables()
         )
 
-    address = rank.state.query(previous_ids=())
-    cookies.write_last_ranking(response, ctx.request, address)
-    response.headers["x-address"] = f"{HOME}{address}"
+    canonical_query = rank.state.query(previous_ids=())
+    cookies.write_last_ranking(response, ctx.request, canonical_query)
+    response.headers["x-address"] = f"{HOME}{canonical_query}"
     response.headers["x-profile"] = rank.state.profile or ""
     return response
 
 
 async def filter_values_page(ctx: PageContext) -> Response:
-    """Show all values of a filter, to search and to tick; the form carries the rest of the state."""
+    """Show all values of one filter, for readers who miss one in the short list of the filter form.
+
+    The values can be searched and ticked. The page is a form that leads back to the ranking, so it also carries the
+    rest of the ranking's state in hidden fields.
+    """
     name = ctx.path_params["name"]
     if FILTERS.get(name) is not FilterInput.WORDS:
         raise NotFound
 
-    query = ctx.request.query_params
-    search = ValueSearch(
-        name=name,
-        text="" if "search_all" in query else query.get("search", "").strip()[:_MAX_SEARCH_LENGTH],
-        page=parse_small_integer(query.get("values_page", "")) or 1,
-    )
+    search = _read_value_search(ctx, name)
     state = await read_rank_state(ctx)
-    other_filters = state.with_filters_only(filter_name for filter_name in state.filters if filter_name != name)
+    other_names = [filter_name for filter_name in state.filters if filter_name != name]
+    other_filters = state.with_filters_only(other_names)
     facets = await _fetch_facets_leniently(ctx, other_filters)
 
     return await ctx.render(
@@ -143,8 +176,22 @@ async def filter_values_page(ctx: PageContext) -> Response:
     )
 
 
+def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
+    """Return the search in the address; a search for all values if it has none."""
+    query = ctx.request.query_params
+    text = query.get("search", "").strip()[:_MAX_SEARCH_LENGTH]
+    shows_all = "search_all" in query
+    page = parse_small_integer(query.get("values_page", "")) or 1
+
+    return ValueSearch(name=name, text="" if shows_all else text, page=page)
+
+
 async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bool) -> RankPage:
-    """Return everything that the rank page shows; without the filter form unless `with_filters`."""
+    """Request a ranking and return everything that the templates of the rank page show.
+
+    Counting the records behind each choice of the filter form takes a request of its own, which is made only
+    `with_filters`.
+    """
     localizer = ctx.localizer
     ranked = await _rank(ctx, state)
     state = ranked.state
@@ -154,6 +201,8 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
     criteria = view.weighted_criteria(description, state, localizer)
     used = view.used_criteria(criteria)
     table = view.build_rank_table(ranked.ranking, criteria, state, localizer)
+    announcement = "" if ranked.filter_problem else view.describe_result(table, state, localizer)
+    pin_count = len(set(ctx.request.query_params.getlist("pin")))
 
     return RankPage(
         state=state,
@@ -167,50 +216,67 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         groups=filter_groups(state, facets, localizer) if with_filters else (),
         chips=filter_chips(state, localizer),
         shape=shape_digest(state, used, table, localizer),
-        announcement="" if ranked.problem else view.describe_result(table, state, localizer),
-        filter_problem=ranked.problem,
+        announcement=announcement,
+        filter_problem=ranked.filter_problem,
         field_problems={name: invalid_filter_message(name, localizer) for name in ranked.invalid_filters},
-        too_many_pins=len(set(ctx.request.query_params.getlist("pin"))) > MAX_PINS,
+        too_many_pins=pin_count > MAX_PINS,
     )
 
 
 async def _rank(ctx: PageContext, state: RankState) -> RankedState:
-    """Return the ranking of a state, moved to the last page if it is on a later one."""
-    invalid = state.invalid_filters
-    if invalid:
-        problem = " ".join(invalid_filter_message(name, ctx.localizer) for name in invalid)
-        return RankedState(state, EMPTY_RANKING, invalid, problem)
+    """Request the ranking of a state.
+
+    Invalid filters give an empty ranking and a sentence about them, whether the page or the API finds them. A state
+    beyond the last page is moved to the last page.
+    """
+    invalid_filters = state.invalid_filters
+    if invalid_filters:
+        messages = [invalid_filter_message(name, ctx.localizer) for name in invalid_filters]
+        return RankedState(state, EMPTY_RANKING, invalid_filters, " ".join(messages))
 
     try:
         ranking = await fetch_ranking(ctx, state)
     except TouchstoneError as error:
         if error.status != Invalid.status:
             raise
-        named = {str(part) for entry in error.errors for part in entry.get("loc", ())}
-        return RankedState(state, EMPTY_RANKING, tuple(name for name in state.filters if name in named), error.detail)
+        return RankedState(state, EMPTY_RANKING, _filters_named_by(error, state), error.detail)
 
-    if ranking.total_count and not ranking.datasets:
+    is_beyond_last_page = ranking.total_count > 0 and not ranking.datasets
+    if is_beyond_last_page:
         state = state.change(page=view.count_pages(ranking))
         ranking = await fetch_ranking(ctx, state)
     return RankedState(state, ranking)
 
 
+def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ...]:
+    """Return the names of those filters of a state that an error of the API is about."""
+    named_locations = set()
+    for entry in error.errors:
+        named_locations.update(str(location) for location in entry.get("loc", ()))
+
+    return tuple(name for name in state.filters if name in named_locations)
+
+
 async def _existing_pins(ctx: PageContext, rank: RankPage) -> tuple[int, ...]:
-    """Return the pins whose datasets still exist; those in the ranking certainly do."""
+    """Return the pins whose datasets still exist; only those outside of the ranking have to be looked up."""
     pins = rank.state.pins
-    unconfirmed = [pin for pin in pins if pin not in rank.ranking.ids]
-    existing = {dataset.id for dataset in await find_datasets(ctx, unconfirmed)}
-    return tuple(pin for pin in pins if pin in rank.ranking.ids or pin in existing)
+    ranked_ids = rank.ranking.ids
+    other_pins = [pin for pin in pins if pin not in ranked_ids]
+    other_datasets = await find_datasets(ctx, other_pins)
+
+    existing_ids = {*ranked_ids, *(dataset.id for dataset in other_datasets)}
+    return tuple(pin for pin in pins if pin in existing_ids)
 
 
-async def _fetch_facets(ctx: PageContext, state: RankState, invalid: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return the numbers of records behind each choice, ignoring the invalid filters."""
-    valid = state.with_filters_only(name for name in state.filters if name not in invalid)
-    return await ctx.api.get_facets(**valid.filter_body())
+async def _fetch_facets(ctx: PageContext, state: RankState, invalid_filters: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return how many records each choice of the filter form would find, ignoring the invalid filters."""
+    valid_names = [name for name in state.filters if name not in invalid_filters]
+    valid_state = state.with_filters_only(valid_names)
+    return await ctx.api.get_facets(**valid_state.filter_body())
 
 
 async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping[str, Any]:
-    """Return the facets, of the whole catalog if the API refuses one of the filters."""
+    """Return how many records each choice would find; counted in the whole catalog if the API refuses a filter."""
     try:
         return await _fetch_facets(ctx, state, state.invalid_filters)
     except TouchstoneError as error:
@@ -220,7 +286,7 @@ async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping
 
 
 ROUTES: Final = (
-    Route(HOME, page(rank_page)),
-    Route("/app/parts/ranking", page(live_ranking)),
-    Route("/app/values/{name:str}", page(filter_values_page)),
+    Route(HOME, page_endpoint(rank_page)),
+    Route("/app/parts/ranking", page_endpoint(live_ranking)),
+    Route("/app/values/{name:str}", page_endpoint(filter_values_page)),
 )

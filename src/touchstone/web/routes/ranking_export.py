@@ -2,19 +2,20 @@
 
 import csv
 import io
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import anyio.to_thread
 import vl_convert
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Ranking
+from touchstone.client import Ranking, ScoredDataset
 from touchstone.core.errors import NotFound
 from touchstone.web.api_queries import read_rank_state
 from touchstone.web.forms import invalid_field
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
 from touchstone.web.routes.ranking import RankPage, load_rank_page
 from touchstone.web.views.color_scale import LIGHT
@@ -26,7 +27,11 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 async def export_ranking(ctx: PageContext) -> Response:
-    """Return the ranking as a file; invalid filters or missing weights are reported on a page instead."""
+    """Return the ranking as a file to download.
+
+    The address ends in the type of the file. The CSV file holds all ranks; the pictures show the page of the ranking
+    that the address describes. Invalid filters or missing weights are reported on an error page instead.
+    """
     file_type = ctx.path_params["file_type"]
     if file_type not in _MEDIA_TYPES:
         raise NotFound
@@ -49,14 +54,13 @@ async def export_ranking(ctx: PageContext) -> Response:
 
 
 async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
-    return await ctx.api.score_datasets(
-        state.filter_body(),  # type: ignore[arg-type]
-        weights=state.weight_body(),
-        explain=True,
-    )
+    """Return all ranks that the state describes, not only those of its page."""
+    filters: Any = state.filter_body()
+    return await ctx.api.score_datasets(filters, weights=state.weight_body(), explain=True)
 
 
 def _render_svg(ctx: PageContext, rank: RankPage) -> str:
+    """Return the heat map of one page of the ranking as SVG, in the colours of the light theme."""
     return ctx.state.templates.render("rank_picture.svg", ctx.locale, palette=LIGHT, **rank.variables())
 
 
@@ -65,30 +69,39 @@ def _svg_to_png(svg: str) -> bytes:
 
 
 def ranking_csv(ranking: Ranking) -> bytes:
-    """Return a ranking as CSV: each criterion's value and points; an unknown value is left empty."""
-    names = [weight.criterion_name for weight in ranking.effective_weights]
+    """Return a ranking as a CSV file that spreadsheets open correctly.
+
+    There is one line for each dataset, with the value and the points of each criterion. An unknown value is left empty,
+    because 0 would be a statement about the dataset.
+    """
+    criterion_names = [weight.criterion_name for weight in ranking.effective_weights]
+    points_headers = [f"points_{name}" for name in criterion_names]
+
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(
-        ["rank", "id", "dataset_id", "dataset_name", "score", *names, *(f"points_{name}" for name in names)]
-    )
-
+    writer.writerow(["rank", "id", "dataset_id", "dataset_name", "score", *criterion_names, *points_headers])
     for dataset in ranking.datasets:
-        unknown = set(dataset.unknown or ())
-        scores = dataset.criterion_scores or {}
-        points = dataset.points or {}
-        writer.writerow(
-            [
-                dataset.rank,
-                dataset.id,
-                dataset.dataset_id,
-                _escape_formula(dataset.dataset_name),
-                dataset.score,
-                *("" if name in unknown else scores.get(name, "") for name in names),
-                *(points.get(name, "") for name in names),
-            ]
-        )
+        writer.writerow(_csv_fields(dataset, criterion_names))
+
     return _BYTE_ORDER_MARK + text.getvalue().encode()
+
+
+def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
+    """Return the fields of a dataset in the order of the columns."""
+    unknown_names = set(dataset.unknown or ())
+    values = dataset.criterion_scores or {}
+    points = dataset.points or {}
+    known_values = {name: value for name, value in values.items() if name not in unknown_names}
+
+    return [
+        dataset.rank,
+        dataset.id,
+        dataset.dataset_id,
+        _escape_formula(dataset.dataset_name),
+        dataset.score,
+        *(known_values.get(name, "") for name in criterion_names),
+        *(points.get(name, "") for name in criterion_names),
+    ]
 
 
 def _escape_formula(name: str) -> str:
@@ -96,4 +109,4 @@ def _escape_formula(name: str) -> str:
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
-ROUTES: Final = (Route("/app/ranking.{file_type:str}", page(export_ranking)),)
+ROUTES: Final = (Route("/app/ranking.{file_type:str}", page_endpoint(export_ranking)),)

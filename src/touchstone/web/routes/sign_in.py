@@ -12,9 +12,9 @@ from touchstone.web import cookies
 from touchstone.web.addresses import HOME, build_address, local_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import password_field, text_field
-from touchstone.web.language_negotiation import selected_language
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page
+from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.request_language import selected_language
 from touchstone.web.session_expiry import SIGN_IN
 from touchstone.web.unsent_forms import RETURNED, decode_unsent_form
 
@@ -22,7 +22,7 @@ from touchstone.web.unsent_forms import RETURNED, decode_unsent_form
 async def sign_in_page(ctx: PageContext) -> Response:
     """Show the sign-in form; on POST, sign in and go on to the page that was requested."""
     if not ctx.is_post:
-        return _redirect_if_signed_in(ctx) or _render_entrance(ctx, "sign_in.html")
+        return _show_entrance(ctx, "sign_in.html")
 
     form = await ctx.form()
     try:
@@ -33,30 +33,35 @@ async def sign_in_page(ctx: PageContext) -> Response:
 
 
 async def register_page(ctx: PageContext) -> Response:
-    """Show the registration form; on POST, create the account and sign in."""
+    """Show the registration form; on POST, create the account, sign in and go on to the page that was requested."""
     if not ctx.is_post:
-        return _redirect_if_signed_in(ctx) or _render_entrance(ctx, "register.html")
+        return _show_entrance(ctx, "register.html")
 
     form = await ctx.form()
     email = text_field(form, "email")
     password = password_field(form, "password")
-    profile: Any = {}
-    if pseudo := text_field(form, "pseudo"):
-        profile["pseudo"] = pseudo
-    # Only a language that was selected belongs to the account: the browser's preference may differ tomorrow.
-    if language := selected_language(ctx.request):
-        profile["locale"] = language
-
     try:
-        await ctx.api.register(email, password, **profile)
+        await ctx.api.register(email, password, **_read_profile(ctx, form))
         await ctx.api.login(email, password)
     except TouchstoneError as error:
         return _render_entrance(ctx, "register.html", form, error)
     return await _continue_after_sign_in(ctx, form)
 
 
+def _read_profile(ctx: PageContext, form: FormData) -> dict[str, Any]:
+    """Return what a new account stores about its owner: the display name, and a language that was selected.
+
+    The language that the browser prefers is not stored, because another browser may prefer another one.
+    """
+    profile = {"pseudo": text_field(form, "pseudo"), "locale": selected_language(ctx.request)}
+    return {name: value for name, value in profile.items() if value}
+
+
 async def reset_password_page(ctx: PageContext) -> Response:
-    """Show the form for a new password; on POST, set it and lead to the sign-in page."""
+    """Show the form for a new password; on POST, set the password and lead to the sign-in page.
+
+    The address contains the reset token that an administrator has created for the reader; a hidden field keeps it.
+    """
     if not ctx.is_post:
         token = ctx.request.query_params.get("token", "")
         return ctx.render_template("reset.html", user=None, token=token)
@@ -66,12 +71,15 @@ async def reset_password_page(ctx: PageContext) -> Response:
     try:
         await ctx.api.reset_password(token, password_field(form, "password"))
     except TouchstoneError as error:
-        return ctx.render_template("reset.html", problem=error, user=None, token=token)
+        return ctx.render_template("reset.html", error=error, user=None, token=token)
     return ctx.redirect(SIGN_IN, done=FlashMessage.PASSWORD_RESET)
 
 
 async def sign_out(ctx: PageContext) -> Response:
-    """End the session and lead to the sign-in page."""
+    """End the session and lead to the sign-in page.
+
+    The browser also forgets the last ranking, because the next reader at this computer may be somebody else.
+    """
     try:
         await ctx.api.logout()
     except TouchstoneError as error:
@@ -85,24 +93,26 @@ async def sign_out(ctx: PageContext) -> Response:
     return response
 
 
-def _redirect_if_signed_in(ctx: PageContext) -> Response | None:
-    if ctx.session is None:
-        return None
-    return ctx.redirect(local_address(ctx.request.query_params.get("next")))
+def _show_entrance(ctx: PageContext, template: str) -> Response:
+    """Return the sign-in or registration page; a reader who is signed in already is redirected to the next page."""
+    if ctx.session is not None:
+        return ctx.redirect(local_address(ctx.request.query_params.get("next")))
+    return _render_entrance(ctx, template)
 
 
 def _render_entrance(
-    ctx: PageContext, template: str, form: FormData | None = None, problem: TouchstoneError | None = None
+    ctx: PageContext, template: str, form: FormData | None = None, error: TouchstoneError | None = None
 ) -> Response:
-    """Return the sign-in or registration page, after an error with everything that was entered but the password."""
+    """Return the sign-in or registration page; after an error, with everything that was entered but the password."""
     query = ctx.request.query_params
-    next_page = local_address(text_field(form, "next") if form else query.get("next"))
     entered = form or FormData()
+    requested_page = text_field(form, "next") if form else query.get("next")
+    next_page = local_address(requested_page)
     ctx.page_address = build_address(ctx.request.url.path, next=next_page, done=query.get("done"))
 
     return ctx.render_template(
         template,
-        problem=problem,
+        error=error,
         user=None,
         next=next_page,
         registration=ctx.state.settings.registration == "open",
@@ -113,7 +123,11 @@ def _render_entrance(
 
 
 async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
-    """Lead to the page that was requested, or return the form that was interrupted by the end of the session."""
+    """Lead to the page that was requested before signing in.
+
+    If a form was interrupted by the end of the session, the response is a page that sends the form back to its own page
+    by itself.
+    """
     ctx.adopt_language(await ctx.api.get_me())
 
     unsent = decode_unsent_form(text_field(form, "unsent"))
@@ -124,8 +138,8 @@ async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
 
 _FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
-    Route(SIGN_IN, page(sign_in_page, public=True), methods=_FORM_METHODS),
-    Route("/app/register", page(register_page, public=True), methods=_FORM_METHODS),
-    Route("/app/reset-password", page(reset_password_page, public=True), methods=_FORM_METHODS),
-    Route("/app/sign-out", page(sign_out, public=True, shown_on=HOME), methods=["POST"]),
+    Route(SIGN_IN, page_endpoint(sign_in_page, is_public=True), methods=_FORM_METHODS),
+    Route("/app/register", page_endpoint(register_page, is_public=True), methods=_FORM_METHODS),
+    Route("/app/reset-password", page_endpoint(reset_password_page, is_public=True), methods=_FORM_METHODS),
+    Route("/app/sign-out", page_endpoint(sign_out, is_public=True, form_page=HOME), methods=["POST"]),
 )

@@ -7,8 +7,8 @@ import { RankUpdater } from "./rank_updater.js";
 import { showShares } from "./shares.js";
 
 const MAX_PINS = 5;
-// Where there is room for the panels beside the ranking, they are open. Until this line runs, the style sheet shows
-// their contents (rank.css), so that nothing moves when it does.
+// The panels are open on screens that have room for them. Until this script runs, the style sheet shows their contents
+// there (rank.css), so that nothing moves when the script opens them.
 const OPEN_PANELS = { filters: "(min-width: 64rem)", weights: "(min-width: 40.01rem)" };
 
 const form = document.getElementById("rank-form");

@@ -2,7 +2,7 @@
 // with the switches of language and theme, which lead back to it.
 
 import { rememberRanking } from "./last_ranking.js";
-import { updateLinks } from "./picture.js";
+import { updateLinks } from "./ranking_patch.js";
 
 const returnField = document.getElementById("here");
 

@@ -97,7 +97,7 @@ export class RankUpdater {
         this.#edits.reapply();
       });
       address = ranking.address;
-      if (addsToHistory) pushAddress(address, { linksAreOutdated: ranking.figures !== null });
+      if (addsToHistory) pushAddress(address, { linksAreOutdated: ranking.patch !== null });
     } catch (error) {
       if (error.name !== "AbortError") showUnavailable(retry);
     } finally {

@@ -1,7 +1,7 @@
-// Requests a ranking from the server, and shows the answer.
+// Requests a ranking from the server, and shows the response: a whole ranking as HTML, or a patch for the shown one.
 
 import { parseFragment, setText } from "./dom.js";
-import { fillRanking } from "./picture.js";
+import { applyPatch } from "./ranking_patch.js";
 import { keepFocus, morph, replacePanel } from "./redraw.js";
 import { animateRows, rankedIds } from "./row_motion.js";
 import { showShares } from "./shares.js";
@@ -10,7 +10,7 @@ import { showShares } from "./shares.js";
  * Request a ranking.
  *
  * `panels` names the side panels that change too; sending and drawing them for nothing would take most of the time.
- * Without panels the server answers with figures alone if the ranking keeps its shape.
+ * Without panels the server responds with a patch if the ranking keeps its shape.
  */
 export function fetchRanking(query, panels, signal) {
   const { shape } = document.getElementById("results").dataset;
@@ -19,22 +19,22 @@ export function fetchRanking(query, panels, signal) {
   return fetch(`/app/parts/ranking?${query}${panelParameters}${shapeParameter}`, { signal, redirect: "manual" });
 }
 
-/** Return the content of an answer: the figures or the HTML, the address of the ranking, and its profile. */
+/** Return the content of a response: the patch or the HTML, the address of the ranking, and its profile. */
 export async function readRanking(response) {
   const { headers } = response;
-  const isFigures = headers.get("content-type") === "application/json";
+  const isPatch = headers.get("content-type") === "application/json";
   return {
-    figures: isFigures ? await response.json() : null,
-    fragment: isFigures ? null : parseFragment(await response.text()),
+    patch: isPatch ? await response.json() : null,
+    fragment: isPatch ? null : parseFragment(await response.text()),
     address: headers.get("x-address"),
     profile: headers.get("x-profile"),
   };
 }
 
-/** Show an answer; `restoreEdits` runs as soon as the form is the one of the answer. */
-export function showRanking({ figures, fragment, profile }, restoreEdits) {
+/** Show a ranking. As soon as the form has the ranking's state, `restoreEdits` makes the reader's newer edits again. */
+export function showRanking({ patch, fragment, profile }, restoreEdits) {
   const previousIds = rankedIds();
-  if (figures) keepFocus(() => fillRanking(figures));
+  if (patch) keepFocus(() => applyPatch(patch));
   else replaceResults(fragment);
 
   restoreEdits();
@@ -56,7 +56,7 @@ function markProfile(profile) {
   }
 }
 
-/** Tell screen readers in one short sentence what the ranking has become. */
+/** Tell screen readers in one short sentence what the new ranking shows. */
 function announceResults() {
   setText(document.getElementById("announcement"), document.getElementById("results").dataset.announcement);
 }

@@ -9,6 +9,7 @@ const wholePercentage = createNumberFormat(lang, 0);
 const precisePercentage = createNumberFormat(lang, 1);
 const sliderPosition = createNumberFormat(lang, 0, 3);
 const cssLength = createNumberFormat("en", 3);
+const ROUNDING_ERROR = 1e-9;
 
 function createNumberFormat(language, minimumFractionDigits, maximumFractionDigits = minimumFractionDigits) {
   // The server rounds halves to the even digit, too.
@@ -62,18 +63,19 @@ function moveSegment(name, start, share, title) {
   setText(segment.firstElementChild, title);
 }
 
-/** Distribute the room among the columns that exist; a criterion without a column gets one with the server's answer. */
+/** Widen and narrow the columns of the heat map; a criterion without a column gets one with the next ranking. */
 function resizeColumns(shares) {
   const heatMap = document.querySelector(".heat");
   if (!heatMap) return;
 
   const columns = [...heatMap.querySelectorAll("col[data-of]")];
-  const sum = columns.reduce((total, column) => total + shares.get(column.dataset.of), 0);
-  const divisor = sum > 1 - 1e-9 ? 1 : sum;
+  const sum = columns.reduce((partialSum, column) => partialSum + shares.get(column.dataset.of), 0);
+  // The columns always fill their part of the heat map. A sum that is 1 except for rounding leaves the shares as they are.
+  const divisor = sum > 1 - ROUNDING_ERROR ? 1 : sum;
 
   for (const column of columns) {
     const share = shares.get(column.dataset.of);
-    // The browser takes a width of 0 % for no width at all, and gives the column room.
+    // Browsers ignore a width of 0 % and size the column by its content; they respect a width of 0 pixels.
     const width = share ? `${cssLength.format((heatMap.dataset.breadth * share) / divisor)}%` : "0";
     setAttribute(column, "width", width);
     const label = heatMap.querySelector(`small[data-of=${column.dataset.of}]`);

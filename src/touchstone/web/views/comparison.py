@@ -6,7 +6,7 @@ from typing import Any
 
 from touchstone.client import Dataset, ScoredDataset
 from touchstone.core.attributes import ATTRIBUTES
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 from touchstone.web.views.rank_table import (
     CriterionCell,
     WeightedCriterion,
@@ -18,7 +18,13 @@ from touchstone.web.views.rank_table import (
 
 @dataclass(frozen=True, slots=True)
 class AttributeRow:
-    """The values of one attribute; `differs` if they are not all equal."""
+    """One attribute of the compared datasets.
+
+    Attributes:
+        name: The name of the attribute.
+        values: The value of each dataset.
+        differs: Whether the values are not all equal.
+    """
 
     name: str
     values: tuple[Any, ...]
@@ -27,7 +33,13 @@ class AttributeRow:
 
 @dataclass(frozen=True, slots=True)
 class CriterionRow:
-    """The cells of one criterion (None for a dataset without a score), and the positions of the highest values."""
+    """One criterion of the compared datasets.
+
+    Attributes:
+        criterion: The criterion.
+        cells: The cell of each dataset; None for a dataset without a score.
+        best: The positions of the datasets with the highest value.
+    """
 
     criterion: WeightedCriterion
     cells: tuple[CriterionCell | None, ...]
@@ -36,7 +48,7 @@ class CriterionRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Datasets side by side."""
+    """Datasets side by side; each dataset has the same position in every row."""
 
     datasets: tuple[Dataset, ...]
     scores: tuple[str, ...]
@@ -50,18 +62,26 @@ def compare(
     criteria: Sequence[WeightedCriterion],
     localizer: Localizer,
 ) -> Comparison:
-    """Return the datasets with their scores side by side."""
+    """Return the datasets side by side, for the table of the comparison page.
+
+    Args:
+        datasets: The datasets in the order of the columns.
+        scores: The score of each dataset; None for a dataset without one.
+        criteria: All criteria with their weights; the table has a row for each that has one.
+        localizer: The reader's language.
+    """
     used = used_criteria(criteria)
-    columns = [criterion_cells(score, used, localizer) if score else None for score in scores]
+    cells_by_dataset = [criterion_cells(score, used, localizer) if score else None for score in scores]
 
     criterion_rows = []
     for index, criterion in enumerate(used):
-        cells = tuple(column[index] if column else None for column in columns)
+        cells = tuple(dataset_cells[index] if dataset_cells else None for dataset_cells in cells_by_dataset)
         criterion_rows.append(CriterionRow(criterion, cells, _best_positions(cells)))
 
-    attribute_rows = [
-        _attribute_row(attribute.name, datasets) for attribute in ATTRIBUTES if attribute.name != "dataset_name"
-    ]
+    # The names of the datasets are the headings of the columns.
+    attribute_names = [attribute.name for attribute in ATTRIBUTES if attribute.name != "dataset_name"]
+    attribute_rows = [_attribute_row(name, datasets) for name in attribute_names]
+
     return Comparison(
         datasets=tuple(datasets),
         scores=tuple(score_text(score, used, localizer) for score in scores),
@@ -71,15 +91,23 @@ def compare(
 
 
 def _best_positions(cells: Sequence[CriterionCell | None]) -> frozenset[int]:
-    """Return the positions of the highest known value; none if all known values are equal."""
-    known = {position: cell.value for position, cell in enumerate(cells) if cell and not cell.unknown}
-    if len(set(known.values())) < 2:
-        return frozenset()
+    """Return the positions of the highest known value.
 
-    highest = max(known.values())
-    return frozenset(position for position, value in known.items() if value == highest)
+    If all known values are equal, no dataset is better than another and none is marked.
+    """
+    known_values = {}
+    for position, cell in enumerate(cells):
+        if cell is not None and not cell.unknown:
+            known_values[position] = cell.value
+
+    if len(set(known_values.values())) < 2:
+        return frozenset()
+    highest_value = max(known_values.values())
+    return frozenset(position for position, value in known_values.items() if value == highest_value)
 
 
 def _attribute_row(name: str, datasets: Sequence[Dataset]) -> AttributeRow:
+    """Return the row of one attribute."""
     values = tuple(getattr(dataset, name) for dataset in datasets)
-    return AttributeRow(name, values, any(value != values[0] for value in values))
+    differs = any(value != values[0] for value in values)
+    return AttributeRow(name, values, differs)

@@ -1,4 +1,4 @@
-"""The dataset page: declared and measured figures, columns with their distributions, and ethical evidence."""
+"""The dataset page: declared and measured attributes, columns with their distributions, and ethical evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,20 @@ _MEASURED_ATTRIBUTES: Final[Mapping[str, str]] = {
     "features_number": "columns",
     "missing_values_percentage": "missing_values_percentage",
 }
-_TOLERANCE: Final = 0.005  # figures that are closer than this count as equal
+_TOLERANCE: Final = 0.005  # numbers that are closer than this count as equal
 _USUAL_TARGET_NAMES: Final = frozenset({"target", "class", "label", "y", "outcome"})
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredFigure:
-    """A figure as it was declared and as it was measured; `differs` if both are known and not equal."""
+class MeasuredAttribute:
+    """An attribute as its author has declared it and as it was measured in the data file.
+
+    Attributes:
+        name: The name of the attribute.
+        declared: The declared number; None if there is none.
+        measured: The measured number; None if there is none.
+        differs: Whether both numbers are known and not equal.
+    """
 
     name: str
     declared: float | None
@@ -31,7 +38,7 @@ class MeasuredFigure:
 
 @dataclass(frozen=True, slots=True)
 class HistogramBar:
-    """One bar of a small histogram: its height in 0-1 of the highest, its count, and the value that it stands for."""
+    """One bar of a small histogram: its height as a share of the highest bar, its count, and the label of its value."""
 
     height: float
     count: int
@@ -40,7 +47,19 @@ class HistogramBar:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """A column of the data file; `missing` is a share of the rows."""
+    """What the dataset page shows about a column of the data file.
+
+    Attributes:
+        name: The name of the column.
+        type: The type of the column, as it was measured.
+        missing: The share of the rows that have no value.
+        distinct: The number of distinct values.
+        low: The lowest value, if there is one.
+        high: The highest value, if there is one.
+        mean: The mean of a numeric column.
+        bars: The distribution of the values.
+        numeric: Whether the column holds numbers.
+    """
 
     name: str
     type: str
@@ -79,42 +98,53 @@ def is_trainable(dataset: Dataset) -> bool:
     return bool(measurement(dataset).get("column_profiles"))
 
 
-def measured_figures(dataset: Dataset) -> tuple[MeasuredFigure, ...]:
-    """Return the figures that can be both declared and measured."""
-    measured = measurement(dataset)
-    filled = measured.get("filled") or ()  # attributes that the measurement itself has filled in
+def measured_attributes(dataset: Dataset) -> tuple[MeasuredAttribute, ...]:
+    """Return the attributes that can be both declared and measured, so that readers see where the two differ.
 
-    figures = []
+    The measurement fills in attributes that the author has left open. Such an attribute is not shown as declared.
+    """
+    measured = measurement(dataset)
+    filled_names = measured.get("filled") or ()
+
+    attributes = []
     for name, measured_name in _MEASURED_ATTRIBUTES.items():
-        declared = None if name in filled else getattr(dataset, name)
-        value = measured.get(measured_name)
-        if name == "features_number" and value is not None and _has_suggested_target(dataset):
-            value -= 1  # the target is a column, but not a feature
-        differs = declared is not None and value is not None and abs(declared - value) > _TOLERANCE
-        figures.append(MeasuredFigure(name, declared, value, differs))
-    return tuple(figures)
+        declared_value = None if name in filled_names else getattr(dataset, name)
+        measured_value = measured.get(measured_name)
+        if name == "features_number" and measured_value is not None and _has_suggested_target(dataset):
+            measured_value -= 1  # the target is a column, but not a feature
+
+        both_are_known = declared_value is not None and measured_value is not None
+        differs = both_are_known and abs(declared_value - measured_value) > _TOLERANCE
+        attributes.append(MeasuredAttribute(name, declared_value, measured_value, differs))
+
+    return tuple(attributes)
 
 
 def _has_suggested_target(dataset: Dataset) -> bool:
+    """Return whether the record names one of the columns as the target of a training."""
     return suggestion(dataset, "target") in column_names(dataset)
 
 
 def ethical_assessments(dataset: Dataset) -> tuple[EthicalAssessment, ...]:
-    """Return the ethical criteria with their evidence."""
-    evidence = (dataset.metadata or {}).get("evidence")
-    if not isinstance(evidence, Mapping):
-        evidence = {}
-    return tuple(
-        EthicalAssessment(name, getattr(dataset, name), str(evidence[name]) if evidence.get(name) else None)
-        for name in ETHICAL
-    )
+    """Return the ethical criteria, each with the evidence that the record holds for it."""
+    evidence_by_name = (dataset.metadata or {}).get("evidence")
+    if not isinstance(evidence_by_name, Mapping):
+        evidence_by_name = {}
+
+    assessments = []
+    for name in ETHICAL:
+        evidence = evidence_by_name.get(name)
+        assessment = EthicalAssessment(name, getattr(dataset, name), str(evidence) if evidence else None)
+        assessments.append(assessment)
+    return tuple(assessments)
 
 
 def column_summaries(dataset: Dataset) -> tuple[ColumnSummary, ...]:
     """Return the columns of the data file in their order."""
     measured = measurement(dataset)
-    rows = max(1, int(measured.get("rows") or 1))
-    return tuple(_column_summary(profile, rows) for profile in measured.get("column_profiles") or ())
+    row_count = max(1, int(measured.get("rows") or 1))
+    profiles = measured.get("column_profiles") or ()
+    return tuple(_column_summary(profile, row_count) for profile in profiles)
 
 
 def column_names(dataset: Dataset) -> tuple[str, ...]:
@@ -128,23 +158,32 @@ def suggestion(dataset: Dataset, key: str) -> Any:
 
 
 def suggested_target(dataset: Dataset) -> str | None:
-    """Return the column that the record names as its target, else one with a usual name, else the last one."""
+    """Return the column that the training form preselects as the target; None if the dataset has no columns.
+
+    It is the column that the record names, else the first one with a usual name such as `class`, else the last one,
+    which is where most tables have their target.
+    """
     names = column_names(dataset)
     if not names:
         return None
 
-    target = suggestion(dataset, "target")
-    if target in names:
-        return str(target)
+    named_target = suggestion(dataset, "target")
+    if named_target in names:
+        return str(named_target)
+
     for name in names:
         if name.casefold() in _USUAL_TARGET_NAMES:
             return name
     return names[-1]
 
 
-def _column_summary(profile: Mapping[str, Any], rows: int) -> ColumnSummary:
-    numeric = profile["type"] in ("integer", "number")
-    if numeric and profile.get("histogram"):
+def _column_summary(profile: Mapping[str, Any], row_count: int) -> ColumnSummary:
+    """Return the summary of a column from its measured profile.
+
+    The bars are a histogram if the column is numeric and has one, and otherwise its most frequent values.
+    """
+    is_numeric = profile["type"] in ("integer", "number")
+    if is_numeric and profile.get("histogram"):
         bars = _histogram_bars(profile["histogram"], profile["minimum"], profile["maximum"])
     else:
         bars = _frequency_bars(profile.get("top") or ())
@@ -152,26 +191,29 @@ def _column_summary(profile: Mapping[str, Any], rows: int) -> ColumnSummary:
     return ColumnSummary(
         name=profile["name"],
         type=profile["type"],
-        missing=profile.get("missing", 0) / rows,
+        missing=profile.get("missing", 0) / row_count,
         distinct=profile.get("distinct", 0),
         low=profile.get("minimum"),
         high=profile.get("maximum"),
         mean=profile.get("mean"),
         bars=bars,
-        numeric=numeric,
+        numeric=is_numeric,
     )
 
 
 def _histogram_bars(counts: Sequence[int], minimum: float, maximum: float) -> tuple[HistogramBar, ...]:
     """Return the bars of a numeric column, each labelled with the lower end of its bin."""
-    highest = max(counts) or 1
-    width = (maximum - minimum) / len(counts)
-    return tuple(
-        HistogramBar(count / highest, count, f"{minimum + width * index:.4g}") for index, count in enumerate(counts)
-    )
+    highest_count = max(counts) or 1
+    bin_width = (maximum - minimum) / len(counts)
+
+    bars = []
+    for index, count in enumerate(counts):
+        lower_end = minimum + bin_width * index
+        bars.append(HistogramBar(count / highest_count, count, f"{lower_end:.4g}"))
+    return tuple(bars)
 
 
 def _frequency_bars(top_values: Sequence[Sequence[Any]]) -> tuple[HistogramBar, ...]:
-    """Return the bars of the most frequent values of a column."""
-    highest = max((count for _, count in top_values), default=0) or 1
-    return tuple(HistogramBar(count / highest, count, str(value)) for value, count in top_values)
+    """Return the bars of the most frequent values of a column, which are given as pairs of a value and its count."""
+    highest_count = max((count for _, count in top_values), default=0) or 1
+    return tuple(HistogramBar(count / highest_count, count, str(value)) for value, count in top_values)

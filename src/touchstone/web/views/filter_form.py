@@ -1,12 +1,13 @@
 """The filter form: groups of fields, the chosen values, and how many records each choice would find."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, FilterInput
 from touchstone.web.rank_state import RankState
 
@@ -17,7 +18,14 @@ _PAGE_SIZE: Final = 100  # values on one page of a list
 
 @dataclass(frozen=True, slots=True)
 class FilterChoice:
-    """One value of a list, the number of records that have it (None: not counted), and whether it is chosen."""
+    """One value of a list.
+
+    Attributes:
+        value: The value as the API names it.
+        label: The value as readers see it.
+        count: The number of records that have the value; None if they were not counted.
+        chosen: Whether the reader has chosen the value.
+    """
 
     value: str
     label: str
@@ -27,7 +35,7 @@ class FilterChoice:
 
 @dataclass(frozen=True, slots=True)
 class WordsField:
-    """A list of values to tick or, with the kind `choice`, to select one from."""
+    """A list of values to tick or, if its kind is `choice`, to select one from."""
 
     name: str
     label: str
@@ -39,13 +47,15 @@ class WordsField:
         """Return the choices that are always shown: the chosen and the most frequent ones."""
         chosen = [choice for choice in self.choices if choice.chosen]
         others = [choice for choice in self.choices if not choice.chosen]
-        return (*chosen, *others[: max(0, _ALWAYS_SHOWN - len(chosen))])
+        free_places = max(0, _ALWAYS_SHOWN - len(chosen))
+        return (*chosen, *others[:free_places])
 
     @property
     def rest(self) -> tuple[FilterChoice, ...]:
         """Return the most frequent of the remaining choices, which are folded away."""
         first_values = {choice.value for choice in self.first}
-        return tuple(choice for choice in self.choices if choice.value not in first_values)[:_MAX_FOLDED]
+        remaining = [choice for choice in self.choices if choice.value not in first_values]
+        return tuple(remaining[:_MAX_FOLDED])
 
     @property
     def more(self) -> int:
@@ -149,7 +159,13 @@ FilterField = WordsField | TextField | RangeField | FlagField
 
 @dataclass(frozen=True, slots=True)
 class FilterGroup:
-    """A group of fields, and the number of filters that are set in it."""
+    """A group of fields that is folded and unfolded together.
+
+    Attributes:
+        name: The name of the group, from which the key of its heading is made.
+        fields: The fields in their order.
+        active: The number of filter values that are set in the group.
+    """
 
     name: str
     fields: tuple[FilterField, ...]
@@ -158,7 +174,14 @@ class FilterGroup:
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
-    """One filter that is set: its label and value, the address without it, and the key of its field."""
+    """A filter value that is set, shown above the ranking as a link that removes it.
+
+    Attributes:
+        label: The label of the filter.
+        value: The value in words.
+        remove: The query of the ranking without the value.
+        key: The key under which the page's script knows the field.
+    """
 
     label: str
     value: str
@@ -178,45 +201,50 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def filter_groups(state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> tuple[FilterGroup, ...]:
-    """Return the whole form, with the counts and ranges of the API's facets."""
+    """Return the whole filter form, with the counts and ranges of the API's facets."""
     builder = _FormBuilder(state, facets, localizer)
-    return tuple(builder.group(name, fields) for name, fields in _GROUPS.items())
+    return tuple(builder.group(name, field_names) for name, field_names in _GROUPS.items())
 
 
 def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> ValueList:
-    """Return a page of the values that contain each word of a search, ignoring case and accents.
+    """Return one page of the values of a filter that contain each word of a search, ignoring case and accents.
 
-    The facets must be counted without this filter, because ticking a value adds its records to those of the others.
+    A page number beyond the last page means the last page. The facets must be counted without this filter, because
+    ticking a value adds its records to those of the other ticked values.
     """
     choices = _FormBuilder(state, facets, localizer).choices(search.name)
-    words = fold(search.text).split()
-    matching = [choice for choice in choices if not choice.chosen and _contains_all(choice.label, words)]
+    chosen = [choice for choice in choices if choice.chosen]
+    others = [choice for choice in choices if not choice.chosen]
+    folded_words = fold(search.text).split()
+    matching = [choice for choice in others if _contains_all(choice.label, folded_words)]
 
-    pages = max(1, -(-len(matching) // _PAGE_SIZE))
-    page = min(max(1, search.page), pages)
-    start = (page - 1) * _PAGE_SIZE
+    page_count = max(1, math.ceil(len(matching) / _PAGE_SIZE))
+    page = min(max(1, search.page), page_count)
+    page_start = (page - 1) * _PAGE_SIZE
+
     return ValueList(
         name=search.name,
         label=filter_label(search.name, localizer),
         search=search.text,
-        chosen=tuple(choice for choice in choices if choice.chosen),
-        choices=tuple(matching[start : start + _PAGE_SIZE]),
+        chosen=tuple(chosen),
+        choices=tuple(matching[page_start : page_start + _PAGE_SIZE]),
         matching_count=len(matching),
         page=page,
-        pages=pages,
+        pages=page_count,
     )
 
 
 def filter_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return every filter that is set, one chip for each value."""
+    """Return a chip for each filter value that is set; a list filter has one chip for each of its values."""
     chips = []
     for name, values in state.filters.items():
+        is_list = FILTERS[name] is FilterInput.WORDS
         for value in values:
             chip = FilterChip(
                 label=_chip_label(name, localizer),
                 value=_value_text(name, value, localizer),
                 remove=state.without_filter_value(name, value).query(),
-                key=f"{name}={value}" if FILTERS[name] is FilterInput.WORDS else name,
+                key=f"{name}={value}" if is_list else name,
             )
             chips.append(chip)
     return tuple(chips)
@@ -234,7 +262,7 @@ def invalid_filter_message(name: str, localizer: Localizer) -> str:
 
 
 class _FormBuilder:
-    """Builds the fields of the form from the state and the facets."""
+    """Builds the fields of the filter form from the state of the page and the facets of the API."""
 
     def __init__(self, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> None:
         self._state = state
@@ -242,71 +270,101 @@ class _FormBuilder:
         self._localizer = localizer
 
     def group(self, name: str, field_names: tuple[str, ...]) -> FilterGroup:
-        """Return a group of fields."""
-        fields = tuple(self._field(field_name) for field_name in field_names)
-        active = 0
+        """Return a group of fields, with the number of filter values that are set in it."""
+        fields = tuple(self._build_field(field_name) for field_name in field_names)
+
+        active_count = 0
         for filter_name, values in self._state.filters.items():
             if filter_name in field_names or _without_bound(filter_name) in field_names:
-                active += len(values)
-        return FilterGroup(name, fields, active)
+                active_count += len(values)
+        return FilterGroup(name, fields, active_count)
 
     def choices(self, name: str) -> tuple[FilterChoice, ...]:
-        """Return the values of a list; chosen ones that no record has come first."""
-        chosen = {fold(value): value for value in self._state.filters.get(name, ())}
-        facet = self._facets["values"].get(name, ())
-        counts = {str(entry["value"]): entry["count"] for entry in facet if entry["value"]}
+        """Return the values of a list filter with the number of records for each of them.
 
-        counted = {fold(value) for value in counts}
-        without_records = {value: 0 for key, value in chosen.items() if key not in counted}
-        return tuple(
-            FilterChoice(value, _value_text(name, value, self._localizer), count, fold(value) in chosen)
-            for value, count in (without_records | counts).items()
-        )
+        A chosen value that no matching record has is missing from the facets. It comes first with the count 0, so that
+        readers can untick it. Values that differ only in case or accents are the same value.
+        """
+        chosen_values = {fold(value): value for value in self._state.filters.get(name, ())}
+        facet_entries = self._facets["values"].get(name, ())
+        counts = {str(entry["value"]): entry["count"] for entry in facet_entries if entry["value"]}
 
-    def _field(self, name: str) -> FilterField:
+        counted_values = {fold(value) for value in counts}
+        counts_of_missing = {value: 0 for folded, value in chosen_values.items() if folded not in counted_values}
+
+        choices = []
+        for value, count in (counts_of_missing | counts).items():
+            label = _value_text(name, value, self._localizer)
+            is_chosen = fold(value) in chosen_values
+            choices.append(FilterChoice(value, label, count, is_chosen))
+        return tuple(choices)
+
+    def _build_field(self, name: str) -> FilterField:
+        """Return the field with which a filter, or the two bounds of a range, are entered."""
         label = filter_label(name, self._localizer)
-        kind = FILTERS.get(name)  # a range has no filter of its own name
+        filter_input = FILTERS.get(name)
 
-        if kind is FilterInput.WORDS:
-            return WordsField(name, label, self.choices(name))
         if name == "visibility":
             return WordsField(name, label, self.choices(name), kind="choice")
-        if kind is FilterInput.TEXT:
-            return TextField(name, label, self._text(name))
-        if kind is FilterInput.FLAG:
-            counts = self._facets["flags"].get(name, {})
-            return FlagField(
-                name, label, self._text(name), counts.get("true"), counts.get("false"), counts.get("unknown")
-            )
-        return self._range(name, label)
+        if filter_input is FilterInput.WORDS:
+            return WordsField(name, label, self.choices(name))
+        if filter_input is FilterInput.TEXT:
+            return TextField(name, label, self._entered_text(name))
+        if filter_input is FilterInput.FLAG:
+            return self._build_flag(name, label)
+        # Only the two bounds of a range are filters, so the range itself is not among the filters.
+        return self._build_range(name, label)
 
-    def _range(self, name: str, label: str) -> RangeField:
-        facet = self._facets["ranges"].get(name) or {}
-        scale = 100 if name in COMPOSITES else 1  # composite scores are entered in percent
-        low, high = facet.get("min"), facet.get("max")
+    def _build_flag(self, name: str, label: str) -> FlagField:
+        """Return a flag with the number of records for each of its values."""
+        counts = self._facets["flags"].get(name, {})
+        return FlagField(
+            name=name,
+            label=label,
+            value=self._entered_text(name),
+            true=counts.get("true"),
+            false=counts.get("false"),
+            unknown=counts.get("unknown"),
+        )
+
+    def _build_range(self, name: str, label: str) -> RangeField:
+        """Return a range with the lowest and the highest value among the matching records.
+
+        Composite scores have no upper bound. They are entered in percent, but the API states them in 0-1.
+        """
+        range_facet = self._facets["ranges"].get(name) or {}
+        lowest = range_facet.get("min")
+        highest = range_facet.get("max")
+        scale = 100 if name in COMPOSITES else 1
+
+        maximum_name = f"{name}_max"
         return RangeField(
             name=name,
             label=label,
-            minimum=self._text(f"{name}_min"),
-            maximum=self._text(f"{name}_max") if f"{name}_max" in FILTERS else None,
-            low=None if low is None else low * scale,
-            high=None if high is None else high * scale,
+            minimum=self._entered_text(f"{name}_min"),
+            maximum=self._entered_text(maximum_name) if maximum_name in FILTERS else None,
+            low=None if lowest is None else lowest * scale,
+            high=None if highest is None else highest * scale,
         )
 
-    def _text(self, name: str) -> str:
+    def _entered_text(self, name: str) -> str:
+        """Return the text of a filter that has only one; empty if the filter is not set."""
         return self._state.filters.get(name, ("",))[0]
 
 
 def _contains_all(text: str, folded_words: list[str]) -> bool:
-    folded = fold(text)
-    return all(word in folded for word in folded_words)
+    """Return whether a text contains each of the words, which have been folded already."""
+    folded_text = fold(text)
+    return all(word in folded_text for word in folded_words)
 
 
 def _without_bound(name: str) -> str:
+    """Return the name of the range to which a bound belongs; any other name stays as it is."""
     return name.removesuffix("_min").removesuffix("_max")
 
 
 def _chip_label(name: str, localizer: Localizer) -> str:
+    """Return the label of a filter, with a sign after it if the filter is the bound of a range."""
     label = filter_label(_without_bound(name), localizer)
     if name.endswith("_min"):
         return f"{label} ≥"
@@ -316,11 +374,17 @@ def _chip_label(name: str, localizer: Localizer) -> str:
 
 
 def _value_text(name: str, value: str, localizer: Localizer) -> str:
-    """Return the value of a filter in words."""
+    """Return the value of a filter as readers see it, such as "yes" for the flag value `true`.
+
+    Free texts stay as they are, and so does a value in the address that the filter does not accept.
+    """
     if name.removesuffix("_min") in COMPOSITES:
         return f"{value} %"
-    if value not in CHOICES.get(name, ()):
-        return value  # a free text, or an invalid choice in the address
+
+    is_choice = value in CHOICES.get(name, ())
+    if not is_choice:
+        return value
+
     if FILTERS[name] is FilterInput.FLAG:
         return localizer.text("yes" if value == "true" else "no")
     return localizer.text(f"{name}_{value}")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from touchstone.client import Job
 from touchstone.messages.labels import GROUP_METRIC_LABELS, METRIC_LABELS
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 
 JsonObject = Mapping[str, Any]
 
@@ -19,7 +19,16 @@ _OTHER_COLUMNS: Final = "…"
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """A metric of the model with its confidence interval and the baseline; `main` for the optimized metric."""
+    """A measured metric of a model.
+
+    Attributes:
+        label: The name of the metric for readers.
+        value: The measured value; None if it is unknown.
+        low: The lower end of the confidence interval.
+        high: The upper end of the confidence interval.
+        baseline: The value of a model that ignores every column; None if it was not measured.
+        main: Whether the training has optimized this metric.
+    """
 
     label: str
     value: float | None
@@ -49,7 +58,15 @@ class GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class ContributionBar:
-    """What a column adds to a prediction. `start` and `width` of its bar are in 0-1; `value` may be unknown."""
+    """What one column adds to a prediction, as a bar of a waterfall chart.
+
+    Attributes:
+        column: The name of the column.
+        value: The value of the column in the explained row; None if it is unknown.
+        points: What the column adds to the prediction; negative if it lowers the prediction.
+        start: Where the bar begins, as a share of the chart's width.
+        width: The length of the bar, as a share of the chart's width.
+    """
 
     column: str
     value: str | None
@@ -60,7 +77,14 @@ class ContributionBar:
 
 @dataclass(frozen=True, slots=True)
 class JobTiming:
-    """How long a job has been waiting or working, and how long it will probably take (None: unknown)."""
+    """How long a job has been waiting or running, and how long it will probably take.
+
+    Attributes:
+        waiting: Whether the job has not started yet.
+        seconds: The elapsed seconds, from which the page's script lets a clock run.
+        elapsed: The elapsed time as the clock shows it.
+        remaining: The estimated remaining time; None if there is no estimate.
+    """
 
     waiting: bool
     seconds: int
@@ -69,8 +93,10 @@ class JobTiming:
 
 
 def localized_text(value: Any, locale: str) -> str:
-    """Return a text of a result, which may be given in both languages."""
-    return str(value.get(locale, "")) if isinstance(value, Mapping) else str(value or "")
+    """Return a text in the result of a job, which may be given in both languages; empty if there is none."""
+    if isinstance(value, Mapping):
+        return str(value.get(locale, ""))
+    return str(value or "")
 
 
 def progress_text(job: Job, localizer: Localizer) -> str:
@@ -78,65 +104,80 @@ def progress_text(job: Job, localizer: Localizer) -> str:
     progress = job.progress
     if progress is None or not progress.message or job.status != "running":
         return ""
+
     if progress.step is None or progress.total_steps is None or progress.total_steps < 2:
         return progress.message
     return localizer.text("progress_step", message=progress.message, step=progress.step, steps=progress.total_steps)
 
 
 def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
-    """Return how long a job has been waiting or working, and how long it will probably take."""
+    """Return how long a job has been waiting or running, and how long it will probably take."""
     since = job.started_at or job.created_at
-    elapsed = max(0.0, (now - since).total_seconds())
-    remaining = _estimate_remaining(job, elapsed)
+    elapsed_seconds = max(0.0, (now - since).total_seconds())
+    remaining_seconds = _estimate_remaining_seconds(job, elapsed_seconds)
+
     return JobTiming(
         waiting=job.started_at is None,
-        seconds=int(elapsed),
-        elapsed=format_clock(int(elapsed)),
-        remaining=None if remaining is None else localizer.estimated_duration(remaining),
+        seconds=int(elapsed_seconds),
+        elapsed=format_clock(int(elapsed_seconds)),
+        remaining=None if remaining_seconds is None else localizer.estimated_duration(remaining_seconds),
     )
 
 
 def format_clock(seconds: int) -> str:
     """Return a duration as `m:ss`, or `h:mm:ss` from one hour on."""
-    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    hours, remaining_seconds = divmod(seconds, 3600)
+    minutes, remaining_seconds = divmod(remaining_seconds, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{remaining_seconds:02}"
+    return f"{minutes}:{remaining_seconds:02}"
 
 
-def _estimate_remaining(job: Job, elapsed: float) -> float | None:
-    """Return the remaining seconds of a search; None in every other phase.
+def _estimate_remaining_seconds(job: Job, elapsed_seconds: float) -> float | None:
+    """Return how long the model search of a job will probably take; None in every other phase.
 
-    The trials of a search take similar times, so from the third one on their pace allows an estimate. It never exceeds
-    the time limit of the search. No other phase tells how much of it is done.
+    The trials of a search take similar times, so their pace allows an estimate from the third one on. It never exceeds
+    the time limit of the search. No other phase reports how much of it is done.
     """
     progress = job.progress
     if job.status != "running" or progress is None or progress.phase != _SEARCH_PHASE:
         return None
 
-    done, total = progress.step or 0, progress.total_steps or 0
-    if done < _MIN_TRIALS or total <= done:
+    finished_trials = progress.step or 0
+    all_trials = progress.total_steps or 0
+    if finished_trials < _MIN_TRIALS or all_trials <= finished_trials:
         return None
 
-    remaining = elapsed / done * (total - done)
-    limit = (job.request.get("budget") or {}).get("max_runtime_seconds")
-    if isinstance(limit, int | float):
-        remaining = min(remaining, max(0.0, limit - elapsed))
-    return remaining
+    seconds_per_trial = elapsed_seconds / finished_trials
+    remaining_seconds = seconds_per_trial * (all_trials - finished_trials)
+
+    budget = job.request.get("budget") or {}
+    limit_seconds = budget.get("max_runtime_seconds")
+    if isinstance(limit_seconds, int | float):
+        seconds_until_limit = max(0.0, limit_seconds - elapsed_seconds)
+        remaining_seconds = min(remaining_seconds, seconds_until_limit)
+    return remaining_seconds
 
 
 def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ...]:
-    """Return the measured quality of a model, starting with the metric that was optimized."""
+    """Return the measured quality of a trained model, one row for each metric.
+
+    The metric that the training has optimized comes first. The values were measured on the test rows or, without such
+    rows, by cross-validation.
+    """
     metrics = result.get("metrics") or {}
-    measured = metrics.get("holdout") or metrics.get("folds") or {}
+    measured_metrics = metrics.get("holdout") or metrics.get("folds") or {}
     baselines = metrics.get("baseline") or {}
     main_metric = metrics.get("metric")
 
     rows = []
-    for name in sorted(measured, key=lambda name: name != main_metric):
+    for name in sorted(measured_metrics, key=lambda name: name != main_metric):
+        measured = measured_metrics[name]
         row = MetricRow(
             label=localizer.either(METRIC_LABELS[name]) if name in METRIC_LABELS else name,
-            value=_point_estimate(measured[name]),
-            low=measured[name].get("low"),
-            high=measured[name].get("high"),
+            value=_point_estimate(measured),
+            low=measured.get("low"),
+            high=measured.get("high"),
             baseline=_point_estimate(baselines.get(name) or {}),
             main=name == main_metric,
         )
@@ -153,18 +194,28 @@ def _point_estimate(metric: JsonObject) -> float | None:
 def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
     """Return the charts of a result."""
     charts = (job.result or {}).get("charts") or {}
-    return tuple(
-        ChartTitle(name, localized_text(chart.get("title"), localizer.locale) or name) for name, chart in charts.items()
-    )
+
+    titles = []
+    for name, chart in charts.items():
+        title = localized_text(chart.get("title"), localizer.locale)
+        titles.append(ChartTitle(name, title or name))
+    return tuple(titles)
 
 
 def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
-    """Return the Vega-Lite specification of a chart in a language; None if there is no such chart."""
-    chart = ((job.result or {}).get("charts") or {}).get(name)
+    """Return the Vega-Lite specification of a chart; None if there is no such chart.
+
+    A result holds a specification for each language or, if a chart contains no words, a single one.
+    """
+    charts = (job.result or {}).get("charts") or {}
+    chart = charts.get(name)
     if not isinstance(chart, Mapping):
         return None
+
     specs = chart.get("spec", chart)
-    spec = specs.get(locale, specs) if isinstance(specs, Mapping) else None
+    if not isinstance(specs, Mapping):
+        return None
+    spec = specs.get(locale, specs)
     return spec if isinstance(spec, Mapping) else None
 
 
@@ -174,39 +225,64 @@ def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, 
 
 
 def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
+    """Return the table of one sensitive column; it has a column for each metric that any of the groups has."""
     groups = tuple(entry.get("groups") or ())
+
     labels = {}
     for group in groups:
         for name in group.get("metrics") or {}:
             labels[name] = localizer.either(GROUP_METRIC_LABELS[name]) if name in GROUP_METRIC_LABELS else name
-    return GroupTable(entry["column"], labels, groups, entry.get("gaps") or {})
+
+    gaps = entry.get("gaps") or {}
+    return GroupTable(entry["column"], labels, groups, gaps)
 
 
-def contribution_bars(entry: JsonObject) -> tuple[ContributionBar, ...]:
-    """Return what each column adds to one prediction, strongest first; the weakest ones are added up.
+def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
+    """Return what each column adds to one prediction, as the bars of a waterfall chart.
 
-    The bars of a waterfall chart: each begins where the one before ends, from the base value to the prediction.
+    Each bar begins where the one before ends, so that together they lead from the base value to the prediction. The
+    columns with the strongest contributions come first; the contributions of the weakest ones are added up in one bar.
     """
-    values = entry.get("values") or {}
-    strongest_first = sorted(entry["attributions"].items(), key=lambda item: -abs(item[1]))
-    steps = [(name, points, values.get(name)) for name, points in strongest_first[:_MAX_CONTRIBUTIONS]]
-    others = strongest_first[_MAX_CONTRIBUTIONS:]
-    if others:
-        steps.append((_OTHER_COLUMNS, sum(points for _, points in others), None))
+    values = explained_row.get("values") or {}
+    contributions = sorted(explained_row["attributions"].items(), key=_contribution_strength, reverse=True)
 
-    ends = [float(entry["base_value"])]
-    for _, points, _ in steps:
+    shown = contributions[:_MAX_CONTRIBUTIONS]
+    others = contributions[_MAX_CONTRIBUTIONS:]
+    if others:
+        shown.append((_OTHER_COLUMNS, sum(points for _, points in others)))
+
+    ends = [float(explained_row["base_value"])]
+    for _, points in shown:
         ends.append(ends[-1] + points)
     lowest = min(ends)
-    span = (max(ends) - lowest) or 1.0
+    chart_width = (max(ends) - lowest) or 1.0
 
-    return tuple(
-        ContributionBar(name, value, points, (min(before, after) - lowest) / span, abs(points) / span)
-        for (name, points, value), before, after in zip(steps, ends, ends[1:], strict=False)
-    )
+    bars = []
+    for (column, points), previous_end, end in zip(shown, ends, ends[1:], strict=False):
+        bar = ContributionBar(
+            column=column,
+            value=values.get(column),
+            points=points,
+            start=(min(previous_end, end) - lowest) / chart_width,
+            width=abs(points) / chart_width,
+        )
+        bars.append(bar)
+    return tuple(bars)
+
+
+def _contribution_strength(contribution: tuple[str, float]) -> float:
+    """Return by how much a column changes the prediction, in either direction."""
+    _, points = contribution
+    return abs(points)
 
 
 def influential_columns(result: JsonObject) -> tuple[JsonObject, ...]:
     """Return the columns with an importance or a mean contribution for the model as a whole."""
     entries: Sequence[JsonObject] = result.get("global") or ()
-    return tuple(entry for entry in entries if "column" in entry and (entry.get("importance") or entry.get("shap")))
+
+    columns = []
+    for entry in entries:
+        has_influence = entry.get("importance") or entry.get("shap")
+        if "column" in entry and has_influence:
+            columns.append(entry)
+    return tuple(columns)

@@ -9,7 +9,13 @@ from touchstone.client import Job, Project
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """One event: the key of its text (`event_<key>`), its time, and the job that it is about."""
+    """One event in the history of a project.
+
+    Attributes:
+        key: The key of its text, without the prefix `event_`.
+        at: When it happened.
+        job: The job that it is about; None for an event of the project itself.
+    """
 
     key: str
     at: datetime
@@ -19,12 +25,16 @@ class TimelineEvent:
 def project_timeline(project: Project, jobs: Iterable[Job]) -> tuple[TimelineEvent, ...]:
     """Return the events of a project and its jobs, newest first.
 
-    The time of a choice is not recorded. It is shown at the project's last change, the latest possible time.
+    The service does not record when a project has chosen its dataset. The choice is shown at the time of the project's
+    last change, because it cannot have been made later.
     """
     events = [TimelineEvent("project_made", project.created_at)]
-    if project.chosen_dataset_id is not None:
+
+    has_chosen = project.chosen_dataset_id is not None
+    has_changed = project.updated_at != project.created_at
+    if has_chosen:
         events.append(TimelineEvent("choice", project.updated_at))
-    elif project.updated_at != project.created_at:
+    elif has_changed:
         events.append(TimelineEvent("project_changed", project.updated_at))
 
     for job in jobs:

@@ -3,6 +3,7 @@
 All texts are written here, in the reader's language, so that the templates and the live updates show the same ones.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
@@ -10,18 +11,18 @@ from typing import Any, Final
 
 from touchstone.client import Ranking, Recommendations, ScoredDataset
 from touchstone.core.text import replace_control_characters
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import COMPOSITES
 from touchstone.web.rank_state import PAGE_SIZE, RankState
 from touchstone.web.views.color_scale import shade
 
 CRITERIA_WIDTH: Final = 50  # percent of the heat map that the columns of the criteria share
-# The smallest shares of the score whose columns have room for a horizontal label, horizontal numbers, a percentage.
-_HORIZONTAL_LABEL_MIN: Final = 0.18
-_HORIZONTAL_NUMBER_MIN: Final = 0.065
-_PERCENTAGE_MIN: Final = 0.05
-# The CSS class of a heat map whose narrowest column has a smaller share than this: phones then show it wider.
-_NARROW_COLUMN_CLASSES: Final = {"finest": 0.06, "fine": 0.1, "middling": 0.17}
+# The smallest shares of the score whose columns have room for horizontal numbers and for a percentage.
+_HORIZONTAL_NUMBER_MIN_SHARE: Final = 0.08
+_PERCENTAGE_MIN_SHARE: Final = 0.05
+# The CSS class of a heat map whose narrowest column has a smaller share than this. The style sheet then slants the
+# labels of the columns, and makes the whole heat map wider on phones.
+_NARROW_COLUMN_CLASSES: Final = {"under-6": 0.06, "under-10": 0.1, "under-17": 0.17, "under-23": 0.23, "under-30": 0.3}
 _MAX_OBJECTIVE_LENGTH: Final = 110
 
 
@@ -36,11 +37,11 @@ class WeightedCriterion:
         kind: `composite` or `attribute`.
         position: The position of the slider in 0-100.
         share: The share of the score in 0-1.
-        start: The sum of the shares before this one.
+        preceding_share: The sum of the shares of the criteria before this one.
         number: The position among all criteria, which determines the colour.
-        percent: The share as a percentage.
-        precise: The share as a percentage with one decimal.
-        said: The description of the slider's position for screen readers.
+        share_text: The share as a percentage.
+        precise_share_text: The share as a percentage with one decimal.
+        position_text: The description of the slider's position for screen readers.
     """
 
     name: str
@@ -49,41 +50,36 @@ class WeightedCriterion:
     kind: str
     position: float
     share: float
-    start: float
+    preceding_share: float
     number: int
-    percent: str
-    precise: str
-    said: str
+    share_text: str
+    precise_share_text: str
+    position_text: str
 
     @property
     def x(self) -> str:
-        """Return where the segment in the bar of all shares begins."""
-        return _css_percentage(self.start)
+        """Return the SVG attribute `x` of the segment in the bar of all shares."""
+        return _css_percentage(self.preceding_share)
 
     @property
     def width(self) -> str:
-        """Return the width of the segment in the bar of all shares."""
+        """Return the SVG attribute `width` of the segment in the bar of all shares."""
         return _css_percentage(self.share)
 
     @property
     def title(self) -> str:
         """Return the tooltip of the segment."""
-        return f"{self.label} {self.precise}"
+        return f"{self.label} {self.precise_share_text}"
 
     @property
-    def upright(self) -> bool:
-        """Return whether the column is too narrow for a horizontal label."""
-        return self.share < _HORIZONTAL_LABEL_MIN
-
-    @property
-    def thin(self) -> bool:
-        """Return whether the column is too narrow for horizontal numbers."""
-        return self.share < _HORIZONTAL_NUMBER_MIN
+    def has_vertical_numbers(self) -> bool:
+        """Return whether the column of the heat map is too narrow for horizontal numbers."""
+        return self.share < _HORIZONTAL_NUMBER_MIN_SHARE
 
     @property
     def hides_percentage(self) -> bool:
-        """Return whether the column is too narrow for its percentage."""
-        return self.share < _PERCENTAGE_MIN
+        """Return whether the column of the heat map is too narrow for its percentage."""
+        return self.share < _PERCENTAGE_MIN_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +89,8 @@ class CriterionCell:
     Attributes:
         criterion: The criterion.
         value: The value in 0-1.
-        points: What it adds to the score; the points of all cells add up to the score.
-        start: The sum of the points of the cells before this one.
+        points: What the value adds to the score; the points of all cells add up to the score.
+        preceding_points: The sum of the points of the cells before this one.
         unknown: Whether the dataset has no value for the criterion.
         localizer: The reader's language.
     """
@@ -102,35 +98,35 @@ class CriterionCell:
     criterion: WeightedCriterion
     value: float
     points: float
-    start: float
+    preceding_points: float
     unknown: bool
     localizer: Localizer
 
     @property
     def text(self) -> str:
-        """Return the value as text."""
-        return "?" if self.unknown else self.localizer.number(self.value, 2)
+        """Return the value as text; a question mark if it is unknown."""
+        return "?" if self.unknown else self.localizer.number(self.value, digits=2)
 
     @property
     def points_text(self) -> str:
-        """Return the points as text."""
-        return self.localizer.text("unknown") if self.unknown else self.localizer.number(self.points, 3)
+        """Return the points as text; the word for "unknown" if the value is unknown."""
+        return self.localizer.text("unknown") if self.unknown else self.localizer.number(self.points, digits=3)
 
     @property
     def title(self) -> str:
         """Return the tooltip: how the points follow from the value."""
         if self.unknown:
             return self.points_text
-        return f"{self.text} × {self.criterion.precise} = {self.points_text}"
+        return f"{self.text} × {self.criterion.precise_share_text} = {self.points_text}"
 
     @property
     def x(self) -> str:
-        """Return where the segment in the bar of the score begins."""
-        return _css_percentage(self.start)
+        """Return the SVG attribute `x` of the segment in the bar of the score."""
+        return _css_percentage(self.preceding_points)
 
     @property
     def width(self) -> str:
-        """Return the width of the segment in the bar of the score."""
+        """Return the SVG attribute `width` of the segment in the bar of the score."""
         return _css_percentage(self.points)
 
     @property
@@ -142,16 +138,24 @@ class CriterionCell:
     def css_classes(self) -> str:
         """Return the CSS classes of the cell in the heat map."""
         background = "hatched" if self.unknown else f"q{self.shade}"
-        return f"cell {background} thin" if self.criterion.thin else f"cell {background}"
+        if self.criterion.has_vertical_numbers:
+            return f"cell {background} thin"
+        return f"cell {background}"
 
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """How a dataset's rank has changed: its kind (`new`, `up`, `down` or empty), as a sign, and for screen readers."""
+    """How a dataset has moved since the ranking that was shown before.
+
+    Attributes:
+        kind: `new`, `up` or `down`, which is also a CSS class; empty if the dataset has not moved.
+        text: The sign beside the rank, such as `▲3`.
+        label: The same in words, for screen readers.
+    """
 
     kind: str = ""
     text: str = ""
-    said: str = ""
+    label: str = ""
 
 
 _UNCHANGED: Final = RankChange()
@@ -159,7 +163,17 @@ _UNCHANGED: Final = RankChange()
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """One dataset of the ranking."""
+    """One dataset of the ranking.
+
+    Attributes:
+        dataset: The dataset with its score, as the API returned it.
+        cells: One cell for each criterion with a weight.
+        pinned: Whether the dataset is among those to compare.
+        change: How the dataset has moved since the previous ranking.
+        rank: The rank as text.
+        score: The score as text.
+        localizer: The reader's language.
+    """
 
     dataset: ScoredDataset
     cells: tuple[CriterionCell, ...]
@@ -180,10 +194,17 @@ class RankedRow:
 
         An unknown composite score is None.
         """
-        number = self.localizer.number
-        unknown = set(self.dataset.unknown or ())
-        composites = [None if name in unknown else number(getattr(self.dataset, name), 2) for name in COMPOSITES]
-        return (*composites, number(self.dataset.instances_number), number(self.dataset.features_number))
+        format_number = self.localizer.number
+        unknown_names = set(self.dataset.unknown or ())
+
+        facts: list[str | None] = []
+        for name in COMPOSITES:
+            is_unknown = name in unknown_names
+            facts.append(None if is_unknown else format_number(getattr(self.dataset, name), digits=2))
+
+        facts.append(format_number(self.dataset.instances_number))
+        facts.append(format_number(self.dataset.features_number))
+        return tuple(facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,22 +225,32 @@ class RankTable:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """Return the ids of the datasets, for comparing the next ranking with this one."""
+        """Return the ids of the datasets, with which the next ranking is compared."""
         return tuple(row.dataset.id for row in self.rows)
 
 
 def weighted_criteria(
     description: Mapping[str, Any], state: RankState, localizer: Localizer
 ) -> tuple[WeightedCriterion, ...]:
-    """Return all criteria that the API describes, in their order, with the weights of the state."""
-    criteria = []
+    """Return all criteria in the order of the API, with the weights that the reader has set.
+
+    Criteria without a weight are included, because the page shows a slider for each of them.
+
+    Args:
+        description: The API's description of the criteria.
+        state: The state of the rank page, which holds the weights.
+        localizer: The reader's language.
+    """
     shares = state.shares
-    start = 0.0
+    preceding_share = 0.0
+    criteria = []
+
     for number, entry in enumerate(description["criteria"]):
         name = entry["name"]
         position = state.weights.get(name, 0.0)
         share = shares.get(name, 0.0)
-        percent = localizer.percent(share)
+        share_text = localizer.percent(share)
+        share_of_score = localizer.text("share_of_score", share=share_text)
 
         criterion = WeightedCriterion(
             name=name,
@@ -228,23 +259,30 @@ def weighted_criteria(
             kind=entry["kind"],
             position=position,
             share=share,
-            start=start,
+            preceding_share=preceding_share,
             number=number,
-            percent=percent,
-            precise=localizer.percent(share, 1),
-            said=f"{localizer.number(position)}, {localizer.text('share_of_score', share=percent)}",
+            share_text=share_text,
+            precise_share_text=localizer.percent(share, digits=1),
+            position_text=f"{localizer.number(position)}, {share_of_score}",
         )
         criteria.append(criterion)
-        start += share
+        preceding_share += share
+
     return tuple(criteria)
 
 
 def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
-    """Return a text that the API describes in both languages, as `{key: {fr, en}}` or as `key_fr` and `key_en`."""
-    texts = entry.get(key)
-    if isinstance(texts, Mapping):
-        return str(texts[locale])
-    return str(entry.get(f"{key}_{locale}", texts or entry["name"]))
+    """Return a text that the API describes in both languages.
+
+    The API writes such texts as `{key: {"fr": …, "en": …}}` or as `{key_fr: …, key_en: …}`. An entry without the text
+    is shown by its name.
+    """
+    value = entry.get(key)
+    if isinstance(value, Mapping):
+        return str(value[locale])
+
+    default = value or entry["name"]
+    return str(entry.get(f"{key}_{locale}", default))
 
 
 def used_criteria(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:
@@ -256,32 +294,38 @@ def describe_shares(used: Sequence[WeightedCriterion], localizer: Localizer) -> 
     """Return the text of the bar of all shares for screen readers."""
     if not used:
         return localizer.text("weights_none")
-    shares = ", ".join(f"{criterion.label} {criterion.percent}" for criterion in used)
+
+    shares = ", ".join(f"{criterion.label} {criterion.share_text}" for criterion in used)
     return f"{localizer.text('shares_label')} {shares}"
 
 
 def narrow_column_class(used: Sequence[WeightedCriterion]) -> str:
-    """Return the CSS class for the narrowest column: `finest`, `fine`, `middling`, or empty."""
-    narrowest = min((criterion.share for criterion in used), default=1.0)
-    for name, limit in _NARROW_COLUMN_CLASSES.items():
-        if narrowest < limit:
-            return name
+    """Return the CSS class for the narrowest column of the heat map; empty if every column is wide."""
+    narrowest_share = min((criterion.share for criterion in used), default=1.0)
+    for css_class, limit in _NARROW_COLUMN_CLASSES.items():
+        if narrowest_share < limit:
+            return css_class
     return ""
 
 
 def build_rank_table(
     ranking: Ranking | Recommendations, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
 ) -> RankTable:
-    """Return a page of a ranking, with each dataset's change of rank since the previous one."""
+    """Return one page of a ranking, ready for the templates.
+
+    If the state knows the previous ranking of the page, each row says how its dataset has moved since then.
+    """
     used = used_criteria(criteria)
-    offset = (state.page - 1) * PAGE_SIZE
+    ranks_before_page = (state.page - 1) * PAGE_SIZE
     previous_places = {dataset_id: place for place, dataset_id in enumerate(state.previous_ids, start=1)}
 
     rows = []
     for dataset in ranking.datasets:
         change = _UNCHANGED
         if previous_places:
-            change = _rank_change(previous_places.get(dataset.id), dataset.rank - offset, localizer)
+            place = dataset.rank - ranks_before_page
+            change = _describe_rank_change(previous_places.get(dataset.id), place, localizer)
+
         row = RankedRow(
             dataset=dataset,
             cells=criterion_cells(dataset, used, localizer),
@@ -292,64 +336,86 @@ def build_rank_table(
             localizer=localizer,
         )
         rows.append(row)
-    return RankTable(tuple(rows), ranking.total_count, count_pages(ranking), offset + 1)
+
+    return RankTable(
+        rows=tuple(rows),
+        total=ranking.total_count,
+        pages=count_pages(ranking),
+        first=ranks_before_page + 1,
+    )
 
 
 def describe_result(table: RankTable, state: RankState, localizer: Localizer) -> str:
-    """Return the sentence that tells screen readers what the ranking has become."""
+    """Return the sentence that tells screen readers what a new ranking shows: how many datasets, and the first one."""
     if not state.weights:
         return localizer.text("weights_none")
     if not table.rows:
         return localizer.text("rank_empty")
 
-    first = table.rows[0]
-    name = replace_control_characters(first.dataset.dataset_name)
-    return localizer.counted("announcement", table.total, name=name, score=first.score)
+    best_row = table.rows[0]
+    best_name = replace_control_characters(best_row.dataset.dataset_name)
+    return localizer.counted("announcement", table.total, name=best_name, score=best_row.score)
 
 
-def _rank_change(previous: int | None, place: int, localizer: Localizer) -> RankChange:
-    if previous is None:
-        return RankChange("new", localizer.text("moved_new"))
+def _describe_rank_change(previous_place: int | None, place: int, localizer: Localizer) -> RankChange:
+    """Return how a dataset has moved from its previous place on the page (None: it was not there)."""
+    if previous_place is None:
+        return RankChange(kind="new", text=localizer.text("moved_new"))
 
-    places = abs(previous - place)
-    if place < previous:
-        return RankChange("up", f"▲{places}", localizer.text("moved_up", count=places))
-    if place > previous:
-        return RankChange("down", f"▼{places}", localizer.text("moved_down", count=places))
+    distance = abs(previous_place - place)
+    if place < previous_place:
+        return RankChange(kind="up", text=f"▲{distance}", label=localizer.text("moved_up", count=distance))
+    if place > previous_place:
+        return RankChange(kind="down", text=f"▼{distance}", label=localizer.text("moved_down", count=distance))
     return _UNCHANGED
 
 
 def count_pages(ranking: Ranking | Recommendations) -> int:
     """Return the number of pages of a ranking; 0 if it is empty."""
-    return -(-ranking.total_count // PAGE_SIZE)
+    return math.ceil(ranking.total_count / PAGE_SIZE)
 
 
 def criterion_cells(
     dataset: ScoredDataset, used: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionCell, ...]:
-    """Return one cell for each criterion with a weight, in their order."""
+    """Return what each criterion with a weight adds to the score of a dataset, in the order of the criteria.
+
+    A criterion that is unknown for the dataset has a cell too, because it takes part in the score as 0.
+    """
     values = dataset.criterion_scores or {}
     points_by_name = dataset.points or {}
-    unknown = set(dataset.unknown or ())
+    unknown_names = set(dataset.unknown or ())
 
     cells = []
-    start = 0.0
+    preceding_points = 0.0
     for criterion in used:
-        name = criterion.name
-        points = points_by_name.get(name, 0.0)
-        cell = CriterionCell(criterion, values.get(name, 0.0), points, start, name in unknown, localizer)
+        points = points_by_name.get(criterion.name, 0.0)
+        cell = CriterionCell(
+            criterion=criterion,
+            value=values.get(criterion.name, 0.0),
+            points=points,
+            preceding_points=preceding_points,
+            unknown=criterion.name in unknown_names,
+            localizer=localizer,
+        )
         cells.append(cell)
-        start += points
+        preceding_points += points
+
     return tuple(cells)
 
 
 def score_text(dataset: ScoredDataset | None, used: Sequence[WeightedCriterion], localizer: Localizer) -> str:
-    """Return a score as every page shows it: a dash if there is none or all weighted criteria are unknown."""
+    """Return the score of a dataset as every page shows it.
+
+    A dash stands for a missing score. It also replaces the 0 of a dataset for which every weighted criterion is
+    unknown, because that number would look like a judgement.
+    """
     if dataset is None:
         return localizer.number(None)
-    unknown = set(dataset.unknown or ())
-    is_unknown = all(criterion.name in unknown for criterion in used)
-    return localizer.number(None if is_unknown else dataset.score, 3)
+
+    unknown_names = set(dataset.unknown or ())
+    is_unknown = all(criterion.name in unknown_names for criterion in used)
+    return localizer.number(None if is_unknown else dataset.score, digits=3)
 
 
 def _css_percentage(share: float) -> str:

@@ -1,5 +1,6 @@
 """The browser and the system behind a User-Agent header, for the list of sessions."""
 
+from collections.abc import Sequence
 from typing import Final
 
 # In this order, because most browsers also name the ones further down.
@@ -23,10 +24,14 @@ _SYSTEMS: Final = (
 
 
 def describe_user_agent(user_agent: str | None) -> str:
-    """Return the common names of the browser and the system; empty if neither is known."""
-    names = []
-    for table in (_BROWSERS, _SYSTEMS):
-        name = next((name for marker, name in table if marker in (user_agent or "")), None)
-        if name is not None:
-            names.append(name)
-    return " · ".join(names)
+    """Return the common names of the browser and the system, such as `Firefox · Linux`; empty if neither is known."""
+    names = (_find_name(_BROWSERS, user_agent or ""), _find_name(_SYSTEMS, user_agent or ""))
+    return " · ".join(name for name in names if name)
+
+
+def _find_name(names_by_marker: Sequence[tuple[str, str]], user_agent: str) -> str:
+    """Return the name of the first marker that the header contains; empty if it contains none."""
+    for marker, name in names_by_marker:
+        if marker in user_agent:
+            return name
+    return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from touchstone.web.forms import parse_number
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 
 _MAX_LISTED_VALUES: Final = 12  # known values that an error message lists
 
@@ -57,53 +57,88 @@ class WhatIfResult:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfRows:
-    """The cells of a row before and after the change, as texts by column."""
+    """The cells of a row before and after the change.
+
+    Attributes:
+        features: The columns that the model learned from.
+        original: The texts of the explained row, by column.
+        changed: The texts in the form, by column.
+    """
 
     features: Sequence[Feature]
     original: Mapping[str, str]
     changed: Mapping[str, str]
 
     def field_errors(self, localizer: Localizer) -> dict[str, str]:
-        """Return why a field has an invalid value, by column."""
+        """Return the messages about the fields with invalid values, by column."""
         errors = {}
         for feature in self.features:
-            error = _field_error(feature, self.changed[feature["name"]], localizer)
+            column = feature["name"]
+            error = _field_error(feature, self.changed[column], localizer)
             if error:
-                errors[feature["name"]] = error
+                errors[column] = error
         return errors
 
     def to_predict(self) -> list[dict[str, CellValue]]:
         """Return both rows as the API expects them, the original one first."""
-        return [
-            {feature["name"]: parse_cell(row[feature["name"]], feature["kind"]) for feature in self.features}
-            for row in (self.original, self.changed)
-        ]
+        return [self._parse_row(self.original), self._parse_row(self.changed)]
 
-    def result(self, answer: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
-        """Return the model's predictions for both rows side by side."""
-        original_row, changed_row = self.to_predict()
-        changes = tuple(
-            ChangedCell(name, self.original[name], text)
-            for name, text in self.changed.items()
-            if original_row[name] != changed_row[name]
-        )
+    def _parse_row(self, texts: Mapping[str, str]) -> dict[str, CellValue]:
+        """Return the values of a row, by column."""
+        values = {}
+        for feature in self.features:
+            column = feature["name"]
+            values[column] = parse_cell(texts[column], feature["kind"])
+        return values
 
-        before, after = answer["predictions"]
-        classes = answer.get("classes") or ()
+    def compare_predictions(self, response: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
+        """Return the model's predictions for both rows side by side.
+
+        A model that predicts classes is compared by the probability of each class, any other one by the number that it
+        predicts.
+
+        Args:
+            response: What the API answers for the rows of `to_predict`.
+            localizer: The reader's language.
+        """
+        changes = self._changed_cells()
+        before, after = response["predictions"]
+        classes = response.get("classes") or ()
+
         if not classes:
-            number = PredictionChange(localizer.text("prediction"), before["prediction"], after["prediction"])
-            return WhatIfResult(changes=changes, answers=(number,))
+            label = localizer.text("prediction")
+            number_change = PredictionChange(label, before["prediction"], after["prediction"])
+            return WhatIfResult(changes=changes, answers=(number_change,))
 
-        probabilities = zip(classes, before["probabilities"], after["probabilities"], strict=True)
+        probability_changes = []
+        for name, probability_before, probability_after in zip(
+            classes, before["probabilities"], after["probabilities"], strict=True
+        ):
+            probability_changes.append(PredictionChange(name, probability_before, probability_after))
+
         return WhatIfResult(
             changes=changes,
-            answers=tuple(PredictionChange(*probability) for probability in probabilities),
+            answers=tuple(probability_changes),
             predicted=(str(before["prediction"]), str(after["prediction"])),
         )
 
+    def _changed_cells(self) -> tuple[ChangedCell, ...]:
+        """Return the cells whose values differ; `1.0` instead of `1` is no change of a number."""
+        original_row, changed_row = self.to_predict()
+
+        cells = []
+        for name, text in self.changed.items():
+            if original_row[name] != changed_row[name]:
+                cells.append(ChangedCell(name, self.original[name], text))
+        return tuple(cells)
+
 
 def parse_cell(text: str, kind: str) -> CellValue:
-    """Return the value that a field stands for: a number in a numeric column, None if the field is empty."""
+    """Return the value that the text of a field stands for.
+
+    An empty field is a missing value, and the text in a numeric column is a number. A text that is not a number is
+    returned as it is, because `field_errors` reports it.
+    """
     if not text:
         return None
     if kind != "number":
@@ -115,16 +150,22 @@ def parse_cell(text: str, kind: str) -> CellValue:
 
 
 def _field_error(feature: Feature, text: str, localizer: Localizer) -> str:
-    """Return why a text is no value of the column; empty if it is one."""
+    """Return the message about a text that is not a possible value of a column; empty if it is one.
+
+    A numeric column accepts numbers. A column with known categories accepts those that the model has seen, because it
+    cannot tell anything about others. An empty text is a missing value, which every column accepts.
+    """
     if not text:
         return ""
     if feature["kind"] == "number":
-        return localizer.text("not_a_number") if isinstance(parse_cell(text, "number"), str) else ""
+        is_number = not isinstance(parse_cell(text, "number"), str)
+        return "" if is_number else localizer.text("not_a_number")
 
-    known = feature.get("values")
-    if known is None or text in known:
+    known_values = feature.get("values")
+    if known_values is None or text in known_values:
         return ""
-    listed = ", ".join(known[:_MAX_LISTED_VALUES])
-    if len(known) > _MAX_LISTED_VALUES:
-        listed += ", …"
-    return localizer.text("not_a_category", value=text, known=listed, count=len(known))
+
+    listed_values = ", ".join(known_values[:_MAX_LISTED_VALUES])
+    if len(known_values) > _MAX_LISTED_VALUES:
+        listed_values += ", …"
+    return localizer.text("not_a_category", value=text, known=listed_values, count=len(known_values))

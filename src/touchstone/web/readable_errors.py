@@ -1,4 +1,4 @@
-"""Errors of the API in the words of the pages, to show beside a form: fields by their labels, sizes in MB.
+"""Errors of the API in words that readers understand, to show beside a form: fields by their labels, sizes in MB.
 
 An error that takes the place of the whole page is rendered in `error_pages.py` instead.
 """
@@ -11,7 +11,7 @@ from touchstone.client import TouchstoneError
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.errors import DataFileUnreadable, Invalid, InvalidValue
 from touchstone.web.forms import PAGE_ERROR
-from touchstone.web.localization import Localizer
+from touchstone.web.localizer import Localizer
 
 # The text keys of the labels of fields that are not dataset attributes.
 _LABELS: Final[Mapping[str, str]] = {
@@ -75,24 +75,35 @@ _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 
 
 def localize_error(error: TouchstoneError, localizer: Localizer) -> TouchstoneError:
-    """Return an error of the API with a detail that a reader of the page understands."""
-    messages = [_field_message(entry, localizer) for entry in error.errors]
+    """Return an error of the API with a message that a reader of the page understands.
 
-    if messages and all(messages) and error.code in (Invalid.code, InvalidValue.code):
-        detail = f"{localizer.text('semicolon')} ".join(dict.fromkeys(messages))
+    The API's messages are written for programs that call it: they name fields as JSON does and give sizes in bytes. The
+    page names fields by their labels and gives sizes in kB or MB. If invalid fields are the cause, their messages
+    replace the general one.
+    """
+    messages = [_field_message(entry, localizer) for entry in error.errors]
+    every_entry_has_message = bool(messages) and all(messages)
+
+    if every_entry_has_message and error.code in (Invalid.code, InvalidValue.code):
+        distinct_messages = dict.fromkeys(messages)
+        detail = f"{localizer.text('semicolon')} ".join(distinct_messages)
     elif error.errors and error.code == DataFileUnreadable.code:
-        # The contract fixes the sentence of this error; how to solve it is in its details.
-        detail = localizer.text(
-            "field_problem", name=_label_names(error.detail, localizer), problem=error.errors[0].get("msg", "")
-        )
+        # The interface fixes the sentence of this error; its first entry says how to solve the problem.
+        sentence = _label_names(error.detail, localizer)
+        solution = error.errors[0].get("msg", "")
+        detail = localizer.text("field_problem", name=sentence, problem=solution)
     else:
         detail = _label_names(error.detail, localizer)
 
-    return TouchstoneError(error.status, error.code, _convert_bytes(detail, localizer), retry_after=error.retry_after)
+    readable_detail = _convert_bytes(detail, localizer)
+    return TouchstoneError(error.status, error.code, readable_detail, retry_after=error.retry_after)
 
 
 def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, str]:
-    """Return what an error says about each field of a form, by the field's name."""
+    """Return what an error says about each field of a form, by the name of the field in the form.
+
+    An error about a part of a field is returned under the names of both, because the form may have a field for either.
+    """
     if error.code in _FIELDS_OF_CODES:
         return dict.fromkeys(_FIELDS_OF_CODES[error.code], error.detail)
 
@@ -101,13 +112,17 @@ def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, st
         message = _field_message(entry, localizer)
         if not message:
             continue
-        for part in reversed(entry.get("loc") or ()):
-            messages.setdefault(_FORM_FIELDS.get(part, str(part)), message)
+        for api_name in reversed(entry.get("loc") or ()):
+            form_name = _FORM_FIELDS.get(api_name, str(api_name))
+            messages.setdefault(form_name, message)
     return messages
 
 
 def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
-    """Return one entry of an error as "label: message"; empty if it has no label or no message."""
+    """Return one entry of an error as "label: message".
+
+    It is empty if the entry has no message, or is about a field without a label.
+    """
     if entry.get("type") == PAGE_ERROR:
         return str(entry["msg"])
 
@@ -119,9 +134,11 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
     if not label or not message:
         return ""
 
-    # Limits that are larger than any number a person enters would only confuse.
-    if any(abs(int(number)) >= _LARGEST_SAFE_INTEGER for number in _LONG_NUMBER.findall(message)):
+    # A limit of twenty digits would only confuse, because nobody comes close to it except by mistake.
+    numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
+    if any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers):
         message = localizer.text("number_too_large")
+
     return localizer.text("field_problem", name=label, problem=message)
 
 
@@ -142,9 +159,9 @@ def _convert_bytes(sentence: str, localizer: Localizer) -> str:
 
 def _label(location: Sequence[Any], localizer: Localizer) -> str:
     """Return the label of the innermost part of a location that has one; empty if none has."""
-    for part in reversed(location):
-        if part in BY_NAME:
-            return localizer.attribute(part)
-        if part in _LABELS:
-            return localizer.text(_LABELS[part])
+    for name in reversed(location):
+        if name in BY_NAME:
+            return localizer.attribute(name)
+        if name in _LABELS:
+            return localizer.text(_LABELS[name])
     return ""
