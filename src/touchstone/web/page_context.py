@@ -63,6 +63,10 @@ class PageContext:
     """
 
     def __init__(self, request: Request, *, page_address: str | None = None) -> None:
+        """Read the session and the language from the request, and prepare a client that calls the API for the reader.
+
+        `page_address` is needed only if the request's own address shows no page, because it only accepts a form.
+        """
         self.request = request
         self.state: PagesState = request.app.state.pages
         self.session = cookies.read_session(request)

@@ -26,6 +26,7 @@ class TemplateRenderer:
     """
 
     def __init__(self) -> None:
+        """Set up the templates once for each language."""
         environment = Environment(
             loader=FileSystemLoader(_TEMPLATES),
             autoescape=True,

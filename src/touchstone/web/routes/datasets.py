@@ -18,7 +18,7 @@ from touchstone.web.forms import file_field, integer_field, invalid_field, list_
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.views import dataset_view
-from touchstone.web.views.rank_table import criterion_cells, score_text, used_criteria, weighted_criteria
+from touchstone.web.views.rank_table import criteria_with_weight, criterion_cells, score_text, weighted_criteria
 
 _NEW: Final = "/app/datasets/new"
 _DATASET: Final = "/app/datasets/{dataset_id}"
@@ -35,15 +35,15 @@ async def dataset_page(ctx: PageContext) -> Response:
     state = await read_rank_state(ctx)
     score = await fetch_score(ctx, state, dataset)
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
-    used = used_criteria(criteria)
+    used_criteria = criteria_with_weight(criteria)
 
     return await ctx.render(
         "dataset.html",
         dataset=dataset,
         state=state,
         scored=score is not None,
-        score=score_text(score, used, ctx.localizer),
-        cells=criterion_cells(score, used, ctx.localizer) if score else (),
+        score=score_text(score, used_criteria, ctx.localizer),
+        cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
         measured_attributes=dataset_view.measured_attributes(dataset),
         ethics=dataset_view.ethical_assessments(dataset),
         columns=dataset_view.column_summaries(dataset),

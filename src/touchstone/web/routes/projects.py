@@ -25,8 +25,8 @@ from touchstone.web.views.project_timeline import project_timeline
 from touchstone.web.views.rank_table import (
     WeightedCriterion,
     build_rank_table,
+    criteria_with_weight,
     describe_shares,
-    used_criteria,
     weighted_criteria,
 )
 
@@ -171,11 +171,11 @@ async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset
 
 def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[WeightedCriterion, ...]) -> dict[str, Any]:
     """Return the template variables that show a need, which consists of filters and weights."""
-    used = used_criteria(criteria)
+    used_criteria = criteria_with_weight(criteria)
     return {
         "state": state,
-        "used": used,
-        "shares_text": describe_shares(used, ctx.localizer),
+        "used": used_criteria,
+        "shares_text": describe_shares(used_criteria, ctx.localizer),
         "chips": filter_chips(state, ctx.localizer),
     }
 

@@ -17,7 +17,7 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import FILTERS, FilterInput
 from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
-from touchstone.web.views import rank_table as view
+from touchstone.web.views import rank_table
 from touchstone.web.views.filter_form import (
     FilterChip,
     FilterGroup,
@@ -74,10 +74,10 @@ class RankPage:
     """
 
     state: RankState
-    criteria: tuple[view.WeightedCriterion, ...]
-    used: tuple[view.WeightedCriterion, ...]
+    criteria: tuple[rank_table.WeightedCriterion, ...]
+    used: tuple[rank_table.WeightedCriterion, ...]
     shares_text: str
-    ranking: view.RankTable
+    ranking: rank_table.RankTable
     narrow_column_class: str
     criteria_width: int
     profiles: list[dict[str, Any]]
@@ -101,22 +101,22 @@ async def rank_page(ctx: PageContext) -> Response:
     redirected there, so that bookmarks and links of equal rankings are equal.
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
-    rank = await load_rank_page(ctx, state, with_filters=True)
+    page = await load_rank_page(ctx, state, with_filters=True)
 
-    existing_pins = await _existing_pins(ctx, rank)
-    canonical_query = rank.state.query(pins=existing_pins)
+    existing_pins = await _existing_pins(ctx, page)
+    canonical_query = page.state.query(pins=existing_pins)
     requested_query = ctx.request.url.query
     is_canonical = not requested_query or f"?{requested_query}" == canonical_query
     # An address with too many pins is not redirected at once: its page first tells the reader so.
-    warns_about_pins = rank.too_many_pins and existing_pins == state.pins
+    warns_about_pins = page.too_many_pins and existing_pins == state.pins
     if not is_canonical and not warns_about_pins:
         return ctx.redirect(f"{HOME}{canonical_query}")
 
     response = await ctx.render(
         "rank.html",
         ranking_address=f"{HOME}{canonical_query}",
-        localized_label=view.localized_label,
-        **rank.variables(),
+        localized_label=rank_table.localized_label,
+        **page.variables(),
     )
     cookies.write_last_ranking(response, ctx.request, canonical_query)
     return response
@@ -134,21 +134,21 @@ async def live_ranking(ctx: PageContext) -> Response:
     panels = [panel for panel in _PANELS if panel in requested_panels]
 
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
-    rank = await load_rank_page(ctx, state, with_filters="filters" in panels)
+    page = await load_rank_page(ctx, state, with_filters="filters" in panels)
 
     response: Response
-    if rank.shape and rank.shape == query.get("shape"):
-        patch = ranking_patch(rank.state, rank.ranking, ctx.localizer)
+    if page.shape and page.shape == query.get("shape"):
+        patch = ranking_patch(page.state, page.ranking, ctx.localizer)
         response = Response(msgspec.json.encode(patch), media_type="application/json")
     else:
         response = ctx.render_template(
-            "rank_live.html", panels=panels, localized_label=view.localized_label, **rank.variables()
+            "rank_live.html", panels=panels, localized_label=rank_table.localized_label, **page.variables()
         )
 
-    canonical_query = rank.state.query(previous_ids=())
+    canonical_query = page.state.query(previous_ids=())
     cookies.write_last_ranking(response, ctx.request, canonical_query)
     response.headers["x-address"] = f"{HOME}{canonical_query}"
-    response.headers["x-profile"] = rank.state.profile or ""
+    response.headers["x-profile"] = page.state.profile or ""
     return response
 
 
@@ -198,24 +198,24 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
     facets = await _fetch_facets(ctx, state, ranked.invalid_filters) if with_filters else _NO_FACETS
 
     description = await ctx.criteria()
-    criteria = view.weighted_criteria(description, state, localizer)
-    used = view.used_criteria(criteria)
-    table = view.build_rank_table(ranked.ranking, criteria, state, localizer)
-    announcement = "" if ranked.filter_problem else view.describe_result(table, state, localizer)
+    criteria = rank_table.weighted_criteria(description, state, localizer)
+    used_criteria = rank_table.criteria_with_weight(criteria)
+    table = rank_table.build_rank_table(ranked.ranking, criteria, state, localizer)
+    announcement = "" if ranked.filter_problem else rank_table.describe_result(table, state, localizer)
     pin_count = len(set(ctx.request.query_params.getlist("pin")))
 
     return RankPage(
         state=state,
         criteria=criteria,
-        used=used,
-        shares_text=view.describe_shares(used, localizer),
+        used=used_criteria,
+        shares_text=rank_table.describe_shares(used_criteria, localizer),
         ranking=table,
-        narrow_column_class=view.narrow_column_class(used),
-        criteria_width=view.CRITERIA_WIDTH,
+        narrow_column_class=rank_table.narrow_column_class(used_criteria),
+        criteria_width=rank_table.CRITERIA_WIDTH,
         profiles=description["profiles"],
         groups=filter_groups(state, facets, localizer) if with_filters else (),
         chips=filter_chips(state, localizer),
-        shape=shape_digest(state, used, table, localizer),
+        shape=shape_digest(state, used_criteria, table, localizer),
         announcement=announcement,
         filter_problem=ranked.filter_problem,
         field_problems={name: invalid_filter_message(name, localizer) for name in ranked.invalid_filters},
@@ -243,7 +243,7 @@ async def _rank(ctx: PageContext, state: RankState) -> RankedState:
 
     is_beyond_last_page = ranking.total_count > 0 and not ranking.datasets
     if is_beyond_last_page:
-        state = state.change(page=view.count_pages(ranking))
+        state = state.change(page=rank_table.count_pages(ranking))
         ranking = await fetch_ranking(ctx, state)
     return RankedState(state, ranking)
 
@@ -257,10 +257,10 @@ def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ..
     return tuple(name for name in state.filters if name in named_locations)
 
 
-async def _existing_pins(ctx: PageContext, rank: RankPage) -> tuple[int, ...]:
+async def _existing_pins(ctx: PageContext, page: RankPage) -> tuple[int, ...]:
     """Return the pins whose datasets still exist; only those outside of the ranking have to be looked up."""
-    pins = rank.state.pins
-    ranked_ids = rank.ranking.ids
+    pins = page.state.pins
+    ranked_ids = page.ranking.ids
     other_pins = [pin for pin in pins if pin not in ranked_ids]
     other_datasets = await find_datasets(ctx, other_pins)
 

@@ -36,18 +36,18 @@ async def export_ranking(ctx: PageContext) -> Response:
     if file_type not in _MEDIA_TYPES:
         raise NotFound
 
-    rank = await load_rank_page(ctx, await read_rank_state(ctx), with_filters=False)
-    if rank.filter_problem:
-        raise invalid_field(rank.filter_problem)
-    if not rank.state.weights:
+    page = await load_rank_page(ctx, await read_rank_state(ctx), with_filters=False)
+    if page.filter_problem:
+        raise invalid_field(page.filter_problem)
+    if not page.state.weights:
         raise invalid_field(ctx.text("weights_none"))
 
     if file_type == "csv":
-        content = ranking_csv(await _fetch_whole_ranking(ctx, rank.state))
+        content = ranking_csv(await _fetch_whole_ranking(ctx, page.state))
     elif file_type == "svg":
-        content = _render_svg(ctx, rank).encode()
+        content = _render_svg(ctx, page).encode()
     else:
-        content = await anyio.to_thread.run_sync(_svg_to_png, _render_svg(ctx, rank))
+        content = await anyio.to_thread.run_sync(_svg_to_png, _render_svg(ctx, page))
 
     headers = {"content-disposition": f'attachment; filename="touchstone-ranking.{file_type}"'}
     return Response(content, media_type=_MEDIA_TYPES[file_type], headers=headers)
@@ -59,9 +59,9 @@ async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
     return await ctx.api.score_datasets(filters, weights=state.weight_body(), explain=True)
 
 
-def _render_svg(ctx: PageContext, rank: RankPage) -> str:
+def _render_svg(ctx: PageContext, page: RankPage) -> str:
     """Return the heat map of one page of the ranking as SVG, in the colours of the light theme."""
-    return ctx.state.templates.render("rank_picture.svg", ctx.locale, palette=LIGHT, **rank.variables())
+    return ctx.state.templates.render("rank_picture.svg", ctx.locale, palette=LIGHT, **page.variables())
 
 
 def _svg_to_png(svg: str) -> bytes:

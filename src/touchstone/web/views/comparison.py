@@ -10,9 +10,9 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.views.rank_table import (
     CriterionCell,
     WeightedCriterion,
+    criteria_with_weight,
     criterion_cells,
     score_text,
-    used_criteria,
 )
 
 
@@ -70,11 +70,11 @@ def compare(
         criteria: All criteria with their weights; the table has a row for each that has one.
         localizer: The reader's language.
     """
-    used = used_criteria(criteria)
-    cells_by_dataset = [criterion_cells(score, used, localizer) if score else None for score in scores]
+    used_criteria = criteria_with_weight(criteria)
+    cells_by_dataset = [criterion_cells(score, used_criteria, localizer) if score else None for score in scores]
 
     criterion_rows = []
-    for index, criterion in enumerate(used):
+    for index, criterion in enumerate(used_criteria):
         cells = tuple(dataset_cells[index] if dataset_cells else None for dataset_cells in cells_by_dataset)
         criterion_rows.append(CriterionRow(criterion, cells, _best_positions(cells)))
 
@@ -84,7 +84,7 @@ def compare(
 
     return Comparison(
         datasets=tuple(datasets),
-        scores=tuple(score_text(score, used, localizer) for score in scores),
+        scores=tuple(score_text(score, used_criteria, localizer) for score in scores),
         criterion_rows=tuple(criterion_rows),
         attribute_rows=tuple(attribute_rows),
     )

@@ -285,23 +285,23 @@ def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
     return str(entry.get(f"{key}_{locale}", default))
 
 
-def used_criteria(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:
+def criteria_with_weight(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:
     """Return the criteria with a weight above zero."""
     return tuple(criterion for criterion in criteria if criterion.share > 0)
 
 
-def describe_shares(used: Sequence[WeightedCriterion], localizer: Localizer) -> str:
+def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Localizer) -> str:
     """Return the text of the bar of all shares for screen readers."""
-    if not used:
+    if not used_criteria:
         return localizer.text("weights_none")
 
-    shares = ", ".join(f"{criterion.label} {criterion.share_text}" for criterion in used)
+    shares = ", ".join(f"{criterion.label} {criterion.share_text}" for criterion in used_criteria)
     return f"{localizer.text('shares_label')} {shares}"
 
 
-def narrow_column_class(used: Sequence[WeightedCriterion]) -> str:
+def narrow_column_class(used_criteria: Sequence[WeightedCriterion]) -> str:
     """Return the CSS class for the narrowest column of the heat map; empty if every column is wide."""
-    narrowest_share = min((criterion.share for criterion in used), default=1.0)
+    narrowest_share = min((criterion.share for criterion in used_criteria), default=1.0)
     for css_class, limit in _NARROW_COLUMN_CLASSES.items():
         if narrowest_share < limit:
             return css_class
@@ -315,7 +315,7 @@ def build_rank_table(
 
     If the state knows the previous ranking of the page, each row says how its dataset has moved since then.
     """
-    used = used_criteria(criteria)
+    used_criteria = criteria_with_weight(criteria)
     ranks_before_page = (state.page - 1) * PAGE_SIZE
     previous_places = {dataset_id: place for place, dataset_id in enumerate(state.previous_ids, start=1)}
 
@@ -328,11 +328,11 @@ def build_rank_table(
 
         row = RankedRow(
             dataset=dataset,
-            cells=criterion_cells(dataset, used, localizer),
+            cells=criterion_cells(dataset, used_criteria, localizer),
             pinned=dataset.id in state.pins,
             change=change,
             rank=localizer.number(dataset.rank),
-            score=score_text(dataset, used, localizer),
+            score=score_text(dataset, used_criteria, localizer),
             localizer=localizer,
         )
         rows.append(row)
@@ -376,7 +376,7 @@ def count_pages(ranking: Ranking | Recommendations) -> int:
 
 
 def criterion_cells(
-    dataset: ScoredDataset, used: Sequence[WeightedCriterion], localizer: Localizer
+    dataset: ScoredDataset, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionCell, ...]:
     """Return what each criterion with a weight adds to the score of a dataset, in the order of the criteria.
 
@@ -388,7 +388,7 @@ def criterion_cells(
 
     cells = []
     preceding_points = 0.0
-    for criterion in used:
+    for criterion in used_criteria:
         points = points_by_name.get(criterion.name, 0.0)
         cell = CriterionCell(
             criterion=criterion,
@@ -404,7 +404,7 @@ def criterion_cells(
     return tuple(cells)
 
 
-def score_text(dataset: ScoredDataset | None, used: Sequence[WeightedCriterion], localizer: Localizer) -> str:
+def score_text(dataset: ScoredDataset | None, used_criteria: Sequence[WeightedCriterion], localizer: Localizer) -> str:
     """Return the score of a dataset as every page shows it.
 
     A dash stands for a missing score. It also replaces the 0 of a dataset for which every weighted criterion is
@@ -414,7 +414,7 @@ def score_text(dataset: ScoredDataset | None, used: Sequence[WeightedCriterion],
         return localizer.number(None)
 
     unknown_names = set(dataset.unknown or ())
-    is_unknown = all(criterion.name in unknown_names for criterion in used)
+    is_unknown = all(criterion.name in unknown_names for criterion in used_criteria)
     return localizer.number(None if is_unknown else dataset.score, digits=3)
 
 

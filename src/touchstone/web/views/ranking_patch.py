@@ -28,7 +28,9 @@ _PATCH_SCRIPT: Final = "ranking_patch.js"
 _SHAPE_DIGEST_BYTES: Final = 8
 
 
-def shape_digest(state: RankState, used: Sequence[WeightedCriterion], table: RankTable, localizer: Localizer) -> str:
+def shape_digest(
+    state: RankState, used_criteria: Sequence[WeightedCriterion], table: RankTable, localizer: Localizer
+) -> str:
     """Return a digest of everything in a rendered ranking that a patch cannot change.
 
     A browser sends the digest of the ranking that it shows along with its next request. If the next ranking has the
@@ -42,7 +44,7 @@ def shape_digest(state: RankState, used: Sequence[WeightedCriterion], table: Ran
     reader = (localizer.locale, content_digest(_PATCH_SCRIPT))
     address = state.query(weights={}, previous_ids=())
     pins_elsewhere = [pin for pin in state.pins if pin not in table.ids]
-    columns = _COLUMN_SHAPES[state.view](used)
+    columns = _COLUMN_SHAPES[state.view](used_criteria)
 
     shape = (reader, address, table.total, len(table.rows), pins_elsewhere, columns)
     return hashlib.blake2b(repr(shape).encode(), digest_size=_SHAPE_DIGEST_BYTES).hexdigest()
@@ -95,17 +97,17 @@ def _table_cells(row: RankedRow, localizer: Localizer) -> JsonArray:
     return cells
 
 
-def _heat_map_columns(used: Sequence[WeightedCriterion]) -> JsonArray:
+def _heat_map_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
     """Return how the columns of the heat map are written, which depends on how wide they are."""
-    columns: JsonArray = [narrow_column_class(used)]
-    for criterion in used:
+    columns: JsonArray = [narrow_column_class(used_criteria)]
+    for criterion in used_criteria:
         columns.append((criterion.number, criterion.has_vertical_numbers, criterion.hides_percentage))
     return columns
 
 
-def _bar_columns(used: Sequence[WeightedCriterion]) -> JsonArray:
+def _bar_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
     """Return the criteria that have a segment in the bars."""
-    return [criterion.number for criterion in used]
+    return [criterion.number for criterion in used_criteria]
 
 
 def _table_columns(_: Sequence[WeightedCriterion]) -> JsonArray:
