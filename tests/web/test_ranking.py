@@ -27,6 +27,20 @@ BURST = """async () => {
 }"""
 
 
+# What is wrong with the heat map and the labels above its columns.
+MISPLACED_LABELS = """() => {
+  const card = document.querySelector(".results > .wide");
+  const wrong = card.scrollWidth > card.clientWidth ? ["the heat map scrolls"] : [];
+  const cardBox = card.getBoundingClientRect();
+  for (const label of card.querySelectorAll("th.criterion span")) {
+    const box = label.getBoundingClientRect();
+    const isInside = box.left >= cardBox.left && box.right <= cardBox.right && box.top >= cardBox.top;
+    const isWhole = label.scrollWidth <= label.clientWidth || getComputedStyle(label).display === "inline";
+    const isReadable = getComputedStyle(label).writingMode === "horizontal-tb";
+    if (!(isInside && isWhole && isReadable)) wrong.push(label.textContent);
+  }
+  return wrong;
+}"""
 # What a picture is made of: elements, texts and attributes. Links are alike when they ask for the same in any order.
 PORTRAIT = """() => {
   globalThis.portrait = (node) => {
@@ -106,6 +120,19 @@ def test_columns_are_as_wide_as_their_weight(visit: Visit) -> None:
     widths = [column.bounding_box()["width"] for column in page.locator(".heat th.criterion").all()]  # type: ignore[index]
     assert widths[0] / widths[1] == pytest.approx(2, rel=0.03)
     assert widths[1] / widths[2] == pytest.approx(1, rel=0.03)
+
+
+@pytest.mark.parametrize("width", [768, 1024, 1280, 1440])
+@pytest.mark.parametrize("criteria", [3, 6])
+def test_the_heat_map_fits_its_card(visit: Visit, width: int, criteria: int) -> None:
+    """Nothing scrolls sideways, and no label above a column stands upright, is cut off or leaves the heat map."""
+    names = ("ethical_score", "data_quality", "instances_count", "informed_consent", "citations", "year")[:criteria]
+    query = "&".join(f"w.{name}=50" for name in names)
+    for language in ("fr", "en"):
+        page = visit(f"/app/?{query}", width=width, language=language)
+        assert page.locator("th.criterion span").count() == criteria
+        assert page.evaluate(MISPLACED_LABELS) == []
+        page.context.close()
 
 
 @pytest.mark.parametrize("view", ["heat", "bars", "table"])
