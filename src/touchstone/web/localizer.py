@@ -157,8 +157,8 @@ class Localizer:
     def attribute(self, name: str) -> str:
         """Return the label of a dataset attribute."""
         attribute = BY_NAME[name]
-        return self.either((attribute.label_fr, attribute.label_en))
+        return self.choose_text((attribute.label_fr, attribute.label_en))
 
-    def either(self, texts: tuple[str, str]) -> str:
+    def choose_text(self, texts: tuple[str, str]) -> str:
         """Return this language's text of a pair that consists of a French and an English text."""
         return texts[LOCALES.index(self.locale)]

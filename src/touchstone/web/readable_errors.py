@@ -134,7 +134,7 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
     if not label or not message:
         return ""
 
-    # A limit of twenty digits would only confuse, because nobody comes close to it except by mistake.
+    # Readers only meet a limit of so many digits by mistake. The message then says that the number is too large.
     numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
     if any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers):
         message = localizer.text("number_too_large")

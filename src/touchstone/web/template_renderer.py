@@ -72,7 +72,7 @@ def _localized(environment: Environment, localizer: Localizer) -> Environment:
         "t": localizer.text,
         "counted": localizer.counted,
         "attribute": localizer.attribute,
-        "either": localizer.either,
+        "choose_text": localizer.choose_text,
     }
     localized.filters = {
         **environment.filters,

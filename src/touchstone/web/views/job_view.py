@@ -174,7 +174,7 @@ def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ..
     for name in sorted(measured_metrics, key=lambda name: name != main_metric):
         measured = measured_metrics[name]
         row = MetricRow(
-            label=localizer.either(METRIC_LABELS[name]) if name in METRIC_LABELS else name,
+            label=_metric_label(METRIC_LABELS, name, localizer),
             value=_point_estimate(measured),
             low=measured.get("low"),
             high=measured.get("high"),
@@ -189,6 +189,13 @@ def _point_estimate(metric: JsonObject) -> float | None:
     """Return the value of a metric: of the test rows, or the mean of the folds."""
     value: float | None = metric.get("value", metric.get("mean"))
     return value
+
+
+def _metric_label(labels: Mapping[str, tuple[str, str]], name: str, localizer: Localizer) -> str:
+    """Return the label of a metric; a metric without a label is shown by its name."""
+    if name not in labels:
+        return name
+    return localizer.choose_text(labels[name])
 
 
 def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
@@ -231,7 +238,7 @@ def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
     labels = {}
     for group in groups:
         for name in group.get("metrics") or {}:
-            labels[name] = localizer.either(GROUP_METRIC_LABELS[name]) if name in GROUP_METRIC_LABELS else name
+            labels[name] = _metric_label(GROUP_METRIC_LABELS, name, localizer)
 
     gaps = entry.get("gaps") or {}
     return GroupTable(entry["column"], labels, groups, gaps)
