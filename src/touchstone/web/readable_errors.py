@@ -134,7 +134,7 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
     if not label or not message:
         return ""
 
-    # Readers only meet a limit of so many digits by mistake. The message then says that the number is too large.
+    # A limit of so many digits, such as that of a 64-bit integer, would mean nothing to readers.
     numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
     if any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers):
         message = localizer.text("number_too_large")
