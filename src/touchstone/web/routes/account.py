@@ -77,7 +77,8 @@ async def change_account(ctx: PageContext) -> Response:
 
 async def _save_profile(ctx: PageContext, form: FormData) -> None:
     changes: Any = {name: text_field(form, name) or None for name in _PROFILE_FIELDS}
-    await ctx.api.update_me(**changes, locale=text_field(form, "locale"))
+    changes["locale"] = text_field(form, "locale")
+    await ctx.api.update_me(**changes)
 
 
 async def _change_password(ctx: PageContext, form: FormData) -> None:

@@ -250,7 +250,7 @@ async def _rank(ctx: PageContext, state: RankState) -> RankedState:
 
 def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ...]:
     """Return the names of those filters of a state that an error of the API is about."""
-    named_locations = set()
+    named_locations: set[str] = set()
     for entry in error.errors:
         named_locations.update(str(location) for location in entry.get("loc", ()))
 

@@ -113,8 +113,9 @@ def measured_attributes(dataset: Dataset) -> tuple[MeasuredAttribute, ...]:
         if name == "features_number" and measured_value is not None and _has_suggested_target(dataset):
             measured_value -= 1  # the target is a column, but not a feature
 
-        both_are_known = declared_value is not None and measured_value is not None
-        differs = both_are_known and abs(declared_value - measured_value) > _TOLERANCE
+        differs = False
+        if declared_value is not None and measured_value is not None:
+            differs = abs(declared_value - measured_value) > _TOLERANCE
         attributes.append(MeasuredAttribute(name, declared_value, measured_value, differs))
 
     return tuple(attributes)
