@@ -61,7 +61,7 @@ class RankPage:
         used: The criteria with a weight above zero.
         shares_text: The shares of the criteria, for screen readers.
         ranking: The rows of the ranking.
-        narrow_column_class: The CSS class of a heat map with narrow columns.
+        heat_map_classes: The CSS classes of the heat map.
         criteria_width: The percentage of the heat map's width that the columns of the criteria share.
         profiles: The named profiles of weights.
         groups: The filter form; empty if it was not requested.
@@ -78,7 +78,7 @@ class RankPage:
     used: tuple[rank_table.WeightedCriterion, ...]
     shares_text: str
     ranking: rank_table.RankTable
-    narrow_column_class: str
+    heat_map_classes: str
     criteria_width: int
     profiles: list[dict[str, Any]]
     groups: tuple[FilterGroup, ...]
@@ -210,7 +210,7 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         used=used_criteria,
         shares_text=rank_table.describe_shares(used_criteria, localizer),
         ranking=table,
-        narrow_column_class=rank_table.narrow_column_class(used_criteria),
+        heat_map_classes=rank_table.heat_map_classes(used_criteria),
         criteria_width=rank_table.CRITERIA_WIDTH,
         profiles=description["profiles"],
         groups=filter_groups(state, facets, localizer) if with_filters else (),

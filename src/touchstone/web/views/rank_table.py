@@ -22,7 +22,15 @@ _HORIZONTAL_NUMBER_MIN_SHARE: Final = 0.08
 _PERCENTAGE_MIN_SHARE: Final = 0.05
 # The CSS class of a heat map whose narrowest column has a smaller share than this. The style sheet then slants the
 # labels of the columns, and makes the whole heat map wider on phones.
-_NARROW_COLUMN_CLASSES: Final = {"under-6": 0.06, "under-10": 0.1, "under-17": 0.17, "under-23": 0.23, "under-30": 0.3}
+_NARROW_COLUMN_CLASSES: Final = {
+    "under-6": 0.06,
+    "under-10": 0.1,
+    "under-17": 0.17,
+    "under-20": 0.2,
+    "under-23": 0.23,
+    "under-30": 0.3,
+}
+_SHORT_LABEL_LENGTH: Final = 10  # the length up to which all labels must be for a low header
 _MAX_OBJECTIVE_LENGTH: Final = 110
 
 
@@ -299,13 +307,23 @@ def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Local
     return f"{localizer.text('shares_label')} {shares}"
 
 
-def narrow_column_class(used_criteria: Sequence[WeightedCriterion]) -> str:
-    """Return the CSS class for the narrowest column of the heat map; empty if every column is wide."""
+def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
+    """Return the CSS classes of the heat map that depend on its columns.
+
+    They tell the style sheet how narrow the narrowest column is, and whether all labels are short. It then slants the
+    labels where they have no room, in a header that is high enough for them.
+    """
     narrowest_share = min((criterion.share for criterion in used_criteria), default=1.0)
+    longest_label = max((len(criterion.label) for criterion in used_criteria), default=0)
+
+    css_classes = []
     for css_class, limit in _NARROW_COLUMN_CLASSES.items():
         if narrowest_share < limit:
-            return css_class
-    return ""
+            css_classes.append(css_class)
+            break
+    if longest_label <= _SHORT_LABEL_LENGTH:
+        css_classes.append("short-labels")
+    return " ".join(css_classes)
 
 
 def build_rank_table(

@@ -19,7 +19,7 @@ from touchstone.web.views.rank_table import (
     RankTable,
     WeightedCriterion,
     describe_result,
-    narrow_column_class,
+    heat_map_classes,
 )
 
 JsonArray: TypeAlias = list[Any]
@@ -99,7 +99,7 @@ def _table_cells(row: RankedRow, localizer: Localizer) -> JsonArray:
 
 def _heat_map_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
     """Return how the columns of the heat map are written, which depends on how wide they are."""
-    columns: JsonArray = [narrow_column_class(used_criteria)]
+    columns: JsonArray = [heat_map_classes(used_criteria)]
     for criterion in used_criteria:
         columns.append((criterion.number, criterion.has_vertical_numbers, criterion.hides_percentage))
     return columns
