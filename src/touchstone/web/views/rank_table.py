@@ -21,14 +21,15 @@ CRITERIA_WIDTH: Final = 50  # percent of the heat map that the columns of the cr
 _HORIZONTAL_NUMBER_MIN_SHARE: Final = 0.08
 _PERCENTAGE_MIN_SHARE: Final = 0.05
 # The CSS class of a heat map whose narrowest column has a smaller share than this. The style sheet then slants the
-# labels of the columns, and makes the whole heat map wider on phones.
+# labels of the columns, and makes the whole heat map wider on phones. A limit is never a share of a common profile,
+# because a slider that moves across it makes the server send the whole ranking.
 _NARROW_COLUMN_CLASSES: Final = {
     "under-6": 0.06,
     "under-10": 0.1,
     "under-17": 0.17,
-    "under-20": 0.2,
+    "under-19": 0.19,
     "under-23": 0.23,
-    "under-30": 0.3,
+    "under-29": 0.29,
 }
 _SHORT_LABEL_LENGTH: Final = 10  # the length up to which all labels must be for a low header
 _MAX_OBJECTIVE_LENGTH: Final = 110
