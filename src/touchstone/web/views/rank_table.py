@@ -25,7 +25,7 @@ _PERCENTAGE_MIN_SHARE: Final = 0.05
 # because a slider that moves across it makes the server send the whole ranking.
 _NARROW_COLUMN_CLASSES: Final = {
     "under-6": 0.06,
-    "under-10": 0.1,
+    "under-9": 0.09,
     "under-17": 0.17,
     "under-19": 0.19,
     "under-23": 0.23,
