@@ -38,7 +38,8 @@ class ServerProcess:
 
         deadline = time.monotonic() + START_SECONDS
         while not self._is_ready():
-            if time.monotonic() > deadline:
+            has_ended = self.process.poll() is not None
+            if has_ended or time.monotonic() > deadline:
                 self.stop()
                 raise SystemExit(f"{command} did not answer")
             time.sleep(RETRY_SECONDS)

@@ -15,6 +15,7 @@ from touchstone.http.conditional import is_not_modified
 from touchstone.http.responses import OCTET_STREAM
 
 _METHODS: Final = frozenset({"GET", "HEAD"})
+_TAG_CHARACTERS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,11 @@ class PackagedFile:
 
     @classmethod
     def read(cls, path: Path) -> "PackagedFile":
-        """Return the file at a path."""
+        """Read a file; its media type follows from its name, and its entity tag from its content."""
         content = path.read_bytes()
-        media_type, _ = mimetypes.guess_type(path.name)
-        return cls(content, media_type or OCTET_STREAM, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+        media_type, _encoding = mimetypes.guess_type(path.name)
+        digest = hashlib.sha256(content).hexdigest()[:_TAG_CHARACTERS]
+        return cls(content, media_type or OCTET_STREAM, etag=f'"{digest}"')
 
 
 class PackagedFiles:
@@ -45,7 +47,7 @@ class PackagedFiles:
         self._files: dict[str, PackagedFile] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the file that the path names, or 304 if the client has it already.
+        """Send the file that the request's path names, or 304 if the client holds its current content already.
 
         Raises:
             NotFound: there is no such file.
@@ -54,19 +56,29 @@ class PackagedFiles:
         if scope["method"] not in _METHODS:
             raise MethodNotAllowed(allowed=sorted(_METHODS))
 
-        file = self._load(scope["path"].removeprefix(scope.get("root_path", "")))
+        mount_path = scope.get("root_path", "")
+        file = self._load(scope["path"].removeprefix(mount_path))
+
         headers = {"ETag": file.etag}
         if is_not_modified(Request(scope), file.etag):
             response = Response(status_code=304, headers=headers)
         else:
             response = Response(file.content, media_type=file.media_type, headers=headers)
+
         await response(scope, receive, send)
 
-    def _load(self, route_path: str) -> PackagedFile:
-        """Return the file at a path below the folder, which is read when it is first requested."""
-        name = str(PurePosixPath(route_path.lstrip("/")))
+    def _load(self, request_path: str) -> PackagedFile:
+        """Return the file at a path below the folder, which is read when it is first requested.
+
+        Only files that were in the folder at the start are found, so a path such as `../settings` leads nowhere.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        name = str(PurePosixPath(request_path.lstrip("/")))
         if name not in self._paths:
             raise NotFound
+
         if name not in self._files:
             self._files[name] = PackagedFile.read(self._paths[name])
         return self._files[name]

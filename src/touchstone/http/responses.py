@@ -36,9 +36,10 @@ class JsonStream(StreamingResponse):
     media_type = JsonResponse.media_type
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response."""
+        """Send the response, and stop computing chunks once the client has disconnected."""
         disconnection = asyncio.create_task(self.listen_for_disconnect(receive))
         self.body_iterator = _until_done(self.body_iterator, disconnection)
+
         try:
             await self.stream_response(send)
         finally:
@@ -46,8 +47,9 @@ class JsonStream(StreamingResponse):
 
 
 async def _until_done(chunks: AsyncIterable[Any], task: asyncio.Task[None]) -> AsyncIterator[Any]:
-    """Yield chunks until there are no more or the task is done."""
+    """Yield chunks until there are no more of them, or the task is done."""
     async for chunk in chunks:
         if task.done():
             return
+
         yield chunk
