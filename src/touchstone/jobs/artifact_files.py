@@ -80,6 +80,7 @@ class ArtifactStore:
         return (self.folder / path).open("rb")
 
     def _scratch_folder(self, claim: Claim) -> Path:
+        """Return the folder into which the worker of an attempt writes its files."""
         return self.folder / _SCRATCH_PARENT / f"{claim.job_id}-{claim.attempt}"
 
     def _list_scratch_folders(self, job_id: UUID | str) -> list[Path]:
@@ -87,9 +88,11 @@ class ArtifactStore:
         return list((self.folder / _SCRATCH_PARENT).glob(f"{job_id}-*"))
 
     def _final_folder(self, claim: Claim) -> Path:
+        """Return the folder in which the files of an attempt are published."""
         return self.folder / str(claim.job_id) / str(claim.attempt)
 
     def _create_scratch(self, claim: Claim) -> Path:
+        """Create the scratch folder of an attempt, readable by this user alone, and return its absolute path."""
         # Attempts whose dispatcher was lost have left their folders behind.
         for abandoned_folder in self._list_scratch_folders(claim.job_id):
             shutil.rmtree(abandoned_folder, ignore_errors=True)

@@ -142,6 +142,7 @@ class AttemptRunner:
             return TaskFailed(code="storage_failed", phase="starting", detail=repr(error))
 
     def _resource_limits(self) -> ResourceLimits:
+        """Return the limits of the process of a job, which may use all cores for the time that a job may take."""
         core_count = os.cpu_count() or 1
         return ResourceLimits(
             memory_bytes=self._settings.job_memory_bytes,
@@ -193,11 +194,13 @@ class AttemptRunner:
             await self._artifact_store.unpublish(claim)
 
     async def _record_failure(self, claim: Claim, failed: TaskFailed) -> None:
+        """Fail the job for the reason that its task has given; the details are only logged."""
         log.info("job failed", job_id=str(claim.job_id), code=failed.code, detail=failed.detail)
         failure = JobFailure(code=failed.code, phase=failed.phase, facts=failed.facts)
         await self._retry(lambda: outcome_store.record_failure(self._database, claim, failure))
 
     async def _record_death(self, attempt: Attempt, death: ProcessDied) -> None:
+        """Queue the job again, or fail it if its process has died too often, in the phase that it reported last."""
         log.warning("a worker died", job_id=str(attempt.job.id), status=death.status)
         failure = JobFailure(code="worker_died", phase=attempt.phase, facts={"status": death.status})
         await self._retry(lambda: lease_store.requeue_after_death(self._database, attempt.claim, failure))
