@@ -230,7 +230,7 @@ async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
 
     async with open_prepared_database(settings) as database, OpenServices() as services:
         with startup_errors(settings):
-            backend = await _open_remote_backend(name, settings, database, services)
+            backend = await _open_single_backend(name, settings, database, services)
 
         identity = PartIdentity(name, read_or_create_installation_id(settings.data_dir), has_key=tokens is not None)
         yield EdgeMiddleware(
@@ -265,7 +265,7 @@ async def _open_gateway_with_backends(settings: Settings, database: Database, se
     return await services.add(Gateway.open(settings, database, tokens=None, upstreams=upstreams))
 
 
-async def _open_remote_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
+async def _open_single_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
     """Open one backend; training and explanation call the selection service in another process."""
     tokens = _internal_tokens(settings)
     if name == "selection":
