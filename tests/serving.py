@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 from tests.listening import listening
 from touchstone import compose
 from touchstone.core.settings import Settings
+from touchstone.services.gateway.public_routes import BACKENDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
     apart = Settings.model_validate({**settings.model_dump(), "internal_key": key})
     async with AsyncExitStack() as stack:
         urls: dict[str, str] = {}
-        for name in compose.BACKENDS:
+        for name in BACKENDS:
             pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
             part = await stack.enter_async_context(compose.open_backend(name, pointed))
             urls[f"{name}_url"] = await stack.enter_async_context(listening(part))

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from demo_text import comparison_key
 
+from tools.demo_text import comparison_key
 from touchstone.core.attributes import BY_NAME, ETHICAL
 
 NO_LICENCE = {"none", "unknown", "unspecified", "notspecified", "not found", "no license", ""}

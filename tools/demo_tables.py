@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from demo_sources import Record
+from tools.demo_sources import Record
 
 
 @dataclass(frozen=True)

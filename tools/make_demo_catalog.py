@@ -1,6 +1,6 @@
 """Make the demo catalog that the package carries, from a folder of collected dataset documents.
 
-    python tools/make_demo_catalog.py --from FOLDER
+    python -m tools.make_demo_catalog --from FOLDER
 
 FOLDER holds `metadata/` (cards, Data Packages, API replies…), `tables/` and `seed/seed_core.jsonl`. The same folder
 gives the same bytes. Nothing is invented: a value that no field states stays null, and each value keeps the name of
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from demo_sources import NO_LICENCE, Record, read_records
-from demo_tables import DemoTable, read_tables
-from demo_text import comparison_key, shorten, split_sentences
 
+from tools.demo_sources import NO_LICENCE, Record, read_records
+from tools.demo_tables import DemoTable, read_tables
+from tools.demo_text import comparison_key, shorten, split_sentences
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.datafiles.file_profile import FileProfile
 from touchstone.datafiles.profiler import profile_file

@@ -9,7 +9,7 @@ from tests.listening import listening
 from tests.serving import Service
 from touchstone import compose
 from touchstone.core.settings import Settings
-from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
+from touchstone.services.gateway.public_routes import BACKENDS, PUBLIC_ROUTES
 
 # What differs between two answers to one question.
 CHANGING = {"date", "x-request-id", "server-timing"}
@@ -46,7 +46,7 @@ async def test_head_shows_no_more_than_get(service: Service) -> None:
         assert (await guest.head("/api/v1/auth/login")).status_code == 405
 
 
-@pytest.mark.parametrize("name", compose.BACKENDS)
+@pytest.mark.parametrize("name", BACKENDS)
 async def test_head_of_a_backend_called_directly(settings: Settings, name: str) -> None:
     """Each backend answers it on its own listener."""
     async with (

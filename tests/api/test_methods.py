@@ -7,12 +7,13 @@ import pytest
 
 from touchstone import compose
 from touchstone.core.settings import Settings
+from touchstone.services.gateway.public_routes import BACKENDS
 
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 CALLER = {"X-User-ID": "11111111-2222-4333-8444-555555555555"}
 
 
-@pytest.mark.parametrize("name", compose.BACKENDS)
+@pytest.mark.parametrize("name", BACKENDS)
 async def test_a_wrong_method_is_a_405_with_every_right_one(name: str, tmp_path: Path) -> None:
     """At each documented address, with and without a trailing slash, whichever other address its path resembles."""
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_DEMO": "false"})

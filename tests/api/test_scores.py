@@ -1,6 +1,7 @@
 """Scores of the whole demo catalog equal the interface's formulas, row by row and in the exact order."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -35,7 +36,7 @@ def at_least(record: Record, name: str, low: float) -> bool:
 
 def matches(record: Record, filters: Record) -> bool:
     """The filters that this test uses, to the letter of the contract."""
-    checks = {
+    checks: dict[str, Callable[[Any], bool]] = {
         "domain": lambda v: bool({fold(w) for w in record["domain"] or ()} & {fold(w) for w in v}),
         "task": lambda v: bool({fold(w) for w in record["task"] or ()} & {fold(w) for w in v}),
         "year_min": lambda v: at_least(record, "year", v),

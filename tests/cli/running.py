@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from touchstone.cli.main import build_application
 

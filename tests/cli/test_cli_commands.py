@@ -4,6 +4,7 @@ import json
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_pat
 def test_an_import_updates_what_has_changed_and_creates_what_is_new(me: str, tmp_path: Path) -> None:
     """By name and source key; two records of one name stay two, and somebody else's record is never touched."""
     file = tmp_path / "records.jsonl"
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": "twice", "objective": "again", "year": 2001},
         {"name": "twice", "objective": "again", "year": 2002},
         {"name": "keyed", "objective": "again", "metadata": {"source": {"name": "hub", "key": "a"}}},

@@ -159,7 +159,7 @@ async def test_a_request_that_would_wait_too_long_is_refused_before_it_is_read(t
     """Not even its body is read; health always responds."""
     app = ManyBehaviours()
     middleware = edge(app, tmp_path, max_concurrency=1, queue_seconds=30)
-    middleware._caller_of = lambda scope: scope["client"][0]
+    middleware.caller_of = lambda scope: scope["client"][0]
 
     async def receive() -> Any:
         await asyncio.Event().wait()

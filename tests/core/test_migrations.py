@@ -4,6 +4,7 @@ import importlib
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -83,7 +84,8 @@ async def test_records_of_the_first_schema_get_their_sizes(settings: Settings) -
             importlib.import_module("touchstone.database.migrations.versions.0001_first_schema").upgrade()
         connection.execute(sa.text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         connection.execute(sa.text("INSERT INTO alembic_version VALUES ('0001')"))
-        values = dict.fromkeys(("description", "file_path", "file_type", "dataset_name", "visibility"), "ü")
+        texts = ("description", "file_path", "file_type", "dataset_name", "visibility")
+        values: dict[str, Any] = dict.fromkeys(texts, "ü")
         values |= {"dataset_id": uuid4(), "created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
         names = [column.name for column in datasets.c if column.name != "bytes"]
         first_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in names))

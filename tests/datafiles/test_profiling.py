@@ -120,7 +120,7 @@ def test_parquet(tmp_path: Path) -> None:
             "n": [1, 2, 3],
             "x": [0.5, None, 2.5],
             "t": [" ?", "a", "b"],
-            "d": pd.to_datetime(["2024-01-01", "2024-01-02", None]),
+            "d": pd.to_datetime(pd.Series(["2024-01-01", "2024-01-02", None])),
             "b": [True, False, True],
         }
     )

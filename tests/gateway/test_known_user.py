@@ -19,6 +19,7 @@ async def test_a_user_is_known_once_a_request_was_answered(harness: GatewayHarne
 
         profile = (await client.get("/api/v1/users/me")).json()
         assert str(site.caller_of(call)) == str(site.caller_of(page)) == profile["id"]
-        for stranger in ({"headers": []}, {"headers": [(b"authorization", token[:-1] + b"x")]}):
-            assert site.caller_of(call | stranger) == "192.0.2.1"
+        no_headers: list[tuple[bytes, bytes]] = []
+        for headers in (no_headers, [(b"authorization", token[:-1] + b"x")]):
+            assert site.caller_of(call | {"headers": headers}) == "192.0.2.1"
     await pages.close()

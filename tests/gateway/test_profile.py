@@ -3,6 +3,7 @@
 import io
 import struct
 import zlib
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -43,7 +44,15 @@ async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarnes
         ):
             answer = await ada.patch(ME, json={"pseudo": "changed", name: before.get(name)})
             assert (answer.status_code, answer.json()["code"]) == (422, "unknown_name"), name
-        for change in ({"locale": "de"}, {"locale": None}, {"pseudo": ""}, {"pseudo": "x" * 256}, {"pseudo": 1}, []):
+        changes: tuple[Any, ...] = (
+            {"locale": "de"},
+            {"locale": None},
+            {"pseudo": ""},
+            {"pseudo": "x" * 256},
+            {"pseudo": 1},
+            [],
+        )
+        for change in changes:
             answer = await ada.patch(ME, json=change)
             assert (answer.status_code, answer.json()["code"]) == (422, "validation_error"), change
         assert (await ada.patch(ME, content=b'{"pseudo": "\\ud800"}')).status_code == 400
@@ -123,7 +132,9 @@ async def test_a_picture_is_kept_small_and_bare(harness: GatewayHarness) -> None
     exif[0x0112] = 6  # lies on its side
     async with await harness.user() as ada:
         assert (await ada.get(f"{ME}/picture")).json()["detail"] == "Pas de photo de profil"
-        for kind, options in (("PNG", {}), ("WEBP", {}), ("JPEG", {"exif": exif, "comment": b"SecretPlace"})):
+        no_options: dict[str, Any] = {}
+        with_metadata = {"exif": exif, "comment": b"SecretPlace"}
+        for kind, options in (("PNG", no_options), ("WEBP", no_options), ("JPEG", with_metadata)):
             put = await ada.put(f"{ME}/picture", content=image(kind, **options))
             assert put.status_code == 204
             got = await ada.get(f"{ME}/picture")

@@ -30,10 +30,11 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> Charts:
     folder = tmp_path_factory.mktemp("charts")
     frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
     classes = train(frame, "outcome", folder, sensitive_features=["sex"])
-    found = dict(classes.result["charts"]) | explain(frame, model_of(classes), folder)["charts"]
+    found: Charts = dict(classes.result["charts"]) | explain(frame, model_of(classes), folder)["charts"]
     numbers = train(frame, "score", folder, sensitive_features=["sex"], algorithms=["linear"])
     found |= {f"{name}_of_numbers": one for name, one in numbers.result["charts"].items()}
-    return found | explain(frame, None, folder, target="outcome")["charts"]
+    found |= explain(frame, None, folder, target="outcome")["charts"]
+    return found
 
 
 def test_every_kind_of_chart_is_there(charts: Charts) -> None:

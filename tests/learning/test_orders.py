@@ -165,7 +165,8 @@ def test_tables_agree() -> None:
     assert {row.name for row in ALGORITHMS} == set(MODEL_FAMILIES) == set(ALGORITHM_LABELS)
     assert {row.name for row in METRICS} == set(METRIC_FUNCTIONS) == set(METRIC_LABELS)
     assert {row.name for row in METHODS} == set(METHOD_LABELS)
-    assert all(len(row.label) == 2 for row in (*ALGORITHMS, *METRICS, *METHODS))
+    labels = [row.label for row in ALGORITHMS] + [row.label for row in METRICS] + [row.label for row in METHODS]
+    assert all(len(label) == 2 for label in labels)
 
 
 def test_refusals_survive_the_border_of_a_process() -> None:

@@ -283,7 +283,7 @@ def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: s
 def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     """A misspelt column, a word for a number and too many rows have their reasons; a missing column is missing."""
     model = train(messy(120), "outcome", tmp_path, budget={"max_trials": 1})
-    cases = [
+    cases: list[tuple[list[dict[str, Any]], str]] = [
         ([{"amuont": 1}], "row_column_unknown"),
         ([{"amount": "many"}], "row_value_invalid"),
         ([{"when": "someday"}], "row_value_invalid"),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.text import fold
@@ -139,7 +140,7 @@ def rank(
     return [(id_, -negated) for negated, _, id_ in sorted(keys)]
 
 
-def sort_value(row: CatalogRow, key: str) -> object:
+def sort_value(row: CatalogRow, key: str) -> Any:
     if key in COMPOSITES:
         return CRITERIA[key](row)
     value = getattr(row, {"name": "dataset_name", "num_citations": "citations"}.get(key, key))

@@ -1,6 +1,7 @@
 """Random small catalogs, queries and weights, full of ties, duplicates, nulls and awkward spellings."""
 
 from random import Random
+from typing import Any
 from uuid import UUID
 
 from touchstone.core.attributes import FLAGS
@@ -21,7 +22,7 @@ def _maybe(random: Random, value: object, share: float = 0.25) -> object:
 
 def row(random: Random, id_: int) -> CatalogRow:
     """Return a random record; values come from small sets, so that ties and equal spellings are common."""
-    facts: dict[str, object] = {flag: random.choice((None, True, False)) for flag in FLAGS}
+    facts: dict[str, Any] = {flag: random.choice((None, True, False)) for flag in FLAGS}
     facts |= {
         "objective": _maybe(random, random.choice(NAMES)),
         "domain": _maybe(random, tuple(random.sample(WORDS, random.randrange(3)))),

@@ -1,6 +1,7 @@
 """What the twin does not say: snapshots, facets, items, compaction, and the table of attributes."""
 
 from random import Random
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -14,7 +15,7 @@ from touchstone.ranking.query.predicates import FlagEquals, Range
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 
 
-def made(id_: int, **facts: object) -> CatalogRow:
+def made(id_: int, **facts: Any) -> CatalogRow:
     return CatalogRow(id=id_, dataset_id=UUID(int=id_), **({"dataset_name": f"n{id_}"} | facts))
 
 
@@ -80,8 +81,7 @@ def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
     assert facets.flags["is_split"] == (1, 1, 1)
     assert set(facets.flags) == set(FLAGS)
     assert facets.ranges["features_number"] == (5, 5)
-    assert facets.ranges["citations"] is None
-    assert facets.ranges["ethical_score"] == (0, 0)
+    assert [facets.ranges[name] for name in ("citations", "ethical_score")] == [None, (0, 0)]
     assert catalog.view.facets((FlagEquals("is_split", True), FlagEquals("is_split", False))).total_count == 0
 
 

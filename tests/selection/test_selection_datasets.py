@@ -145,7 +145,8 @@ async def test_others_may_neither_change_nor_delete(
     made = await created(ada)
     async with client_of(selection, None) as nobody:
         for client in (bob, nobody):
-            for body in ({"year": 1}, {"yaer": 1}, []):
+            bodies: tuple[Any, ...] = ({"year": 1}, {"yaer": 1}, [])
+            for body in bodies:
                 assert (await client.patch(f"/datasets/{made['id']}", json=body)).status_code == 403
             assert (await client.delete(f"/datasets/{made['id']}")).status_code == 403
         orphan = await created(nobody)

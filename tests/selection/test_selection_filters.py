@@ -71,8 +71,15 @@ async def test_filters_are_joined_by_and(seeded: httpx2.AsyncClient) -> None:
 
 async def test_a_percentage_floor_is_met_exactly(ada: httpx2.AsyncClient) -> None:
     """Seven of ten criteria are 70 %: the floor of 70 lets the record in, 70.0001 does not."""
-    flags = ("informed_consent", "transparency", "user_control", "equity_non_discrimination")
-    flags += ("security_measures_in_place", "data_quality_documented", "anonymization_applied")
+    flags = (
+        "informed_consent",
+        "transparency",
+        "user_control",
+        "equity_non_discrimination",
+        "security_measures_in_place",
+        "data_quality_documented",
+        "anonymization_applied",
+    )
     await created(ada, **dict.fromkeys(flags, True))
     for floor, count in (("70", 1), ("70.0", 1), ("7e1", 1), ("70.0001", 0), ("0", 1), ("100", 0)):
         assert len((await ada.get(f"/datasets/?ethical_score_min={floor}")).json()) == count, floor

@@ -132,8 +132,7 @@ async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -
     for index in range(200):
         async with catalog.writing() as change:
             await change.insert(_draft(f"n{index}"))
-    while not catalog.view.is_indexed:
-        await asyncio.sleep(0.02)
+    await until_indexed(catalog)
     assert catalog.view.size == 600
     following.cancel()
     await catalog.close()
@@ -193,3 +192,9 @@ def _draft(name: str = "") -> DatasetDraft:
     draft = draft_of(random_rows(5, 1)[0])
     attributes = {**draft.attributes, "dataset_name": name or draft.attributes["dataset_name"]}
     return replace(draft, id=None, dataset_id=uuid4(), visibility="public", attributes=attributes)
+
+
+async def until_indexed(catalog: LiveCatalog) -> None:
+    """Wait until the index of a catalog has been built in the background."""
+    while not catalog.view.is_indexed:
+        await asyncio.sleep(0.02)

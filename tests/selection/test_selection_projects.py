@@ -63,7 +63,15 @@ async def test_put_replaces_what_it_is_given(ada: httpx2.AsyncClient) -> None:
     )
     assert found["name"] == "New"
     assert (await ada.put(path, json={})).status_code == 200
-    for body in ({"name": None}, {"name": " "}, {"name": "x" * 256}, {"nmae": "x"}, [], {"chosen_dataset_id": 999}):
+    bodies: tuple[Any, ...] = (
+        {"name": None},
+        {"name": " "},
+        {"name": "x" * 256},
+        {"nmae": "x"},
+        [],
+        {"chosen_dataset_id": 999},
+    )
+    for body in bodies:
         assert (await ada.put(path, json=body)).status_code == 422, body
 
 

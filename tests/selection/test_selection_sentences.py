@@ -136,5 +136,5 @@ async def test_a_year_is_from_1900_to_the_next_one(ada: httpx2.AsyncClient) -> N
         french, english = await sentences(ada, "POST", "/datasets/", {**record, "year": year})
         assert f"pour year : une année de 1900 à {last} est attendue" in french
         assert f"for year: a year from 1900 to {last} is expected" in english
-    for year in (1900, last, None):
-        assert (await ada.post("/datasets/", json={**record, "year": year})).status_code == 201
+    for valid_year in (1900, last, None):
+        assert (await ada.post("/datasets/", json={**record, "year": valid_year})).status_code == 201

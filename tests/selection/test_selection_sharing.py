@@ -40,12 +40,13 @@ class Question:
         random = Random(seed)
         self.filter, self.weights = query(random), weights(random)
         self.key, self.descending = sort_key(random), random.random() < 0.5
-        self.skip, self.limit = random.choice(WINDOWS)
+        window: tuple[int, int | None] = random.choice(WINDOWS)
+        self.skip, self.limit = window
 
     def of_process(self, catalog: LiveCatalog) -> Answers:
-        view, window = catalog.view, {"skip": self.skip, "limit": self.limit}
-        found = view.rank(self.filter, self.weights, **window)
-        listed = view.sort(self.filter, self.key, descending=self.descending, **window)
+        view = catalog.view
+        found = view.rank(self.filter, self.weights, skip=self.skip, limit=self.limit)
+        listed = view.sort(self.filter, self.key, descending=self.descending, skip=self.skip, limit=self.limit)
         ranked = list(zip(view.ids(found.positions).tolist(), found.scores.tolist(), strict=True))
         return ranked, found.total_count, view.ids(listed.positions).tolist()
 
@@ -81,12 +82,13 @@ class Process:
         known = self.catalog.view
         async with self.catalog.writing() as change:
             for draft in upserts:
+                assert draft.id is not None
                 is_new = position_of(known, draft.id) is None
                 await (change.insert(draft) if is_new else change.update(draft.id, draft))
             for id_ in deleted:
                 await change.delete(id_)
         view = self.catalog.view
-        is_there = [position_of(view, draft.id) is not None for draft in upserts]
+        is_there = [position_of(view, draft.id) is not None for draft in upserts if draft.id is not None]
         return all(is_there) and all(position_of(view, id_) is None for id_ in deleted)
 
     async def ask(self, seed: int) -> Answers:

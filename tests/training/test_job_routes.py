@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from tests.training.conftest import Backends
+
 pytestmark = pytest.mark.anyio
-ORDER = {"dataset_id": 1, "target": "0"}
+ORDER: dict[str, Any] = {"dataset_id": 1, "target": "0"}
 
 
-async def test_training_from_start_to_artifacts(backends):
+async def test_training_from_start_to_artifacts(backends: Backends) -> None:
     """A start answers 202 with the address of a job, which ends with a result, artefacts and pictures of its charts."""
     async with backends.client() as client:
         answer = await client.post("/train", json=ORDER | {"name": " mine "})
@@ -33,7 +36,7 @@ async def test_training_from_start_to_artifacts(backends):
             assert (await client.get(f"/jobs/{job['id']}/artifacts/{name}")).status_code in (404, 405), name
 
 
-async def test_explanation_of_a_training(backends):
+async def test_explanation_of_a_training(backends: Backends) -> None:
     """An explanation gets the training's table and the very model that it left, and belongs to the same project."""
     project = str(uuid4())
     backends.selection.projects[project] = backends.user
@@ -55,7 +58,7 @@ async def test_explanation_of_a_training(backends):
         assert [row["prediction"] for row in predicted.json()["predictions"]] == ["a model"] * 2
 
 
-async def test_a_model_that_is_gone(backends):
+async def test_a_model_that_is_gone(backends: Backends) -> None:
     """An explanation that waited while its training was deleted says so, and so does a prediction without its file."""
     async with backends.client() as client, backends.client(of="explanation") as explaining:
         trained = (await client.post("/train", json=ORDER)).json()["id"]
@@ -78,7 +81,7 @@ async def test_a_model_that_is_gone(backends):
     }
 
 
-async def test_explanation_of_a_dataset(backends):
+async def test_explanation_of_a_dataset(backends: Backends) -> None:
     """`dataset_id` alone is enough for an explanation without a model."""
     async with backends.client(of="explanation") as client:
         answer = await client.post("/explain", json={"dataset_id": 1, "target": "0"})
@@ -115,7 +118,9 @@ async def test_explanation_of_a_dataset(backends):
         ({"target": "a\x00"}, 422, "validation_error", "unclean_text"),
     ],
 )
-async def test_what_cannot_work_is_refused_beforehand(backends, change, status, code, reason):
+async def test_what_cannot_work_is_refused_beforehand(
+    backends: Backends, change: dict[str, Any], status: int, code: str, reason: str | None
+) -> None:
     """Whatever can be known before is refused before there is a job, with the place and the reason."""
     async with backends.client() as client:
         answer = await client.post("/train", json=ORDER | change)
@@ -125,7 +130,7 @@ async def test_what_cannot_work_is_refused_beforehand(backends, change, status, 
         assert (await client.get("/jobs")).json() == []
 
 
-async def test_refusals_speak_the_callers_language(backends):
+async def test_refusals_speak_the_callers_language(backends: Backends) -> None:
     """The sentence of a refusal is French by default and English on demand, and names the nearest column."""
     async with backends.client() as client:
         for language, said in (("", "n’est pas dans le fichier"), ("en", "is not in the file")):
@@ -135,7 +140,7 @@ async def test_refusals_speak_the_callers_language(backends):
             assert answer.json()["errors"][0]["loc"] == ["body", "target"]
 
 
-async def test_only_what_succeeded_is_explained_and_predicts(backends):
+async def test_only_what_succeeded_is_explained_and_predicts(backends: Backends) -> None:
     """A training that has not succeeded has no model."""
     async with backends.client() as client, backends.client(of="explanation") as explaining:
         running = (await client.post("/train", json=ORDER | {"target": "30"})).json()["id"]
@@ -146,20 +151,22 @@ async def test_only_what_succeeded_is_explained_and_predicts(backends):
             assert (answer.status_code, answer.json()["code"]) == (409, "job_not_succeeded")
 
 
-async def test_same_key_starts_one_job(backends):
+async def test_same_key_starts_one_job(backends: Backends) -> None:
     """Fifty starts with one key at once make one job; another request with that key is refused."""
-    async with backends.client(**{"Idempotency-Key": "once"}) as client:
+    async with backends.client() as client:
+        client.headers["Idempotency-Key"] = "once"
         answers = await asyncio.gather(*(client.post("/train", json=ORDER) for _ in range(50)))
         assert {answer.status_code for answer in answers} == {202}
         assert len({answer.json()["id"] for answer in answers}) == 1
         other = await client.post("/train", json=ORDER | {"seed": 1})
         assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
     for key in ("", "x" * 256, "é"):
-        async with backends.client(**{"Idempotency-Key": key.encode("latin-1")}) as client:
-            assert (await client.post("/train", json=ORDER)).status_code == 422, key
+        async with backends.client() as client:
+            headers = [(b"Idempotency-Key", key.encode("latin-1"))]
+            assert (await client.post("/train", json=ORDER, headers=headers)).status_code == 422, key
 
 
-async def test_cancel_and_delete(backends):
+async def test_cancel_and_delete(backends: Backends) -> None:
     """A job is cancelled, again without effect, deleted once it has ended, and then is as if it had never been."""
     async with backends.client() as client:
         job = f"/jobs/{(await client.post('/train', json=ORDER | {'target': '30'})).json()['id']}"
@@ -173,7 +180,7 @@ async def test_cancel_and_delete(backends):
         assert (await client.delete(job)).status_code == 404
 
 
-async def test_foreign_jobs_are_as_missing_ones(backends):
+async def test_foreign_jobs_are_as_missing_ones(backends: Backends) -> None:
     """On every route a foreign, a malformed and a missing id get the same answer, byte for byte."""
     async with backends.client() as client:
         own = (await client.post("/train", json=ORDER)).json()["id"]
@@ -187,7 +194,7 @@ async def test_foreign_jobs_are_as_missing_ones(backends):
             ("GET", "/artifacts/model.skops"),
             ("POST", "/predict"),
         ):
-            body = {"rows": []} if path == "/predict" else None
+            body: dict[str, Any] | None = {"rows": []} if path == "/predict" else None
             found = [
                 await client.request(method, f"/jobs/{job}{path}", json=body)
                 for job in (own, str(uuid4()), own.replace("-", ""), "x", "{" + own + "}", own + "%0a")
@@ -210,14 +217,16 @@ async def test_foreign_jobs_are_as_missing_ones(backends):
     ],
     ids=("empty", "malformed", "two subjects", "no subject", "unknown"),
 )
-async def test_an_explanation_of_nothing_is_refused(backends, order, status, code):
+async def test_an_explanation_of_nothing_is_refused(
+    backends: Backends, order: dict[str, Any], status: int, code: str
+) -> None:
     """What is to be explained must exist, and be one thing."""
     async with backends.client(of="explanation") as client:
         answer = await client.post("/explain", json=order)
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
 
 
-async def test_nobody_is_refused(backends):
+async def test_nobody_is_refused(backends: Backends) -> None:
     """Without an identity, or with a misspelled one, every route answers 401 with the fixed sentence."""
     for wrong in (None, "x", str(uuid4()).replace("-", "")):
         async with backends.client() as client:
@@ -228,7 +237,7 @@ async def test_nobody_is_refused(backends):
                 assert (answer.status_code, answer.json()["detail"]) == (401, "ID utilisateur invalide")
 
 
-async def test_lists(backends):
+async def test_lists(backends: Backends) -> None:
     """Lists show one's own jobs newest first, bare or in pages, filtered, and refuse what they do not know."""
     async with backends.client() as client:
         made = []
@@ -248,7 +257,7 @@ async def test_lists(backends):
         assert (await client.get("/jobs")).json() == []
 
 
-async def test_lists_follow_the_rules_of_lists(backends):
+async def test_lists_follow_the_rules_of_lists(backends: Backends) -> None:
     """An empty parameter counts as not given; one given twice, or under two names that differ, is refused."""
     mine, other = str(uuid4()), str(uuid4())
     backends.selection.projects[mine] = backends.user
@@ -276,7 +285,7 @@ async def test_lists_follow_the_rules_of_lists(backends):
             assert (answer.status_code, answer.json()["code"]) == (422, code), wrong
 
 
-async def test_events_in_order_and_from_any_point(backends):
+async def test_events_in_order_and_from_any_point(backends: Backends) -> None:
     """The event stream tells every move in order, goes on after `Last-Event-ID`, and ends with the job."""
     async with backends.client() as client:
         job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
@@ -293,7 +302,7 @@ async def test_events_in_order_and_from_any_point(backends):
         assert _events(again.text) == whole
 
 
-async def test_the_waiting_jobs_of_a_user_have_a_limit(backends):
+async def test_the_waiting_jobs_of_a_user_have_a_limit(backends: Backends) -> None:
     """One more job than may wait is a 429 that leaves nothing behind; a cancelled job makes room."""
     backends.jobs.settings = backends.jobs.settings.model_copy(update={"jobs_waiting_per_user": 2})
     await backends.jobs._dispatcher.close()  # so that every job waits
@@ -310,7 +319,7 @@ async def test_the_waiting_jobs_of_a_user_have_a_limit(backends):
             assert (await explaining.post("/explain", json={"dataset_id": 1})).status_code == 429
 
 
-async def test_events_are_numbered_within_their_job(backends):
+async def test_events_are_numbered_within_their_job(backends: Backends) -> None:
     """The ids of a job's events are 1, 2, 3 ..., whatever other jobs have done: they count nobody else's work."""
     async with backends.client() as client, backends.client(uuid4()) as other:
         started = [(await who.post("/train", json=ORDER | {"target": "0.3"})).json()["id"] for who in (client, other)]
@@ -321,7 +330,7 @@ async def test_events_are_numbered_within_their_job(backends):
             assert [number for number, *_ in _events(rest.text)] == numbers[2:]
 
 
-async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(backends):
+async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(backends: Backends) -> None:
     """Whoever asks for what comes after an event that never was is not kept waiting once the job has ended."""
     async with backends.client() as client:
         job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
@@ -332,7 +341,7 @@ async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(back
         assert (await client.get(f"/jobs/{job}/events", headers=beyond)).status_code == 204
 
 
-def _events(text):
+def _events(text: str) -> list[tuple[int, str, Any]]:
     """What an event stream says: (id, event, data) of each message."""
     found = []
     for block in text.split("\n\n"):

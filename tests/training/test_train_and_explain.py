@@ -1,18 +1,22 @@
 """From a public request to a model, a prediction, a picture and an explanation, with the real libraries."""
 
 import hashlib
+from typing import Any
 
+import httpx2
 import pytest
+
+from tests.serving import Service
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(280)]
 COLUMNS = ("size", "colour", "weight", "kind")
 # What only the table or the model can tell, and is told before there is a job.
-REFUSED_TRAININGS = (
+REFUSED_TRAININGS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"task": "regression"}, "target_not_numeric"),
     ({"metric": "r2"}, "target_not_numeric"),
     ({"target": "size", "task": "classification", "metric": "r2"}, "metric_task_mismatch"),
 )
-REFUSED_EXPLANATIONS = (
+REFUSED_EXPLANATIONS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"instances": {"values": [{"size": 3}, {"sise": 3}]}}, "row_column_unknown"),
     ({"instances": {"values": [{"size": "big"}]}}, "row_value_invalid"),
     ({"instances": {"rows": [180]}}, "row_out_of_range"),
@@ -30,7 +34,7 @@ def table() -> str:
     return "\n".join([",".join(COLUMNS), *rows])
 
 
-async def test_from_upload_to_explanation(service):
+async def test_from_upload_to_explanation(service: Service) -> None:
     """A person's own table is learned from and explained, the same way each time, and nobody else sees any of it."""
     async with await service.register("a@example.org") as person, await service.register("b@example.org") as other:
         sent = await person.post("/api/v1/files", params={"name": "kinds.csv"}, content=table())
@@ -84,17 +88,19 @@ async def test_from_upload_to_explanation(service):
         assert (await other.get(address)).status_code == 404
 
 
-async def refused(client, path, order, reason):
+async def refused(client: httpx2.AsyncClient, path: str, order: dict[str, Any], reason: str) -> None:
     answer = await client.post(path, json=order)
     assert (answer.status_code, answer.json()["errors"][0]["type"]) == (422, reason), answer.text
 
 
-async def start(client, path, order):
+async def start(client: httpx2.AsyncClient, path: str, order: dict[str, Any]) -> str:
     answer = await client.post(path, json=order)
     assert answer.status_code == 202, answer.text
-    return answer.headers["location"]
+    location: str = answer.headers["location"]
+    return location
 
 
-async def ended(client, address):
+async def ended(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
     await client.get(f"{address}/events")
-    return (await client.get(address)).json()
+    job: dict[str, Any] = (await client.get(address)).json()
+    return job

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks, violations
@@ -56,13 +57,18 @@ def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, places: 
         page.context.close()
 
 
+def note_message(complaints: list[str], message: ConsoleMessage) -> None:
+    """Add what a page writes to its console."""
+    complaints.append(message.text)
+
+
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_the_pages_outside_are_accessible_too(browser: Browser, server: str, name: str) -> None:
     """Whoever has not signed in yet finds the same care."""
     for locale in ("fr-FR", "en-GB"):
         page = browser.new_page(base_url=server, locale=locale)
         complaints: list[str] = []
-        page.on("console", lambda message, said=complaints: said.append(message.text))
+        page.on("console", partial(note_message, complaints))
         page.goto(OUTSIDE[name])
         expect(page.locator("html")).to_have_attribute("lang", locale[:2])
         check_looks(page, thorough=locale == "fr-FR")

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
@@ -82,7 +83,7 @@ def settled(page: Page, criterion: str, value: int) -> None:
     expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
 
 
-def scored(api: httpx2.Client, weights: dict[str, float], **filters: object) -> list[dict[str, object]]:
+def scored(api: httpx2.Client, weights: dict[str, float], **filters: object) -> list[dict[str, Any]]:
     body = {"filters": filters, "weights": [{"criterion_name": n, "weight": w} for n, w in weights.items()]}
     answer = api.post("/api/v1/datasets/score", params={"limit": 20, "explain": True}, json=body)
     found: list[dict[str, object]] = answer.json()

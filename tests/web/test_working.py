@@ -24,10 +24,16 @@ NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 def job(step: int | None = None, total: int = 20, *, phase: str = "searching", **fields: Any) -> Job:
     """A job that began 60 seconds ago."""
     progress = None if step is None else Progress(percent=50, phase=phase, step=step, total_steps=total)
-    begun = {"created_at": NOW - timedelta(seconds=90), "started_at": NOW - timedelta(seconds=60)}
-    return Job(
-        **{"id": uuid4(), "kind": "train", "status": "running", "done": False, "progress": progress} | begun | fields
-    )
+    values: dict[str, Any] = {
+        "id": uuid4(),
+        "kind": "train",
+        "status": "running",
+        "done": False,
+        "progress": progress,
+        "created_at": NOW - timedelta(seconds=90),
+        "started_at": NOW - timedelta(seconds=60),
+    }
+    return Job(**values | fields)
 
 
 @pytest.mark.parametrize(
