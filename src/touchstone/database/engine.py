@@ -121,28 +121,28 @@ class Database:
                 yield Reader(connection)
 
     @asynccontextmanager
-    async def writing(self, *, essential: bool = False) -> AsyncIterator[Writer]:
+    async def writing(self, *, even_if_disk_full: bool = False) -> AsyncIterator[Writer]:
         """Begin a transaction, which is committed at the end of the block or rolled back if the block raises.
 
-        Essential transactions may use the disk space held in reserve, so that they succeed even when the disk is
-        full: they sign users in or out, delete something, or record the outcome of work that is done.
+        The database holds some disk space in reserve. Transactions that must succeed even if the disk is full may use
+        it: they sign users in or out, delete something, or record the outcome of work that is done.
 
         Raises:
             Unavailable: the database cannot be reached.
             StorageFull: the disk is full, and nothing was written.
         """
         with self._handle_failures():
-            if essential:
+            if even_if_disk_full:
                 self._release_reserve_if_short()
             else:
                 self._restore_reserve()
 
             async with self._writing_engine.begin() as connection:
-                if not essential:
+                if not even_if_disk_full:
                     await self._check_room_in_database(connection)
                 yield Writer(connection)
 
-        if not essential:
+        if not even_if_disk_full:
             self._disk_full_log.record_success()
 
     def check_room(self, byte_count: int) -> None:

@@ -109,7 +109,7 @@ async def cancel_job(database: Database, job_id: UUID) -> None:
     A queued job is cancelled at once. A running job is marked, and its worker ends it. A job that has ended, or is
     being cancelled already, stays as it is.
     """
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         await move_jobs(rows, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
         await move_jobs(rows, JobState.CANCELLING, jobs.c.id == job_id)
 
@@ -121,7 +121,7 @@ async def delete_job(database: Database, job_id: UUID) -> None:
         JobNotFinal: the job has not ended.
     """
     statement = sa.delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(FINAL))
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         deletion = await rows.execute(statement)
         if deletion.rowcount == 0:
             raise JobNotFinal

@@ -34,7 +34,7 @@ async def renew_leases(
         .values(lease_until=utc_now() + timedelta(seconds=lease_seconds))
         .returning(jobs.c.id, jobs.c.attempt, jobs.c.status)
     )
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         result = await rows.execute(statement)
         renewed_rows = result.mappings().all()
     return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in renewed_rows}
@@ -59,7 +59,7 @@ async def load_held_claims(database: Database) -> set[Claim]:
 async def requeue_after_shutdown(database: Database, claim: Claim) -> None:
     """Return a job to the queue because its worker shuts down in good order, which does not count as a loss."""
     is_mine = is_current_attempt(claim)
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         await _finish_cancelling(rows, is_mine)
         await move_jobs(rows, JobState.QUEUED, is_mine)
 
@@ -67,7 +67,7 @@ async def requeue_after_shutdown(database: Database, claim: Claim) -> None:
 async def requeue_after_death(database: Database, claim: Claim, failure: JobFailure) -> None:
     """Queue a job again whose worker process died, or fail it with `failure` if that was its last permitted loss."""
     is_mine = is_current_attempt(claim)
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         await _finish_cancelling(rows, is_mine)
         await _requeue_or_fail(rows, failure, is_mine)
 
@@ -86,7 +86,7 @@ async def reap_expired(database: Database, failure: JobFailure) -> int:
         if await reader.first(query) is None:
             return 0
 
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         cancelled_claims = await _finish_cancelling(rows, is_expired)
         requeued_or_failed_count = await _requeue_or_fail(rows, failure, is_expired)
     return len(cancelled_claims) + requeued_or_failed_count

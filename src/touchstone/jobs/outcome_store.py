@@ -21,7 +21,7 @@ PROGRESS_EVENT: Final = "progress"
 
 async def record_progress(database: Database, progress_by_claim: Mapping[Claim, JobProgress]) -> None:
     """Record the latest progress of several attempts in one transaction, with an event for each."""
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         for claim, progress in progress_by_claim.items():
             statement = (
                 sa.update(jobs)
@@ -39,7 +39,7 @@ async def record_success(database: Database, claim: Claim, result: Any, artifact
     Returns False if the attempt no longer holds the job; the caller then has to remove the files of the artifacts.
     """
     progress = msgspec.to_builtins(DONE_PROGRESS)
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         moved_claims = await move_jobs(
             rows, JobState.SUCCEEDED, is_current_attempt(claim), result=result, progress=progress
         )
@@ -54,7 +54,7 @@ async def record_success(database: Database, claim: Claim, result: Any, artifact
 
 async def record_failure(database: Database, claim: Claim, failure: JobFailure) -> bool:
     """Mark the job of an attempt as failed; return False if the attempt no longer holds it."""
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         failed_claims = await fail_jobs(rows, failure, is_current_attempt(claim))
         return bool(failed_claims)
 
@@ -62,6 +62,6 @@ async def record_failure(database: Database, claim: Claim, failure: JobFailure) 
 async def finish_cancelling(database: Database, claim: Claim) -> bool:
     """Mark a job as cancelled after its worker has ended it; return False if its owner had not cancelled it."""
     is_cancelling = jobs.c.status == JobState.CANCELLING
-    async with database.writing(essential=True) as rows:
+    async with database.writing(even_if_disk_full=True) as rows:
         cancelled_claims = await move_jobs(rows, JobState.CANCELLED, is_current_attempt(claim), is_cancelling)
         return bool(cancelled_claims)

@@ -142,7 +142,7 @@ async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> U
         UserNotFound: there is no such user.
         LastAdministrator: no active administrator would be left; nothing is changed.
     """
-    async with database.writing(essential=True) as transaction:
+    async with database.writing(even_if_disk_full=True) as transaction:
         exists = await user_store.update_is_active(transaction, user_id, is_active=is_active)
         if not exists:
             raise UserNotFound

@@ -30,7 +30,7 @@ async def rotate_refresh_token(
     Raises:
         InvalidRefreshToken: the token is unknown, expired or reused, or its session has ended.
     """
-    async with database.writing(essential=True) as transaction:
+    async with database.writing(even_if_disk_full=True) as transaction:
         credentials = await _rotate_or_revoke(transaction, token, key, lifetime)
 
     # This is raised outside the transaction, which must be committed if it has revoked the session.

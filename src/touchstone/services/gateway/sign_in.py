@@ -35,7 +35,7 @@ async def start_session(
     Raises:
         InvalidCredentials: meanwhile the password was changed, or the user was deactivated or deleted.
     """
-    async with database.writing(essential=True) as transaction:
+    async with database.writing(even_if_disk_full=True) as transaction:
         # The user is read again under a lock, because verifying the password has taken a while.
         current_user = await user_store.lock_user(transaction, user.id)
         if current_user is None or not current_user.is_active:

@@ -189,15 +189,15 @@ class LiveCatalog:
     # Writing
 
     @asynccontextmanager
-    async def writing(self, *, essential: bool = False) -> AsyncIterator[CatalogWriter]:
+    async def writing(self, *, even_if_disk_full: bool = False) -> AsyncIterator[CatalogWriter]:
         """Open a transaction that is committed and applied to the columns when the block ends.
 
         Writers of this process wait for each other, so that the columns change in the order of the commits. If the
-        block raises, neither the database nor the columns change. `essential` has the meaning that it has for
-        `Database.writing`.
+        block raises, neither the database nor the columns change. With `even_if_disk_full`, the transaction may use
+        the disk space that the database holds in reserve.
         """
         async with self._apply_lock:
-            async with self._database.writing(essential=essential) as transaction:
+            async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
                 version = await versions.increment_version(transaction, versions.CATALOG)
                 writer = CatalogWriter(transaction, version)
                 yield writer

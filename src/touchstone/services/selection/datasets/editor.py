@@ -103,7 +103,7 @@ class DatasetEditor:
             PreconditionFailed: the record is not at one of the versions in `if_match`.
         """
         viewer = caller.id if caller else None
-        async with self._catalog.writing(essential=True) as writer:
+        async with self._catalog.writing(even_if_disk_full=True) as writer:
             record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
             _require_changeable(record, caller, if_match)
             await writer.delete(dataset_id)

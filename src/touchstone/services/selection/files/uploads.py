@@ -130,7 +130,7 @@ class Uploads:
         if uuid is None:
             raise UploadNotFound
 
-        async with self._database.writing(essential=True) as transaction:
+        async with self._database.writing(even_if_disk_full=True) as transaction:
             record = await store.delete_file(transaction, uuid, owner)
             if record is None:
                 raise UploadNotFound
