@@ -25,7 +25,7 @@ def main() -> None:
         print(time.perf_counter() - started_at)
 
 
-def ignore_progress(_percent: float, _phase: str, *, step: int, total_steps: int, message: str) -> None:
+def ignore_progress(percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
     """Take a report of the training's progress, and do nothing with it."""
 
 

@@ -97,12 +97,13 @@ class JobEnvironment:
         queued_job = await queue_store.enqueue(self.database, job)
         return queued_job.id
 
-    async def wait_for_end(self, job_id: UUID) -> Any:
+    async def wait_for_end(self, job_id: UUID) -> sa.RowMapping:
         """Return the row of a job once it is in a final state."""
         query = sa.select(jobs_table).where(jobs_table.c.id == job_id)
         while True:
             async with self.database.reading() as reader:
                 row = await reader.first(query)
+            assert row is not None
             if row["status"] in FINAL:
                 return row
             await asyncio.sleep(STATE_POLL_SECONDS)

@@ -121,12 +121,10 @@ def print_fairness(test: LoadTest, seconds: float) -> None:
     for name, greedy_request in greedy_requests.items():
         greedy_load = None
         if greedy_request is not None:
-            amounts = (GREEDY_CONNECTIONS, seconds + 1)
-            greedy_load = GeneratorProcess(test.port, greedy_request, Pattern.CLOSED, *amounts)
+            greedy_load = GeneratorProcess(test.port, greedy_request, Pattern.CLOSED, GREEDY_CONNECTIONS, seconds + 1)
         time.sleep(1)  # until the load has begun
 
-        amounts = (LIST_PAUSE_SECONDS, seconds - 1)
-        outcome = GeneratorProcess(test.port, list_request, Pattern.REGULAR, *amounts).wait()
+        outcome = GeneratorProcess(test.port, list_request, Pattern.REGULAR, LIST_PAUSE_SECONDS, seconds - 1).wait()
         if greedy_load is not None:
             greedy_load.wait()
 

@@ -66,7 +66,9 @@ class ServerProcess:
         self.process.wait(STOP_SECONDS)
 
 
-def start_product(data_dir: Path, *arguments: str, port: int | None = None, **settings: str) -> ServerProcess:
+def start_product(
+    data_dir: Path, *arguments: str, port: int | None = None, settings: Mapping[str, str] | None = None
+) -> ServerProcess:
     """Start the product over the database in a data folder.
 
     `arguments` are those of `touchstone serve`, such as the name of a part to serve alone. `settings` are named like
@@ -79,7 +81,7 @@ def start_product(data_dir: Path, *arguments: str, port: int | None = None, **se
         "demo": "false",
         "metrics_port": "0",
         "log_level": "warning",
-        **settings,
+        **(settings or {}),
     }
 
     command = [sys.executable, "-m", "touchstone", "serve", *arguments]
@@ -91,7 +93,7 @@ def start_product(data_dir: Path, *arguments: str, port: int | None = None, **se
 def running_product(record_count: int, **settings: str) -> Iterator[ServerProcess]:
     """Serve the product over a new catalog with this number of records, until the `with` block ends."""
     with catalog_folder(record_count) as data_dir:
-        server = start_product(data_dir, **settings)
+        server = start_product(data_dir, settings=settings)
         try:
             yield server
         finally:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -91,7 +92,7 @@ def answer(view: View, workload: Workload) -> Ints:
 
 def measure_touchstone(view: View, workloads: tuple[Workload, ...]) -> dict[str, float]:
     """Return the median time that the index needs for each workload, in milliseconds."""
-    return {workload.name: median_ms(lambda workload=workload: answer(view, workload)) for workload in workloads}
+    return {workload.name: median_ms(partial(answer, view, workload)) for workload in workloads}
 
 
 def measure_engine(ask: Ask, view: View, workloads: tuple[Workload, ...]) -> dict[str, float]:
@@ -103,7 +104,7 @@ def measure_engine(ask: Ask, view: View, workloads: tuple[Workload, ...]) -> dic
     for workload in workloads:
         if list(ask(workload)) != answer(view, workload).tolist():
             print(f"  (another answer to: {workload.name})")
-        times[workload.name] = median_ms(lambda workload=workload: ask(workload))
+        times[workload.name] = median_ms(partial(ask, workload))
     return times
 
 
@@ -155,13 +156,17 @@ def measure_tail(catalog: Catalog) -> Measurements:
 
 def _fresh_row(id_: int, rng: np.random.Generator) -> CatalogRow:
     """Return a record with random facts, of which most are not known."""
+    year = int(rng.integers(1990, 2025))
+    citations = int(rng.integers(0, 50))
+    flag = bool(rng.random() < 0.5)
     return CatalogRow(
         id=id_,
         dataset_id=UUID(int=id_),
         dataset_name=f"Fresh {id_}",
-        year=int(rng.integers(1990, 2025)),
-        citations=int(rng.integers(0, 50)),
-        **dict.fromkeys(("transparency", "informed_consent"), bool(rng.random() < 0.5)),
+        year=year,
+        citations=citations,
+        transparency=flag,
+        informed_consent=flag,
     )
 
 
@@ -187,7 +192,7 @@ def random_weightings() -> list[Workload]:
 
 def measure_hostile_queries(view: View) -> Measurements:
     """Return the cost of the least favourable questions: random weights, and a substring too short for signatures."""
-    times = [median_ms(lambda workload=workload: answer(view, workload), repeats=5) for workload in random_weightings()]
+    times = [median_ms(partial(answer, view, workload), repeats=5) for workload in random_weightings()]
 
     too_short_for_signatures = (Contains("dataset_name", "zq"),)
     return {

@@ -21,11 +21,12 @@ from chdb import session
 
 from benchmarks.ranking.catalog_generator import DOMAINS
 from benchmarks.ranking.workloads import Weights, Workload
+from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import CRITERION_NAMES
 
 _INDEXED_COLUMNS: Final = ("year", "citations", "c_ethical_score")
-Ids = Sequence[int]
+Ids = Sequence[int] | Ints
 Ask = Callable[[Workload], Ids]
 """Asks an engine a question and returns the ids of the records, in order."""
 
@@ -47,11 +48,12 @@ def _folded_names(segment: Segment) -> pa.Array:
     return distinct_names.take(pa.array(segment.columns["dataset_name"]))
 
 
-def _domain_bits(segment: Segment) -> np.ndarray[Any, Any]:
+def _domain_bits(segment: Segment) -> Ints:
     """Return the domains of each record as an integer with one bit for each of DOMAINS."""
     word_lists = segment.vocabularies["domain"].values
     bits_by_code = [sum(1 << DOMAINS.index(word) for word in set(words or ())) for words in word_lists]
-    return np.array(bits_by_code, np.int64)[segment.columns["domain"]]
+    domain_bits: Ints = np.array(bits_by_code, np.int64)[segment.columns["domain"]]
+    return domain_bits
 
 
 def to_sql(workload: Workload) -> str:
@@ -93,10 +95,11 @@ def polars_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
             matches = matches.with_columns(_polars_score(workload.weights).alias("s"))
             sort_columns, descending = ["s", "name", "id"], [True, False, False]
 
-        ids = matches.sort(sort_columns, descending=descending, nulls_last=True).select("id")
+        sorted_matches = matches.sort(sort_columns, descending=descending, nulls_last=True).select("id")
         if workload.limit is not None:
-            ids = ids.head(workload.limit)
-        return ids.collect(engine="streaming")["id"].to_numpy()
+            sorted_matches = sorted_matches.head(workload.limit)
+        ids: Ints = sorted_matches.collect(engine="streaming")["id"].to_numpy()
+        return ids
 
     yield ask
 
@@ -147,7 +150,8 @@ def chdb_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
                 sql = sql.replace(") <> 0", ")) <> 0")
 
             arrow_file = clickhouse.query(sql, "Arrow").bytes()
-            return pa.ipc.open_file(pa.BufferReader(arrow_file)).read_all()["id"].to_numpy()
+            ids: Ints = pa.ipc.open_file(pa.BufferReader(arrow_file)).read_all()["id"].to_numpy()
+            return ids
 
         yield ask
 
@@ -201,22 +205,22 @@ def _postgresql_cluster(folder: Path) -> Iterator[Path]:
     """
     binaries = Path(subprocess.check_output(["pg_config", "--bindir"], text=True).strip())
     folder.mkdir()
-    user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
-    if user:
+    user = "postgres" if os.geteuid() == 0 else None
+    if user is not None:
         subprocess.run(["chown", "postgres", folder], check=True)
         folder.parent.chmod(0o755)
 
     data_folder = folder / "data"
-    initdb = [binaries / "initdb", "-D", data_folder, "-A", "trust", "-U", "postgres"]
-    subprocess.run(initdb, check=True, capture_output=True, **user)
+    initdb: list[str | Path] = [binaries / "initdb", "-D", data_folder, "-A", "trust", "-U", "postgres"]
+    subprocess.run(initdb, check=True, capture_output=True, user=user, group=user)
 
     options = f"-c listen_addresses= -c unix_socket_directories={folder} -c shared_buffers=2GB -c work_mem=256MB"
-    pg_ctl = [binaries / "pg_ctl", "-D", data_folder, "-l", folder / "log", "-w"]
-    subprocess.run([*pg_ctl, "-o", options, "start"], check=True, capture_output=True, **user)
+    pg_ctl: list[str | Path] = [binaries / "pg_ctl", "-D", data_folder, "-l", folder / "log", "-w"]
+    subprocess.run([*pg_ctl, "-o", options, "start"], check=True, capture_output=True, user=user, group=user)
     try:
         yield folder
     finally:
-        subprocess.run([*pg_ctl, "-m", "immediate", "stop"], check=True, capture_output=True, **user)
+        subprocess.run([*pg_ctl, "-m", "immediate", "stop"], check=True, capture_output=True, user=user, group=user)
 
 
 ENGINES: Final = {

@@ -7,9 +7,11 @@ from uuid import uuid4
 
 import pytest
 
+from tests.jobs.conftest import JobHarness
 from touchstone.core.settings import MIB
 from touchstone.jobs import job_store, queue_store
-from touchstone.jobs.records import Claim, JobSource, NewJob
+from touchstone.jobs.execution.process_executor import ProcessExecutor
+from touchstone.jobs.records import Claim, JobEventRecord, JobSource, NewJob
 from touchstone.jobs.states import JobState
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +45,13 @@ async def wait_until_gone(*pids: int) -> None:
     raise AssertionError("a process is still alive")
 
 
-async def test_job_runs_to_its_end(harness):
+def percent_of(event: JobEventRecord) -> float:
+    """Return the percentage of an event that reports progress."""
+    assert event.data is not None
+    return event.data.percent
+
+
+async def test_job_runs_to_its_end(harness: JobHarness) -> None:
     """A job is claimed and executed in another process, its result is stored, and each move leaves one event."""
     async with harness.run_dispatcher():
         job_id = await harness.enqueue("noop", answer=42)
@@ -57,7 +65,7 @@ async def test_job_runs_to_its_end(harness):
     assert [event.event for event in await harness.load_events(job_id)] == ["queued", "running", "succeeded"]
 
 
-async def test_artifacts_are_in_place_with_their_digests(harness):
+async def test_artifacts_are_in_place_with_their_digests(harness: JobHarness) -> None:
     """The artifacts of a job that succeeded are where their records say, with the right digests, and no other files."""
     async with harness.run_dispatcher():
         job_id = await harness.enqueue("write", texts={"b.txt": "two", "a.txt": "one"})
@@ -81,14 +89,14 @@ async def test_artifacts_are_in_place_with_their_digests(harness):
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "../outside", "a/b", ".hidden", ""])
-async def test_missing_or_badly_named_artifact_fails_the_job(harness, name):
+async def test_missing_or_badly_named_artifact_fails_the_job(harness: JobHarness, name: str) -> None:
     """A job fails whose task names a file that it did not write, or that has a forbidden name."""
     async with harness.run_dispatcher():
         row = await harness.wait_for_end(await harness.enqueue("claim_missing_file", name=name))
     assert (row["status"], row["error"]["code"]) == (JobState.FAILED, "storage_failed")
 
 
-async def test_worker_receives_its_data_file_opened(harness, tmp_path):
+async def test_worker_receives_its_data_file_opened(harness: JobHarness, tmp_path: Path) -> None:
     """The worker receives its data file opened, and a path outside the data folders fails the job."""
     (tmp_path / "roots").mkdir()
     (tmp_path / "roots/table.csv").write_text("a,b")
@@ -116,7 +124,9 @@ async def test_worker_receives_its_data_file_opened(harness, tmp_path):
         ("kill_itself", "worker_died", 3),
     ],
 )
-async def test_task_that_cannot_succeed_fails_with_a_reason(harness, kind, code, attempts):
+async def test_task_that_cannot_succeed_fails_with_a_reason(
+    harness: JobHarness, kind: str, code: str, attempts: int
+) -> None:
     """A job fails at once if its task fails, and after three attempts if its process dies; other jobs never notice."""
     async with harness.run_dispatcher(jobs_per_user=1):
         other_job_id = await harness.enqueue("sleep", seconds=1)
@@ -129,7 +139,7 @@ async def test_task_that_cannot_succeed_fails_with_a_reason(harness, kind, code,
     assert (other_row["status"], other_row["attempt"]) == (JobState.SUCCEEDED, 1)
 
 
-async def test_failure_keeps_its_facts(harness):
+async def test_failure_keeps_its_facts(harness: JobHarness) -> None:
     """The row of a failed job contains the facts that the sentence about the failure quotes."""
     async with harness.run_dispatcher():
         row = await harness.wait_for_end(await harness.enqueue("refuse"))
@@ -137,7 +147,7 @@ async def test_failure_keeps_its_facts(harness):
     assert row["error"]["phase"] == "checking"
 
 
-async def test_task_that_exceeds_its_time_is_ended(harness, tmp_path):
+async def test_task_that_exceeds_its_time_is_ended(harness: JobHarness, tmp_path: Path) -> None:
     """A task that exceeds its time fails, and is ended with the processes that it has started."""
     async with harness.run_dispatcher(job_seconds=1):
         pid_file = tmp_path / "pids"
@@ -148,7 +158,7 @@ async def test_task_that_exceeds_its_time_is_ended(harness, tmp_path):
     assert (row["status"], row["error"]["code"]) == (JobState.FAILED, "out_of_time")
 
 
-async def test_job_whose_worker_died_is_tried_again(harness):
+async def test_job_whose_worker_died_is_tried_again(harness: JobHarness) -> None:
     """A job whose process dies is tried again, and succeeds at the second attempt."""
     async with harness.run_dispatcher():
         job_id = await harness.enqueue("kill_itself", until_attempt=2)
@@ -164,7 +174,7 @@ async def test_job_whose_worker_died_is_tried_again(harness):
     ]
 
 
-async def test_cancel_ends_the_processes(harness, tmp_path):
+async def test_cancel_ends_the_processes(harness: JobHarness, tmp_path: Path) -> None:
     """Cancelling a running job ends its process with all that it has started, and leaves no scratch folder behind."""
     async with harness.run_dispatcher() as dispatcher:
         pid_file = tmp_path / "pids"
@@ -182,7 +192,7 @@ async def test_cancel_ends_the_processes(harness, tmp_path):
     assert [event.event for event in await harness.load_events(job_id)][-2:] == ["cancelling", "cancelled"]
 
 
-async def test_shutdown_requeues_running_jobs(harness, tmp_path):
+async def test_shutdown_requeues_running_jobs(harness: JobHarness, tmp_path: Path) -> None:
     """A dispatcher that shuts down requeues its jobs without counting a loss, and another one executes them."""
     async with harness.run_dispatcher():
         pid_file = tmp_path / "pids"
@@ -197,7 +207,7 @@ async def test_shutdown_requeues_running_jobs(harness, tmp_path):
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 0)
 
 
-async def test_job_of_a_worker_that_disappeared_is_taken_over(harness):
+async def test_job_of_a_worker_that_disappeared_is_taken_over(harness: JobHarness) -> None:
     """When a dispatcher disappears, another one takes over its jobs as soon as their leases have expired."""
     job_id = await harness.enqueue("sleep", seconds=0.2)
     claimed_job = await queue_store.claim_next(
@@ -210,7 +220,7 @@ async def test_job_of_a_worker_that_disappeared_is_taken_over(harness):
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
 
 
-async def test_abandoned_scratch_folders_are_removed(harness):
+async def test_abandoned_scratch_folders_are_removed(harness: JobHarness) -> None:
     """A dispatcher regularly removes the scratch folders that no running attempt needs, and no others."""
     job_held_elsewhere = await harness.enqueue("sleep", seconds=1)
     job_of_lost_worker = await harness.enqueue("sleep", seconds=0.1)
@@ -235,19 +245,19 @@ async def test_abandoned_scratch_folders_are_removed(harness):
     assert not held_folder.exists()
 
 
-async def test_progress_never_goes_back(harness):
+async def test_progress_never_goes_back(harness: JobHarness) -> None:
     """Within an attempt the percentage never decreases, whatever the task reports."""
     async with harness.run_dispatcher():
         job_id = await harness.enqueue("go_back")
         await harness.wait_for_end(job_id)
 
     events = await harness.load_events(job_id)
-    percentages = [event.data.percent for event in events if event.event == "progress"]
+    percentages = [percent_of(event) for event in events if event.event == "progress"]
     assert percentages == sorted(percentages)
     assert {10, 50, 90} <= set(percentages)
 
 
-async def test_one_users_jobs_wait_for_each_other(harness):
+async def test_one_users_jobs_wait_for_each_other(harness: JobHarness) -> None:
     """A user's jobs beyond the limit wait, and another user's job overtakes them."""
     owner = uuid4()
     async with harness.run_dispatcher(jobs_per_user=1, job_workers=2):
@@ -263,7 +273,7 @@ async def test_one_users_jobs_wait_for_each_other(harness):
     assert other_row["started_at"] < first_row["finished_at"]
 
 
-async def test_environment_and_process_group_of_a_task(harness, monkeypatch):
+async def test_environment_and_process_group_of_a_task(harness: JobHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task sees none of the service's secrets, but the chosen kernels, and leads a process group of its own."""
     monkeypatch.setenv("TOUCHSTONE_SIGNING_KEY", "s" * 40)
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
@@ -275,7 +285,7 @@ async def test_environment_and_process_group_of_a_task(harness, monkeypatch):
     assert row["result"]["group"] == row["result"]["pid"]
 
 
-async def test_dead_fork_server_is_replaced(harness, tmp_path):
+async def test_dead_fork_server_is_replaced(harness: JobHarness, tmp_path: Path) -> None:
     """When the fork server itself is killed, its jobs are tried again in a new one."""
     pid_file = tmp_path / "pids"
     async with harness.run_dispatcher() as dispatcher:
@@ -283,14 +293,16 @@ async def test_dead_fork_server_is_replaced(harness, tmp_path):
         while not pid_file.exists():  # The row says "running" a moment before the task runs.
             await asyncio.sleep(0.02)
 
-        fork_server = await dispatcher.runner.executor._running_server()
+        executor = dispatcher.runner.executor
+        assert isinstance(executor, ProcessExecutor)
+        fork_server = await executor._running_server()
         fork_server._process.kill()
         row = await harness.wait_for_end(job_id)
     assert row["status"] == JobState.SUCCEEDED
     assert row["attempt"] == 2
 
 
-async def test_memory_limit_applies_to_each_job_alone(harness):
+async def test_memory_limit_applies_to_each_job_alone(harness: JobHarness) -> None:
     """A job within its memory limit succeeds while another one exceeds its limit and fails."""
     async with harness.run_dispatcher(job_memory_bytes=512 * MIB):
         greedy_job_id = await harness.enqueue("eat_memory")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.jobs.conftest import JobHarness
 from touchstone.jobs import job_store
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.process_executor import ProcessExecutor, worker_environment
@@ -17,10 +18,11 @@ from touchstone.jobs.states import JobState
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(280)]
 FOLDER = Path(__file__).parent
+REPOSITORY = FOLDER.parents[1]
 KINDS = ("noop", "sleep", "write", "kill_itself", "refuse")
 
 
-def is_alive(pid):
+def is_alive(pid: int) -> bool:
     """Return whether a process exists and is not a zombie."""
     try:
         # The name of the program, in parentheses, may contain spaces; the state is the first field after it.
@@ -30,16 +32,16 @@ def is_alive(pid):
         return False
 
 
-async def read_pid(pid_file):
+async def read_pid(pid_file: Path) -> int:
     """Wait until the task `sleep` has written its process id and that of its child, and return its own."""
     while not pid_file.exists() or len(pid_file.read_text().split()) < 2:
         await asyncio.sleep(0.05)
     return int(pid_file.read_text().split()[0])
 
 
-async def test_jobs_on_ray(harness, tmp_path):
+async def test_jobs_on_ray(harness: JobHarness, tmp_path: Path) -> None:
     """Jobs on Ray end like local ones: they succeed with artifacts, fail, are cancelled, and are retried when lost."""
-    variables = worker_environment(thread_count=1) | local_cluster_variables() | {"PYTHONPATH": str(FOLDER)}
+    variables = worker_environment(thread_count=1) | local_cluster_variables() | {"PYTHONPATH": str(REPOSITORY)}
     command = (sys.executable, str(FOLDER / "tiny_ray_worker.py"))
     executor = ProcessExecutor(command, grace_seconds=1.0, limits_memory=False, variables=variables)
     settings = harness.settings.model_copy(update={"job_lease_seconds": 10.0, "job_workers": 2, "job_seconds": 200})

@@ -1,8 +1,9 @@
 """The rows of jobs: which moves between states exist, who may make them, and that nobody else can."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from itertools import product
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import sqlalchemy as sa
@@ -19,18 +20,20 @@ FAILURE = JobFailure(code="worker_lost", phase="running")
 LATE_PROGRESS = JobProgress(percent=99, phase="late", step=0, total_steps=1, message="preparing_data")
 
 
-def new_job(owner=None, **changes):
+def new_job(owner: UUID | None = None, *, digest: str = "d", idempotency_key: str | None = None) -> NewJob:
     """Return a job to be queued, of a new user unless an owner is given."""
-    return NewJob(**{"kind": "train", "owner": owner or uuid4(), "request": {}, "digest": "d"} | changes)
+    return NewJob(kind="train", owner=owner or uuid4(), request={}, digest=digest, idempotency_key=idempotency_key)
 
 
-async def enqueue(database, owner=None):
+async def enqueue(database: Database, owner: UUID | None = None) -> UUID:
     """Queue a job and return its id."""
     queued_job = await queue_store.enqueue(database, new_job(owner))
     return queued_job.id
 
 
-async def claim_job(database, worker="w", lease_seconds=30.0, max_running_per_user=5):
+async def claim_job(
+    database: Database, worker: str = "w", lease_seconds: float = 30.0, max_running_per_user: int = 5
+) -> Claim | None:
     """Claim the next job for a worker, and return the claim, or None if no job may start."""
     job = await queue_store.claim_next(
         database,
@@ -42,7 +45,14 @@ async def claim_job(database, worker="w", lease_seconds=30.0, max_running_per_us
     return None if job is None else job.claim
 
 
-async def load_state(database, job_id):
+async def claim_waiting_job(database: Database, worker: str = "w", lease_seconds: float = 30.0) -> Claim:
+    """Claim the next job for a worker, which there has to be, and return the claim."""
+    claim = await claim_job(database, worker, lease_seconds)
+    assert claim is not None
+    return claim
+
+
+async def load_state(database: Database, job_id: UUID) -> JobState:
     """Return the state of a job."""
     async with database.reading() as rows:
         return JobState(await rows.scalar(sa.select(jobs.c.status).where(jobs.c.id == job_id)))
@@ -51,15 +61,14 @@ async def load_state(database, job_id):
 async def create_job_in_state(database: Database, state: JobState) -> Claim:
     """Create a job in a state, held by the worker `w` at its first attempt, and return the worker's claim."""
     job_id = await enqueue(database)
-    claim = await claim_job(database)
+    claim = await claim_waiting_job(database)
     async with database.writing() as rows:
         worker = "w" if state in HELD else None
         await rows.execute(sa.update(jobs).where(jobs.c.id == job_id).values(status=state, worker=worker))
-    assert claim is not None
     return claim
 
 
-ACTIONS = {
+ACTIONS: dict[str, Callable[[Database, Claim], Awaitable[object]]] = {
     "claim": lambda database, _: claim_job(database),
     "succeed": lambda database, claim: outcome_store.record_success(database, claim, {}, ()),
     "fail": lambda database, claim: outcome_store.record_failure(database, claim, FAILURE),
@@ -82,7 +91,7 @@ STATE_AFTER_ACTION = {
 }
 
 
-async def test_every_action_in_every_state(database):
+async def test_every_action_in_every_state(database: Database) -> None:
     """Each action makes exactly the moves of the table above, and changes nothing in every other state."""
     for action, state in product(ACTIONS, JobState):
         claim = await create_job_in_state(database, state)
@@ -95,19 +104,19 @@ async def test_every_action_in_every_state(database):
             await rows.execute(sa.delete(jobs))
 
 
-def test_final_states_have_no_way_out():
+def test_final_states_have_no_way_out() -> None:
     """Succeeded, failed and cancelled are the final states, and every other state can be left."""
     assert {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED} == FINAL
     for state in set(JobState) - FINAL:
         assert MOVES[state]
 
 
-async def test_worker_without_lease_changes_nothing(database):
+async def test_worker_without_lease_changes_nothing(database: Database) -> None:
     """A worker that has lost its lease cannot report on, finish, fail or requeue the next attempt."""
     await enqueue(database)
-    old_claim = await claim_job(database, "paused", lease_seconds=-1)
+    old_claim = await claim_waiting_job(database, "paused", lease_seconds=-1)
     assert await lease_store.reap_expired(database, FAILURE) == 1
-    current_claim = await claim_job(database, "fresh")
+    current_claim = await claim_waiting_job(database, "fresh")
     assert current_claim == Claim(old_claim.job_id, 2)
 
     assert await lease_store.renew_leases(database, "paused", [old_claim.job_id], 30) == {}
@@ -124,7 +133,7 @@ async def test_worker_without_lease_changes_nothing(database):
     assert [event.event for event in events] == ["queued", "running", "queued", "running", "succeeded"]
 
 
-async def test_job_fails_with_its_third_lost_worker(database):
+async def test_job_fails_with_its_third_lost_worker(database: Database) -> None:
     """A job that loses its worker three times fails with the reason."""
     job_id = await enqueue(database)
     for attempt in range(1, 4):
@@ -134,16 +143,16 @@ async def test_job_fails_with_its_third_lost_worker(database):
     assert await load_state(database, job_id) is JobState.FAILED
 
 
-async def test_reaping_ends_a_cancelling_job(database):
+async def test_reaping_ends_a_cancelling_job(database: Database) -> None:
     """A job that was being cancelled when its worker was lost is cancelled, and not queued again."""
     await enqueue(database)
-    claim = await claim_job(database, lease_seconds=-1)
+    claim = await claim_waiting_job(database, lease_seconds=-1)
     await job_store.cancel_job(database, claim.job_id)
     assert await lease_store.reap_expired(database, FAILURE) == 1
     assert await load_state(database, claim.job_id) is JobState.CANCELLED
 
 
-async def test_claims_at_once_never_share_a_job(database):
+async def test_claims_at_once_never_share_a_job(database: Database) -> None:
     """Many workers that claim at the same moment get each job exactly once."""
     job_ids = {await enqueue(database) for _ in range(12)}
     claims = await asyncio.gather(*(claim_job(database, f"w{number}") for number in range(30)))
@@ -155,7 +164,7 @@ async def test_claims_at_once_never_share_a_job(database):
     assert sorted(claimed_ids) == sorted(job_ids)
 
 
-async def test_claims_at_once_respect_the_limit_of_a_user(database):
+async def test_claims_at_once_respect_the_limit_of_a_user(database: Database) -> None:
     """Many workers that claim at the same moment never run more of one user's jobs than allowed."""
     owner = uuid4()
     for _ in range(8):
@@ -165,7 +174,7 @@ async def test_claims_at_once_respect_the_limit_of_a_user(database):
     assert len([claim for claim in claims if claim]) == 2
 
 
-async def test_users_take_turns(database):
+async def test_users_take_turns(database: Database) -> None:
     """A user with many queued jobs does not hold up others: the user with the fewest running jobs comes first."""
     busy_user, other_user = uuid4(), uuid4()
     for _ in range(3):
@@ -173,10 +182,10 @@ async def test_users_take_turns(database):
     job_of_other_user = await enqueue(database, other_user)
 
     await claim_job(database)
-    assert (await claim_job(database)).job_id == job_of_other_user
+    assert (await claim_waiting_job(database)).job_id == job_of_other_user
 
 
-async def test_users_take_turns_at_one_worker(database):
+async def test_users_take_turns_at_one_worker(database: Database) -> None:
     """If nobody has a job running, the user whose last job started longest ago comes next, with the oldest job."""
     busy_user, other_user = uuid4(), uuid4()
     busy_jobs = [await enqueue(database, busy_user) for _ in range(6)]
@@ -184,13 +193,13 @@ async def test_users_take_turns_at_one_worker(database):
 
     claimed_jobs = []
     for _ in range(8):
-        claim = await claim_job(database)
+        claim = await claim_waiting_job(database)
         claimed_jobs.append(claim.job_id)
         assert await outcome_store.record_success(database, claim, {}, [])
     assert claimed_jobs == [busy_jobs[0], other_jobs[0], busy_jobs[1], other_jobs[1], *busy_jobs[2:]]
 
 
-async def test_one_idempotency_key_queues_one_job(database):
+async def test_one_idempotency_key_queues_one_job(database: Database) -> None:
     """Fifty requests with one idempotency key at the same moment queue one job; the key rejects a different request."""
     keyed_job = new_job(idempotency_key="k")
     queued_jobs = await asyncio.gather(*(queue_store.enqueue(database, keyed_job) for _ in range(50)))
@@ -205,7 +214,7 @@ async def test_one_idempotency_key_queues_one_job(database):
     assert job_of_other_owner.id != queued_jobs[0].id
 
 
-async def test_foreign_and_malformed_ids_are_missing(database):
+async def test_foreign_and_malformed_ids_are_missing(database: Database) -> None:
     """A job is found by its owner alone, under its own kind, and by the one spelling of its id."""
     owner = uuid4()
     job_id = await enqueue(database, owner)
@@ -221,7 +230,7 @@ async def test_foreign_and_malformed_ids_are_missing(database):
                 await job_store.load_owned_job(rows, wrong_id, wrong_owner, wrong_kinds)
 
 
-async def test_only_ended_jobs_are_deleted(database):
+async def test_only_ended_jobs_are_deleted(database: Database) -> None:
     """A job that has ended is deleted with its events; one that has not ended cannot be deleted."""
     for state in FINAL:
         claim = await create_job_in_state(database, state)

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from pathlib import Path
 
 import pytest
 
@@ -15,30 +16,30 @@ from touchstone.messages.locales import LOCALES
 CSV = "a,b\n" + "\n".join(f"{number % 5},{number % 2}" for number in range(60))
 
 
-def create_context(tmp_path, **source):
+def create_context(tmp_path: Path, sha256: str | None = None) -> TaskContext:
     """Return the context of a small training on a small table."""
 
-    def ignore_progress(percent, phase, *, step, total_steps, message):
+    def ignore_progress(percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
         pass
 
     request = {"dataset_id": 1, "target": "b", "algorithms": ["decision_tree"], "budget": {"max_trials": 1}}
     return TaskContext(
         name="job-1",
         request=request,
-        source=JobSource(file_type="csv", **source),
+        source=JobSource(file_type="csv", sha256=sha256),
         files={"data": io.BytesIO(CSV.encode())},
         scratch_folder=tmp_path,
         report=ignore_progress,
     )
 
 
-def test_preflight_describes_the_table(tmp_path):
+def test_preflight_describes_the_table(tmp_path: Path) -> None:
     """The preflight task returns the rows, the columns and the digest of the table as a training would read it."""
     facts = task_functions.preflight_train(create_context(tmp_path)).result
     assert facts == {"rows": 60, "columns": 2, "sha256": hashlib.sha256(CSV.encode()).hexdigest()}
 
 
-def test_file_that_was_replaced_is_not_trained_on(tmp_path):
+def test_file_that_was_replaced_is_not_trained_on(tmp_path: Path) -> None:
     """A training whose file was replaced while it was queued fails, instead of using other data than it says."""
     with pytest.raises(LearningError, match="data_changed"):
         task_functions.train(create_context(tmp_path, sha256="0" * 64))
@@ -48,7 +49,7 @@ def test_file_that_was_replaced_is_not_trained_on(tmp_path):
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_every_reason_has_its_sentence(locale):
+def test_every_reason_has_its_sentence(locale: str) -> None:
     """Each reason for which learning can reject a request has a sentence in both languages, filled with its facts."""
     for reason in REASONS:
         assert job_error_text(reason.code, dict.fromkeys(reason.facts, "x"), locale)

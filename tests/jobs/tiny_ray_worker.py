@@ -1,7 +1,6 @@
 """The fork server of the tests for jobs on Ray: the tiny tasks, on a Ray cluster of its own."""
 
-from tiny_worker import TASKS
-
+from tests.jobs.tiny_worker import TASKS
 from touchstone.jobs.execution.fork_server import run_fork_server
 from touchstone.jobs.execution.ray_actor import tasks_on_ray
 from touchstone.jobs.execution.ray_head import existing_or_local_cluster

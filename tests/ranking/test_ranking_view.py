@@ -11,6 +11,7 @@ from touchstone.core.attributes import ATTRIBUTES, FLAGS
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.query.facets import ValueRange
 from touchstone.ranking.query.predicates import FlagEquals, Range
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 
@@ -80,7 +81,7 @@ def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
     assert facets.values["file_type"] == (("csv", 1),)
     assert facets.flags["is_split"] == (1, 1, 1)
     assert set(facets.flags) == set(FLAGS)
-    assert facets.ranges["features_number"] == (5, 5)
+    assert facets.ranges["features_number"] == ValueRange(5, 5)
     assert [facets.ranges[name] for name in ("citations", "ethical_score")] == [None, (0, 0)]
     assert catalog.view.facets((FlagEquals("is_split", True), FlagEquals("is_split", False))).total_count == 0
 
