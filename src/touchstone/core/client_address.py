@@ -43,32 +43,36 @@ class TrustedProxies:
     is_unix_socket_trusted: bool = False
 
     @classmethod
-    def parse(cls, names: Iterable[str]) -> Self:
-        """Create the proxies that the operator has named by their addresses and networks.
+    def parse(cls, entries: Iterable[str]) -> Self:
+        """Parse the operator's list of trusted proxies, such as `["192.0.2.10", "10.0.0.0/8", "unix"]`.
 
-        The name `unix` stands for the peers of a unix socket.
+        An entry is an address, a network, or `unix`, which trusts every peer of a unix socket.
 
         Raises:
-            ValueError: a name is not an address or network, or it is a network that contains every address.
+            ValueError: an entry is none of these, or it is a network that contains every address.
         """
-        names = tuple(names)
-        networks = tuple(_parse_network(name) for name in names if name != UNIX_SOCKET_PEERS)
-        return cls(networks, is_unix_socket_trusted=UNIX_SOCKET_PEERS in names)
+        networks: list[Network] = []
+        is_unix_socket_trusted = False
+
+        for entry in entries:
+            if entry == UNIX_SOCKET_PEERS:
+                is_unix_socket_trusted = True
+            else:
+                networks.append(_parse_network(entry))
+
+        return cls(tuple(networks), is_unix_socket_trusted)
 
     def contains(self, address: Address) -> bool:
         """Return whether this is the address of a trusted proxy."""
         return any(address in network for network in self.networks)
 
     def find_client_address(self, peer_address: str | None, headers: Headers) -> str | None:
-        """Return the address of the client whose request has reached us from `peer_address`.
+        """Return the address of the client that sent a request, even if trusted proxies have forwarded it.
 
-        The peer of a unix socket has no address: `peer_address` is None, and so is the result if the headers name
-        no client.
-
-        Each proxy appends the address of its own peer to `X-Forwarded-For`. The entries are therefore read from the
-        last one backwards, and the first address that is not a trusted proxy is the client. The client itself may
-        have written the entries before that one, so they prove nothing. An entry that is not an address ends the
-        search at the proxy that sent it.
+        `peer_address` is the other end of the connection, and None for a unix socket. If it is not a trusted proxy,
+        it is the client. Otherwise the client is found in `X-Forwarded-For`, to which each proxy appends the address
+        that it received the request from. The header is read backwards up to the first address that is not a
+        trusted proxy. Entries further to the front may be forged by the client and are ignored.
         """
         if not self._trusts_peer(peer_address):
             return peer_address
@@ -77,30 +81,37 @@ class TrustedProxies:
         for entry in reversed(_read_forwarded_for(headers)):
             address = parse_address(entry)
             if address is None:
-                return client_address
+                break  # the entries before a malformed one cannot be trusted either
 
             client_address = str(address)
             if not self.contains(address):
-                return client_address
+                break
 
         return client_address
 
     def apply_forwarded_headers(self, scope: Scope) -> Scope:
         """Return the ASGI scope of a request with the client's address and scheme in place of the proxy's.
 
-        Everything that handles the request afterwards can then ignore that there is a proxy. A scope whose peer is
-        not a trusted proxy is returned as it is. The port of a forwarded client is unknown and therefore 0.
+        The application can then ignore that there is a proxy. A request that does not come from a trusted proxy
+        keeps its scope.
         """
         peer = scope.get("client")
         peer_address = peer[0] if peer else None
         if not self._trusts_peer(peer_address):
             return scope
 
-        headers = scope["headers"]
-        client_address = self.find_client_address(peer_address, headers)
-        client = peer if client_address == peer_address else (client_address, 0)
-        scheme = _read_forwarded_scheme(headers) or scope["scheme"]
-        return {**scope, "client": client, "scheme": scheme}
+        forwarded_scope = dict(scope)
+
+        client_address = self.find_client_address(peer_address, scope["headers"])
+        if client_address != peer_address:
+            unknown_port = 0
+            forwarded_scope["client"] = (client_address, unknown_port)
+
+        scheme = _read_forwarded_scheme(scope["headers"])
+        if scheme is not None:
+            forwarded_scope["scheme"] = scheme
+
+        return forwarded_scope
 
     def _trusts_peer(self, peer_address: str | None) -> bool:
         """Return whether the peer of a connection is a trusted proxy; None stands for the peer of a unix socket."""
@@ -116,11 +127,10 @@ class TrustedProxies:
 
 @functools.lru_cache(maxsize=10_000)
 def parse_address(text: str) -> Address | None:
-    """Return the IP address in an entry of `X-Forwarded-For`, or None if the entry is not an address.
+    """Parse an IP address with or without a port, such as `192.0.2.1:5678`; return None for anything else.
 
-    A port is ignored, as in `192.0.2.1:5678` or `[2001:db8::7]:443`. So that each client has a single address, an
-    IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is returned as IPv4, and the zone of an IPv6 address (`%eth0`)
-    is dropped.
+    All spellings of an address have the same result, so that a client cannot pass for several: an IPv4 address
+    written as IPv6 (`::ffff:192.0.2.1`) is returned as IPv4, and an IPv6 address loses its zone (`%eth0`).
     """
     if len(text) > _MAX_ADDRESS_LENGTH:
         return None
@@ -129,8 +139,9 @@ def parse_address(text: str) -> Address | None:
     if match is None:
         return None
 
+    address_text = match["ipv4"] or match["ipv6"] or match["bracketed_ipv6"]
     try:
-        address = ip_address(match["ipv4"] or match["ipv6"] or match["bracketed_ipv6"])
+        address = ip_address(address_text)
     except ValueError:
         return None
 
@@ -142,10 +153,11 @@ def parse_address(text: str) -> Address | None:
 
 @functools.lru_cache(maxsize=10_000)
 def address_block(client_address: str) -> str:
-    """Return the block of addresses that counts as one client wherever a limit applies to each client.
+    """Return the key under which rate and connection limits count a client.
 
-    An IPv4 address is a block of its own. An IPv6 address belongs to its /64 network, because a customer who owns a
-    /64 could use another of its addresses for every request. Text that is not an address is returned unchanged.
+    An IPv4 client is counted by its address. An IPv6 client is counted by its /64 network, because providers give
+    each customer a whole one, from which every request could use another address. Text that is not an address is
+    returned unchanged.
     """
     address = parse_address(client_address)
     if address is None:
@@ -157,36 +169,38 @@ def address_block(client_address: str) -> str:
     return str(network)
 
 
-def _parse_network(name: str) -> Network:
-    """Return the network of the trusted proxies with this name, such as `10.0.0.0/8`; an address is a network too.
+def _parse_network(entry: str) -> Network:
+    """Parse a network of trusted proxies such as `10.0.0.0/8`; a single address becomes a network of its own.
 
     Raises:
-        ValueError: the name is neither an address nor a network, or the network contains every address.
+        ValueError: the entry is neither an address nor a network, or the network contains every address.
     """
     try:
-        network = ip_network(name)
+        network = ip_network(entry)
     except ValueError:
         raise ValueError(
-            f"{name!r} is neither an address, nor a network such as 10.0.0.0/8, nor {UNIX_SOCKET_PEERS!r}"
+            f"{entry!r} is neither an address, nor a network such as 10.0.0.0/8, nor {UNIX_SOCKET_PEERS!r}"
         ) from None
 
     if network.prefixlen == 0:
-        raise ValueError(f"{name!r} contains every address, so that any client could forge its own")
+        raise ValueError(f"{entry!r} contains every address, so that any client could forge its own")
     return network
 
 
 def _read_forwarded_for(headers: Headers) -> list[str]:
-    """Return the entries of `X-Forwarded-For` in their order, or the last ones if there are very many.
+    """Return the entries of `X-Forwarded-For`, which end with the address that the last proxy has seen.
 
-    Repeated headers form one list (RFC 9110, section 5.3).
+    If there are more than 32 entries, only the last 32 are returned, so that a long header costs little time.
     """
+    # Repeated headers form one list (RFC 9110, section 5.3).
     header_values = [value for name, value in headers if name == _FORWARDED_FOR_HEADER]
     combined_value = b",".join(header_values).decode("latin-1")
     if not combined_value:
         return []
 
-    entries = combined_value.rsplit(",", _MAX_FORWARDED_ENTRIES)
-    return [entry.strip() for entry in entries[-_MAX_FORWARDED_ENTRIES:]]
+    entries = combined_value.rsplit(",", maxsplit=_MAX_FORWARDED_ENTRIES)
+    last_entries = entries[-_MAX_FORWARDED_ENTRIES:]
+    return [entry.strip() for entry in last_entries]
 
 
 def _read_forwarded_scheme(headers: Headers) -> str | None:

@@ -18,16 +18,20 @@ log = structlog.get_logger("touchstone.data")
 
 
 def prepare_data_folder(settings: Settings, database_path: str | None) -> None:
-    """Create the data folder if it is missing, and make what the service keeps in it private, whoever created it.
+    """Create the data folder if it is missing, and make sure that no other user can read the service's files.
 
-    The start calls this before it opens the database. `database_path` is the file of an SQLite database, which may
-    be outside the data folder, and None for any other database. The umask of the process changes as well: from now
-    on this process and its children create files with mode 0600 and folders with mode 0700.
+    This is called once, before the database is opened. It also sets the umask of the process.
+
+    Args:
+        settings: where the data folder is.
+        database_path: the file of an SQLite database, which may be outside the data folder; None for PostgreSQL.
 
     Raises:
         SettingsError: the folder cannot be created or written to.
     """
     data_folder = settings.data_dir
+
+    # Files that the service creates from now on are private from the beginning.
     os.umask(FOREIGN_RIGHTS)
 
     try:
@@ -36,6 +40,7 @@ def prepare_data_folder(settings: Settings, database_path: str | None) -> None:
     except OSError as error:
         raise SettingsError(f"TOUCHSTONE_DATA_DIR: {data_folder} cannot be used: {error.strerror}") from None
 
+    # Existing files may have been copied here, or created with another umask.
     for path in _find_service_files(data_folder, database_path):
         _make_private(path)
 
@@ -50,11 +55,11 @@ def _check_writable(folder: Path) -> None:
 
 
 def _find_service_files(data_folder: Path, database_path: str | None) -> Iterator[Path]:
-    """Yield the data folder, the files and folders in it that the service creates, and the files of the database.
+    """Yield the paths of everything that the service keeps private, some of which may not exist.
 
-    A folder with the sticky bit, such as /tmp, is meant to be shared: it is not yielded itself, only its contents.
-    Some of the yielded files may not exist.
+    These are the data folder, the service's own files and folders in it, and the files of an SQLite database.
     """
+    # A folder such as /tmp, which has the sticky bit, has to stay open to other users.
     is_shared_folder = data_folder.stat().st_mode & stat.S_ISVTX
     if not is_shared_folder:
         yield data_folder

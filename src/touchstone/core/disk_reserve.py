@@ -59,14 +59,14 @@ class DiskReserve:
             self.release()
 
     def restore(self) -> None:
-        """Put the reserve back in place if it is missing and the disk has enough free space again.
+        """Create the reserve file again if it is missing and the disk has enough free space.
 
-        A margin must remain free as well; without one, the next write could fill the disk and release the reserve
-        immediately.
+        All writes are accepted from then on. The reserve file remains missing if another process takes the space first.
         """
         if self.is_intact:
             return
 
+        # Without a margin, the next write could fill the disk and make the service give up the reserve at once.
         margin_bytes = self._size_bytes // 4
         if self.free_bytes() < self._size_bytes + margin_bytes:
             return
@@ -74,7 +74,7 @@ class DiskReserve:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.posix_fallocate(descriptor, 0, self._size_bytes)
-        except OSError:  # another process has used the space in the meantime
-            self.release()
+        except OSError:
+            self._path.unlink(missing_ok=True)
         finally:
             os.close(descriptor)

@@ -45,9 +45,9 @@ def parse_uuid(text: str) -> UUID | None:
 
 
 def read_user_id(headers: Headers) -> UUID | None:
-    """Return the user id in the `X-User-ID` header of a request, or None if there is no such header.
+    """Return the id of the user on whose behalf a backend is called, or None if the request has no user.
 
-    Backends without an internal key learn from this header on whose behalf they are called.
+    The id is read from the `X-User-ID` header, which only backends without an internal key trust.
 
     Raises:
         InvalidUserId: the header is repeated or is not a UUID.
@@ -80,28 +80,41 @@ class InternalTokens:
         self._cache: dict[Caller | None, _CachedToken] = {}
 
     def sign(self, caller: Caller | None) -> bytes:
-        """Return a token by which a backend knows that the gateway has authenticated `caller`.
+        """Return a token that proves to a backend that the gateway has authenticated `caller`.
 
-        None stands for a request without a user. A token is reused for half of its life, because signing one for
-        every request would be slow.
+        `caller` is None for a request without a user. A token is cached and reused for half of its life, because
+        signing one for every request would be slow.
         """
         now = time.time()
         cached = self._cache.get(caller)
         if cached is not None and cached.renew_at > now:
             return cached.token
 
-        claims: dict[str, object] = {"aud": _AUDIENCE, "iat": int(now), "exp": int(now) + TOKEN_LIFE_SECONDS}
-        if caller is not None:
-            claims |= {"sub": str(caller.id), "email": caller.email, "adm": caller.is_admin}
-        token = jwt.encode({"alg": _ALGORITHM}, claims, self._key).encode()
+        token = self._create_token(caller, issued_at=int(now))
 
         if len(self._cache) > MAX_CACHED_TOKENS:
             self._cache.clear()
         self._cache[caller] = _CachedToken(token, renew_at=now + TOKEN_LIFE_SECONDS / 2)
         return token
 
+    def _create_token(self, caller: Caller | None, *, issued_at: int) -> bytes:
+        """Return a new signed token (JWT); `issued_at` is a Unix time in seconds."""
+        claims: dict[str, object] = {
+            "aud": _AUDIENCE,
+            "iat": issued_at,
+            "exp": issued_at + TOKEN_LIFE_SECONDS,
+        }
+        if caller is not None:
+            claims["sub"] = str(caller.id)
+            claims["email"] = caller.email
+            claims["adm"] = caller.is_admin
+
+        return jwt.encode({"alg": _ALGORITHM}, claims, self._key).encode()
+
     def verify(self, headers: Headers) -> Caller | None:
-        """Return the caller whom the gateway vouches for, or None if it forwarded a request without a user.
+        """Check the token in the headers of a request, and return the caller that the gateway signed it for.
+
+        Returns None if the gateway signed the token for a request without a user.
 
         Raises:
             InvalidInternalToken: the token is missing, repeated, expired or not signed with our key.
@@ -111,7 +124,8 @@ class InternalTokens:
             raise InvalidInternalToken
 
         try:
-            token = jwt.decode(header_values[0].decode("ascii"), self._key, algorithms=[_ALGORITHM])
+            token_text = header_values[0].decode("ascii")
+            token = jwt.decode(token_text, self._key, algorithms=[_ALGORITHM])
             _CLAIMS_CHECK.validate(token.claims)
         except (JoseError, ValueError) as error:
             raise InvalidInternalToken from error

@@ -16,24 +16,15 @@ _JSON_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
 
 
 def configure_logging(settings: Settings) -> None:
-    """Configure the log of the process: its least level, and whether its lines are JSON or coloured text.
+    """Configure what the process logs on standard error, according to the settings `log_level` and `log_format`.
 
-    With the format `auto`, lines are coloured text on a terminal and JSON elsewhere. Libraries that use the
-    `logging` module are shown from the level `warning` upwards.
+    Libraries use the `logging` module of Python, of which only warnings and errors are shown.
     """
     level = LEVELS[settings.log_level]
-    wants_text = settings.log_format == "console"
-    if settings.log_format == "auto":
-        wants_text = sys.stderr.isatty()
-
-    renderer: structlog.typing.Processor
-    logger_factory: Any
-    if wants_text:
-        renderer = structlog.dev.ConsoleRenderer(pad_event_to=0)
-        logger_factory = structlog.PrintLoggerFactory(_LossyStream(sys.stderr))  # type: ignore[arg-type]
+    if _wants_text(settings):
+        renderer, logger_factory = _text_output()
     else:
-        renderer = structlog.processors.JSONRenderer(_encode_event)
-        logger_factory = structlog.BytesLoggerFactory(_LossyStream(sys.stderr.buffer))  # type: ignore[arg-type]
+        renderer, logger_factory = _json_output()
 
     structlog.configure(
         processors=[
@@ -48,6 +39,27 @@ def configure_logging(settings: Settings) -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=max(level, logging.WARNING), format="%(levelname)s %(name)s %(message)s")
+
+
+def _wants_text(settings: Settings) -> bool:
+    """Return whether lines are text for people; the format `auto` means text on a terminal and JSON elsewhere."""
+    if settings.log_format == "auto":
+        return sys.stderr.isatty()
+    return settings.log_format == "console"
+
+
+def _text_output() -> tuple[structlog.typing.Processor, Any]:
+    """Return the renderer of coloured lines for people, and the factory of the loggers that write them."""
+    stream = _LossyStream(sys.stderr)
+    renderer = structlog.dev.ConsoleRenderer(pad_event_to=0)
+    return renderer, structlog.PrintLoggerFactory(stream)  # type: ignore[arg-type]
+
+
+def _json_output() -> tuple[structlog.typing.Processor, Any]:
+    """Return the renderer of JSON lines, and the factory of the loggers that write them."""
+    stream = _LossyStream(sys.stderr.buffer)
+    renderer = structlog.processors.JSONRenderer(_encode_event)
+    return renderer, structlog.BytesLoggerFactory(stream)  # type: ignore[arg-type]
 
 
 class _LossyStream:

@@ -29,10 +29,10 @@ class OutageLog:
         self._failure_count = 0
 
     def record_failure(self, error: BaseException | None) -> None:
-        """Count a failed attempt, and write a line unless this log has written one in the last 30 seconds.
+        """Count a failed attempt, and log it unless a line has been logged in the last 30 seconds.
 
-        The first line of an outage says what is wrong. Each later one is a reminder that says for how many seconds
-        the outage has lasted and how many attempts have failed.
+        The first line of an outage says what is wrong. Later lines are reminders that say how long the outage has
+        lasted and how many attempts have failed.
         """
         now = monotonic()
         if not self._is_ongoing:
@@ -46,7 +46,8 @@ class OutageLog:
 
         self._last_line_at = now
         if self._is_logged:
-            log.error(f"still {self.begin_event}", seconds=round(now - self._began_at), times=self._failure_count)
+            elapsed_seconds = round(now - self._began_at)
+            log.error(f"still {self.begin_event}", seconds=elapsed_seconds, times=self._failure_count)
         else:
             self._is_logged = True
             log.error(self.begin_event, problem=first_line_of_driver_error(error))

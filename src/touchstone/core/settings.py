@@ -210,16 +210,23 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None) -> Self:
-        """Read the settings from the environment variables of the process, or from those given.
+        """Read the settings from environment variables, such as `TOUCHSTONE_PORT=8080`.
+
+        `environment` is read instead of the variables of this process if it is given.
 
         Raises:
-            SettingsError: a variable with our prefix is unknown, or its value is invalid.
+            SettingsError: a `TOUCHSTONE_` variable is not a setting, or its value is invalid.
         """
         variables = os.environ if environment is None else environment
+
         names = [name for name in variables if name.startswith(PREFIX) and name not in CLIENT_VARIABLES]
         _check_names(names, known_suffixes=[field.upper() for field in cls.model_fields])
 
-        values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): variables[name] for name in names}
+        values: dict[str, Any] = {}
+        for name in names:
+            field = name.removeprefix(PREFIX).lower()
+            values[field] = variables[name]
+
         try:
             return cls(**values)
         except ValidationError as error:
@@ -227,9 +234,12 @@ class Settings(BaseSettings):
 
 
 def _check_names(names: Iterable[str], *, known_suffixes: Collection[str]) -> None:
-    """Raise SettingsError for the first variable that is not a setting, and suggest the setting with a similar name.
+    """Check that each of these environment variables is a setting, so that a misspelt one does not go unnoticed.
 
     `known_suffixes` are the names of all settings without the prefix `TOUCHSTONE_`.
+
+    Raises:
+        SettingsError: a variable is not a setting; the message suggests a setting with a similar name.
     """
     for name in names:
         suffix = name.removeprefix(PREFIX)
@@ -237,8 +247,9 @@ def _check_names(names: Iterable[str], *, known_suffixes: Collection[str]) -> No
             continue
 
         similar_suffixes = difflib.get_close_matches(suffix, known_suffixes, n=1)
-        hint = f"; did you mean {PREFIX}{similar_suffixes[0]}?" if similar_suffixes else "."
-        raise SettingsError(f"{name} is not a setting{hint}")
+        if similar_suffixes:
+            raise SettingsError(f"{name} is not a setting; did you mean {PREFIX}{similar_suffixes[0]}?")
+        raise SettingsError(f"{name} is not a setting.")
 
 
 def _describe_first_fault(error: ValidationError) -> str:

@@ -16,15 +16,14 @@ def replace_control_characters(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return the form of a text in which it is compared and sorted, so that case and accents make no difference.
+    """Return a text without case and accents, for searching and sorting: `Élève` and `ELEVE` both become `eleve`.
 
-    The result is casefolded, decomposed (NFKD) and without combining marks: `Élève` and `ELEVE` both become
-    `eleve`. Casefolding can produce decomposable characters again, so it is applied between two normalisations
-    (Unicode 15, section 3.13, compatibility caseless matching).
+    This follows the compatibility caseless matching of Unicode (section 3.13), and removes combining marks as well.
     """
     if text.isascii():
         return text.lower()
 
+    # Casefolding can produce characters that have to be decomposed again, so the text is normalised twice.
     casefolded = unicodedata.normalize("NFKD", text).casefold()
     decomposed = unicodedata.normalize("NFKD", casefolded)
     return "".join(character for character in decomposed if not unicodedata.combining(character))
