@@ -35,9 +35,10 @@ class ByteScan:
 
 
 def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> ByteScan:
-    """Read a whole file once, without moving its position, and refuse it if a parser could not cope with its bytes.
+    """Read a file once to find its size, digest and encoding, and check that a parser can cope with it.
 
-    Only one chunk is in memory at a time, so that even a line of a gigabyte does no harm here.
+    The file is read in chunks, so that a line of a gigabyte does no harm here. The position in the file does not
+    change.
 
     Raises:
         ProfilingError: the file is empty, contains binary data although it should be text, or has too long a line.
@@ -53,7 +54,8 @@ def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> B
         utf8_check.update(chunk)
         if line_check is not None:
             line_check.update(chunk)
-        first_chunk = first_chunk or chunk
+        if byte_count == 0:
+            first_chunk = chunk
         byte_count += len(chunk)
 
     if not first_chunk.strip():
@@ -67,9 +69,9 @@ def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> B
 
 
 class LineLengthCheck:
-    """A check that no line is much longer than a limit, which is fed chunk by chunk.
+    """A check that no line of a file is much longer than a limit; `update` adds the file chunk by chunk.
 
-    A line that ends within a chunk can exceed the limit by less than the size of a chunk.
+    A line that ends within a chunk may be longer than the limit by up to the size of the chunk.
     """
 
     def __init__(self, max_line_bytes: int) -> None:
@@ -77,10 +79,10 @@ class LineLengthCheck:
         self._unfinished_line_bytes = 0
 
     def update(self, chunk: bytes) -> None:
-        """Add the next chunk of the file.
+        """Check the next chunk of the file.
 
         Raises:
-            ProfilingError: the line that goes on after this chunk is already too long.
+            ProfilingError: the line that continues after this chunk is too long already.
         """
         last_line_end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         if last_line_end == -1:
@@ -93,14 +95,14 @@ class LineLengthCheck:
 
 
 class Utf8Check:
-    """A check whether a file is valid UTF-8, which is fed chunk by chunk."""
+    """A check whether a file is valid UTF-8; `update` adds the file chunk by chunk."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._has_failed = False
 
     def update(self, chunk: bytes) -> None:
-        """Add the next chunk of the file; after the first invalid byte, further chunks are not decoded."""
+        """Check the next chunk of the file, unless an earlier one was invalid."""
         if self._has_failed:
             return
 
@@ -117,7 +119,7 @@ class Utf8Check:
 
 
 def _detect_encoding(first_chunk: bytes, *, is_utf8: bool) -> str:
-    """Return DuckDB's name for the encoding of a text file: its byte order mark decides, otherwise UTF-8 or Latin-1.
+    """Return DuckDB's name for the encoding of a text file: UTF-16 if it has its byte order mark, UTF-8, or Latin-1.
 
     Raises:
         ProfilingError: the beginning of the file contains control characters, so it is not text.

@@ -8,6 +8,7 @@ stays a number column. The columns are profiled in batches, each in three passes
 memory stays flat. No aggregate has a FILTER clause: DuckDB would keep a copy of the whole batch for each of them.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -157,17 +158,19 @@ class MeasuredColumn:
 
 
 def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> FileProfile:
-    """Profile the open data file behind a descriptor: its size, its columns and their values.
+    """Profile an open data file: count its rows and missing values, and describe each column.
 
-    This parses the file, so it should run in a process that may do little else; `profiler` starts one.
+    Parsing a hostile file is dangerous, so this is called in a child process with few rights.
 
     Raises:
         ProfilingError: the file is refused, for one of the reasons in `FailureReason`.
         duckdb.Error: DuckDB cannot read the file.
         MemoryError: this process may not use enough memory.
     """
+    # DuckDB opens files by path, and this is the path of an open descriptor.
+    path = f"/dev/fd/{descriptor}"
     scan = scan_bytes(descriptor, file_type, limits=limits)
-    table = open_table(f"/dev/fd/{descriptor}", file_type, scan, limits)
+    table = open_table(path, file_type, scan, limits)
     if scan.byte_count <= _MAX_IN_MEMORY_BYTES:
         table = load_into_memory(table)
 
@@ -208,19 +211,20 @@ def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
 
 
 def _list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColumn]:
-    """Return the columns of the table.
+    """Return the columns of the table, with the types that DuckDB has given them.
 
     Raises:
-        ProfilingError: there are too many.
+        ProfilingError: there are too many columns.
     """
-    descriptions = table.connection.execute(f"DESCRIBE SELECT * FROM {table.expression}").fetchall()  # noqa: S608
+    query = f"DESCRIBE SELECT * FROM {table.expression}"  # noqa: S608
+    descriptions = table.connection.execute(query).fetchall()
     if len(descriptions) > limits.max_columns:
         raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
 
-    return [
-        SourceColumn(name, _type_without_parameters(full_type), index)
-        for index, (name, full_type, *_) in enumerate(descriptions)
-    ]
+    columns = []
+    for index, (name, full_type, *_unused) in enumerate(descriptions):
+        columns.append(SourceColumn(name, _type_without_parameters(full_type), index))
+    return columns
 
 
 def _type_without_parameters(full_type: str) -> str:
@@ -231,25 +235,18 @@ def _type_without_parameters(full_type: str) -> str:
 
 
 def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_count: int) -> list[MeasuredColumn]:
-    """Profile a batch of columns in three passes over the table, each of which needs the results of the one before.
-
-    The first pass counts values and so decides the types, the second finds the extremes of numbers and dates, and the
-    third counts values for histograms and for the lists of the most frequent ones.
-    """
+    """Profile a batch of columns in three passes over the table, each of which needs the results of the one before."""
     cleaned_table = _separate_missing_marks(table, columns)
 
-    counts = cleaned_table.aggregate([_counts_query(column) for column in columns])
-    interpreted_columns = [
-        _decide_type(column, column_counts) for column, column_counts in zip(columns, counts, strict=True)
-    ]
+    # The first pass counts values, which decides the type of each column.
+    counts = cleaned_table.aggregate(map(_counts_query, columns))
+    interpreted_columns = list(map(_decide_type, columns, counts))
 
-    extremes = cleaned_table.aggregate([_extremes_query(column) for column in interpreted_columns])
+    # The second pass finds the minimum and maximum of numbers and dates.
+    extremes = cleaned_table.aggregate(map(_extremes_query, interpreted_columns))
 
-    distribution_queries = [
-        _distribution_query(column, column_extremes)
-        for column, column_extremes in zip(interpreted_columns, extremes, strict=True)
-    ]
-    distributions = cleaned_table.aggregate(distribution_queries)
+    # The third pass counts values for histograms and for the lists of the most frequent ones.
+    distributions = cleaned_table.aggregate(map(_distribution_query, interpreted_columns, extremes))
 
     measured_columns = []
     for column, column_extremes, distribution in zip(interpreted_columns, extremes, distributions, strict=True):
@@ -260,17 +257,18 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
 
 
 def _separate_missing_marks(table: DuckDbTable, columns: Sequence[SourceColumn]) -> DuckDbTable:
-    """Return a table with two columns for each column of the file: its values, and its missing marks such as `N/A`.
+    """Return a table with two columns for each column of the file: its values, and its missing marks.
 
-    An inner query gives the cells names of our own, and an outer one separates them. If a single query did both, a
-    column of the file that happens to have one of these names would be taken for ours.
+    A missing mark is a word such as `N/A` that stands for a missing value.
     """
+    # The cells first get names of our own, so that the names in the file cannot collide with those of the new columns.
     cells = [f"{_cell_expression(column)} AS {column.cell}" for column in columns]
-    values_and_marks = [_value_and_mark_expressions(column) for column in columns]
+    cell_query = f"SELECT {', '.join(cells)} FROM {table.expression}"  # noqa: S608
 
-    inner_query = f"SELECT {', '.join(cells)} FROM {table.expression}"  # noqa: S608
-    outer_query = f"SELECT {', '.join(values_and_marks)} FROM ({inner_query})"  # noqa: S608
-    return DuckDbTable(table.connection, f"({outer_query})")
+    values_and_marks = [_value_and_mark_expressions(column) for column in columns]
+    separating_query = f"SELECT {', '.join(values_and_marks)} FROM ({cell_query})"  # noqa: S608
+
+    return DuckDbTable(table.connection, f"({separating_query})")
 
 
 def _cell_expression(column: SourceColumn) -> str:
@@ -281,9 +279,9 @@ def _cell_expression(column: SourceColumn) -> str:
 
 
 def _value_and_mark_expressions(column: SourceColumn) -> str:
-    """Return the SQL of two columns made from the cells of one: its values, and its missing marks such as `N/A`.
+    """Return the SQL that splits a column into two: its values, and the words such as `N/A` for missing values.
 
-    In each row, at least one of the two is NULL; both are for a null in the file.
+    For example, the cells `5` and `N/A` become the values `5` and NULL, and the marks NULL and `N/A`.
     """
     if column.declared_interpretation is None:
         is_missing = f"{column.cell} IN ({_MISSING_MARK_LITERALS})"
@@ -306,10 +304,10 @@ def _struct(**members: str) -> str:
 
 
 def _counts_query(column: SourceColumn) -> str:
-    """Return the SQL of the counts that decide the type of a column, and of its missing marks.
+    """Return the SQL that counts the values of a column, from which its type is decided.
 
-    `readable_counts` has one member for each interpretation of a text, the number of values that it can read. It is
-    empty for a column whose type the file declares.
+    If the file declares no type, `readable_counts` says how many values can be read as a boolean, as an integer, and so
+    on, in the order of `_TEXT_INTERPRETATIONS`.
     """
     readable_counts: list[str] = []
     if column.declared_interpretation is None:
@@ -325,7 +323,7 @@ def _counts_query(column: SourceColumn) -> str:
 
 
 def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> InterpretedColumn:
-    """Return the column with the type that the file declares, or else with the first type that fits all its values."""
+    """Return a column with its type, which is declared by the file or else fits all values of the column."""
     present_count = counts["present_count"]
     interpretation = column.declared_interpretation
     if interpretation is None:
@@ -342,10 +340,10 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
 
 
 def _choose_text_interpretation(readable_counts: Sequence[int], present_count: int) -> Interpretation:
-    """Return the first interpretation that can read every value of a text column.
+    """Return the first way to read a text column, such as integers or dates, that works for every value.
 
-    `readable_counts` says how many values each of `_TEXT_INTERPRETATIONS` can read, `present_count` how many there
-    are. A column without values, or with values of which some are only text, remains a text column.
+    `readable_counts` says for each of `_TEXT_INTERPRETATIONS` how many of the `present_count` values it can read. If
+    none can read them all, or if there are no values, the column remains a text column.
     """
     if present_count == 0:
         return _PLAIN_TEXT
@@ -357,17 +355,19 @@ def _choose_text_interpretation(readable_counts: Sequence[int], present_count: i
 
 
 def _extremes_query(column: InterpretedColumn) -> str:
-    """Return the SQL of the extremes of numbers and dates, and of the mean and deviation of numbers.
+    """Return the SQL of the minimum and maximum of a column, and of the mean and deviation of numbers.
 
-    Infinite numbers are only counted. Mean and deviation also leave out numbers whose squares do not fit in a double.
+    Columns that are neither numbers nor dates have no minimum. Infinite numbers are counted and otherwise ignored.
     """
     value = column.converted_value
+
     if column.type is ColumnType.DATE:
         return _struct(minimum=f"CAST(min({value}) AS VARCHAR)", maximum=f"CAST(max({value}) AS VARCHAR)")
     if not column.is_numeric:
         return _struct(minimum="NULL")
 
     finite_value = f"CASE WHEN isfinite({value}) THEN {value} END"
+    # The square of a larger number, which the deviation needs, does not fit into a double.
     moderate_value = f"CASE WHEN abs({value}) < {_MAX_MODERATE_NUMBER} THEN {value} END"
     return _struct(
         minimum=f"min({finite_value})",
@@ -379,23 +379,31 @@ def _extremes_query(column: InterpretedColumn) -> str:
 
 
 def _distribution_query(column: InterpretedColumn, extremes: Mapping[str, Any]) -> str:
-    """Return the SQL that counts numbers by histogram bin, and values one by one if there are few different ones.
+    """Return the SQL that counts the numbers in each bin of a histogram, and how often each value occurs.
 
-    Either is NULL for a column in which it makes no sense: there is no histogram of a constant, and numbers with
-    decimals rarely repeat.
+    Each of the two is NULL where it makes no sense for the column.
     """
     bin_counts = "NULL"
-    if column.is_numeric and extremes["minimum"] is not None:
-        minimum, maximum = extremes["minimum"], extremes["maximum"]
-        if 0 < maximum - minimum < float("inf"):
-            bin_expression = _bin_expression(column.converted_value, minimum, maximum)
-            bin_counts = f"histogram({bin_expression})"
+    if column.is_numeric and _has_finite_range(extremes):
+        bin_expression = _bin_expression(column.converted_value, extremes["minimum"], extremes["maximum"])
+        bin_counts = f"histogram({bin_expression})"
 
     value_counts = "NULL"
-    if 0 < column.distinct_count <= MAX_LISTED_VALUES and column.type is not ColumnType.NUMBER:
-        value_counts = f"histogram(left(CAST({column.source.value} AS VARCHAR), {_SHOWN_CHARACTERS}))"
+    has_few_values = 0 < column.distinct_count <= MAX_LISTED_VALUES
+    if has_few_values and column.type is not ColumnType.NUMBER:  # numbers with decimals rarely repeat
+        shown_value = f"left(CAST({column.source.value} AS VARCHAR), {_SHOWN_CHARACTERS})"
+        value_counts = f"histogram({shown_value})"
 
     return _struct(bin_counts=bin_counts, value_counts=value_counts)
+
+
+def _has_finite_range(extremes: Mapping[str, Any]) -> bool:
+    """Return whether numbers have a minimum below their maximum, and a difference that fits into a double."""
+    if extremes["minimum"] is None:
+        return False
+
+    difference: float = extremes["maximum"] - extremes["minimum"]
+    return 0 < difference < math.inf
 
 
 def _bin_expression(value: str, minimum: float, maximum: float) -> str:
@@ -409,15 +417,16 @@ def _bin_expression(value: str, minimum: float, maximum: float) -> str:
 def _build_profile(
     column: InterpretedColumn, row_count: int, extremes: Mapping[str, Any], distribution: Mapping[str, Any]
 ) -> ColumnProfile:
-    """Return the profile of a column from what the three passes have found.
-
-    Values that are equally frequent are listed in alphabetical order.
-    """
+    """Return the profile of a column from the results of the queries for its extremes and its distribution."""
     bin_counts: Mapping[int, int] = distribution["bin_counts"] or {}
-    histogram = [bin_counts.get(bin_number, 0) for bin_number in range(BIN_COUNT)] if bin_counts else []
+    histogram: list[int] = []
+    if bin_counts:
+        histogram = [bin_counts.get(bin_number, 0) for bin_number in range(BIN_COUNT)]
 
+    # Values that are equally frequent stay in alphabetical order.
     value_counts: Mapping[str, int] = distribution["value_counts"] or {}
-    most_frequent_first = sorted(value_counts.items(), key=lambda item: (-item[1], item[0]))
+    alphabetical = sorted(value_counts.items())
+    most_frequent_first = sorted(alphabetical, key=lambda value_and_count: value_and_count[1], reverse=True)
 
     return ColumnProfile(
         name=column.source.name,

@@ -1,6 +1,6 @@
 """Opening of a data file as a table of DuckDB, which can read that file and nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,54 +34,57 @@ class DuckDbTable:
         return row[1:]
 
 
-def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits) -> DuckDbTable:
-    """Open the file at `path` as a table, which the first query reads.
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
+    """How a CSV file is written.
 
-    The first row of a CSV or TSV file names the columns, and all its cells are texts. `scan` says how such a file is
-    encoded.
+    Attributes:
+        delimiter: the character between cells.
+        quote: the character around cells that contain the delimiter.
+        has_header: whether the first row looks like the names of the columns.
+    """
+
+    delimiter: str
+    quote: str
+    has_header: bool
+
+
+def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits) -> DuckDbTable:
+    """Open a data file as a table. Its rows are read when the table is queried.
+
+    `scan` is what has been found out about the bytes of the file, such as their encoding.
 
     Raises:
         ProfilingError: a CSV or TSV file has too many columns.
     """
     connection = _connect_for_one_file(path)
+
     if file_type == "parquet":
-        return DuckDbTable(connection, f"read_parquet('{path}')")
-
+        return DuckDbTable(connection, _function_call("read_parquet", path))
     if file_type in ("json", "jsonl"):
-        layout = "newline_delimited" if file_type == "jsonl" else "auto"
-        options = f"format='{layout}', map_inference_threshold=-1, sample_size=-1, maximum_depth=2"
-        return DuckDbTable(connection, f"read_json('{path}', {options})")
-
-    # This is checked before DuckDB sees the file, because it guesses the delimiter slowly if there are many columns.
-    delimiter_counts = [scan.first_line.count(delimiter) for delimiter in _DELIMITERS]
-    if max(delimiter_counts) >= limits.max_columns:
-        raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
-
-    known_delimiter = "\t" if file_type == "tsv" else None
-    common_options = (
-        f"max_line_size={limits.max_line_bytes}, buffer_size={2 * limits.max_line_bytes}, "
-        f"encoding='{scan.encoding}', null_padding=true"
-    )
-    return _open_delimited_table(connection, f"'{path}', {common_options}", known_delimiter)
+        return _open_json_table(connection, path, is_one_object_per_line=file_type == "jsonl")
+    return _open_delimited_table(connection, path, file_type, scan, limits)
 
 
 def load_into_memory(table: DuckDbTable) -> DuckDbTable:
-    """Return a copy of the table in memory, because every query would parse a text file again."""
+    """Copy a table into memory, so that the file is parsed once and not for every query."""
     table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
     return DuckDbTable(table.connection, "kept", table.warnings)
 
 
 def _connect_for_one_file(path: str) -> Any:
-    """Return a DuckDB connection that can read the file at `path` and nothing else.
+    """Return a new DuckDB connection that can read the file at `path` and nothing else.
 
-    Its configuration is locked, so that no query can lift the restriction.
+    DuckDB can usually read any file, load extensions, and even look into the variables of this program. All of this is
+    switched off, and the configuration is locked, so that no query can switch it on again.
     """
     connection = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": "", "memory_limit": "1GiB"})
+
     settings = (
         "autoinstall_known_extensions = false",
         "autoload_known_extensions = false",
         "python_enable_replacements = false",
-        f"allowed_paths = ['{path}']",
+        f"allowed_paths = [{_sql_literal(path)}]",
         "enable_external_access = false",
         "lock_configuration = true",
     )
@@ -90,33 +93,95 @@ def _connect_for_one_file(path: str) -> Any:
     return connection
 
 
-def _open_delimited_table(connection: Any, arguments: str, known_delimiter: str | None) -> DuckDbTable:
-    """Open a CSV or TSV file as a table of texts; `arguments` are those that `sniff_csv` and `read_csv` share.
+def _open_json_table(connection: Any, path: str, *, is_one_object_per_line: bool) -> DuckDbTable:
+    """Open a JSON or JSON Lines file as a table, whose columns DuckDB finds by reading the whole file."""
+    unlimited = -1
+    expression = _function_call(
+        "read_json",
+        path,
+        format="newline_delimited" if is_one_object_per_line else "auto",
+        sample_size=unlimited,
+        map_inference_threshold=unlimited,
+        maximum_depth=2,
+    )
+    return DuckDbTable(connection, expression)
 
-    DuckDB guesses the quote, and the delimiter if it is not known. If it takes the first row for data, the table has
-    a warning, and that row names the columns all the same.
+
+def _open_delimited_table(
+    connection: Any, path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits
+) -> DuckDbTable:
+    """Open a CSV or TSV file as a table of texts, whose columns are named by the first row.
+
+    Raises:
+        ProfilingError: the file has too many columns.
     """
-    sniff_arguments = arguments
-    if known_delimiter is not None:
-        sniff_arguments += f", delim={_quote(known_delimiter)}"
-    sniffed = DuckDbTable(connection, f"sniff_csv({sniff_arguments})")
-    delimiter, quote, has_header = sniffed.aggregate(
+    _check_column_count(scan.first_line, limits.max_columns)
+
+    options: dict[str, Any] = {
+        "encoding": scan.encoding,
+        "max_line_size": limits.max_line_bytes,
+        "buffer_size": 2 * limits.max_line_bytes,
+        "null_padding": True,
+    }
+    if file_type == "tsv":
+        options["delim"] = "\t"
+    dialect = _guess_dialect(connection, path, options)
+
+    options["delim"] = dialect.delimiter
+    options["quote"] = dialect.quote
+    options["escape"] = dialect.quote
+    expression = _function_call("read_csv", path, **options, header=True, skip=0, all_varchar=True, parallel=False)
+
+    warnings = () if dialect.has_header else ("first_row_looks_like_data",)
+    return DuckDbTable(connection, expression, warnings)
+
+
+def _check_column_count(first_line: bytes, max_columns: int) -> None:
+    """Refuse a CSV or TSV file whose first line has too many columns, whichever delimiter the file uses.
+
+    This has to come before DuckDB guesses the delimiter, which would take very long for so many columns.
+
+    Raises:
+        ProfilingError: there are too many columns.
+    """
+    for delimiter in _DELIMITERS:
+        column_count = first_line.count(delimiter) + 1
+        if column_count > max_columns:
+            raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
+
+
+def _guess_dialect(connection: Any, path: str, options: Mapping[str, Any]) -> CsvDialect:
+    """Let DuckDB guess how a CSV file is written; `options` says what is known about it already."""
+    guesses = DuckDbTable(connection, _function_call("sniff_csv", path, **options))
+    delimiter, quote, has_header = guesses.aggregate(
         ["any_value(Delimiter)", "any_value(Quote)", "any_value(HasHeader)"]
     )
 
-    # The sniffer spells two delimiters in its own way; the second stands for a file of a single column.
-    delimiter = {"\\t": "\t", "(empty)": ","}.get(delimiter, delimiter)
+    if delimiter == "\\t":
+        delimiter = "\t"
+    elif delimiter == "(empty)":  # there is a single column, so that any delimiter will do
+        delimiter = ","
+
     if quote not in ('"', "'"):
         quote = '"'
 
-    return DuckDbTable(
-        connection,
-        f"read_csv({arguments}, delim={_quote(delimiter)}, quote={_quote(quote)}, escape={_quote(quote)}, "
-        "all_varchar=true, header=true, skip=0, parallel=false)",
-        warnings=() if has_header else ("first_row_looks_like_data",),
-    )
+    return CsvDialect(delimiter, quote, has_header)
 
 
-def _quote(text: str) -> str:
-    """Return a text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
+def _function_call(function: str, path: str, **options: str | int | bool) -> str:
+    """Return the SQL that calls a table function of DuckDB, such as `read_csv('/data/a.csv', header=true)`."""
+    arguments = [_sql_literal(path)]
+    for name, value in options.items():
+        arguments.append(f"{name}={_sql_literal(value)}")
+    return f"{function}({', '.join(arguments)})"
+
+
+def _sql_literal(value: str | int | bool) -> str:
+    """Return a value as an SQL literal: `true`, `42` or `'text'`; a quote within a text is doubled, as SQL demands."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+
+    doubled_quotes = value.replace("'", "''")
+    return f"'{doubled_quotes}'"

@@ -23,12 +23,15 @@ from touchstone.datafiles.file_profile import (
 
 _MAX_REPLY_BYTES: Final = 32 * 2**20
 _READ_BYTES: Final = 2**16
-# Death by any other signal is a crash. SIGXCPU, and SIGKILL after it, come from the limit of processor time.
-_REASONS_BY_SIGNAL: Final = {
-    signal.SIGXCPU: FailureReason.TOO_SLOW,
-    signal.SIGKILL: FailureReason.TOO_SLOW,
-    signal.SIGALRM: FailureReason.TOO_SLOW,
+# The child inherits no other variable, because those of the service may contain keys and passwords.
+_CHILD_ENVIRONMENT: Final = {
+    "PATH": os.defpath,
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "MALLOC_ARENA_MAX": "2",  # more arenas of the C library would use up the limit on address space
 }
+# SIGXCPU, and SIGKILL after it, come from the limit on processor time. SIGALRM comes from the child's own timer.
+_SIGNALS_FOR_TOO_SLOW: Final = (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)
 
 
 class ProfilingRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,9 +56,9 @@ class ProfilingFailure(msgspec.Struct, frozen=True, tag=True):
 
 
 async def profile_file(file: BinaryIO, file_type: str, *, limits: ProfilingLimits | None = None) -> FileProfile:
-    """Profile an open data file in a child process, which is killed if it takes too long or the caller is cancelled.
+    """Profile an open data file in a child process, so that a hostile file cannot harm the service.
 
-    The whole file is profiled; its position is neither used nor moved.
+    The child is killed if it takes too long or if the caller is cancelled. The position in the file does not change.
 
     Raises:
         ProfilingError: the file cannot be profiled, or not within the limits.
@@ -77,43 +80,41 @@ async def profile_file(file: BinaryIO, file_type: str, *, limits: ProfilingLimit
 
 
 async def _start_child(request: ProfilingRequest) -> asyncio.subprocess.Process:
-    """Start the child process that carries out a request.
+    """Start a Python process that profiles the file of the request and writes its reply to standard output.
 
-    It inherits nothing of the service but the descriptor of the file: no environment, no working module path, and
-    no other open files.
+    The data file is the only open file of the service that the child inherits.
     """
+    # In isolated mode, neither PYTHONPATH nor the current folder can supply modules.
+    python_command = [sys.executable, "-I", "-m", "touchstone.datafiles.profiler_child"]
+    request_argument = msgspec.json.encode(request).decode()
+
     return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-I",  # isolated: neither PYTHONPATH nor the current folder can supply modules
-        "-m",
-        "touchstone.datafiles.profiler_child",
-        msgspec.json.encode(request).decode(),
+        *python_command,
+        request_argument,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TZ": "UTC", "MALLOC_ARENA_MAX": "2"},
+        env=_CHILD_ENVIRONMENT,
         pass_fds=(request.descriptor,),
     )
 
 
 async def _read_reply(child: asyncio.subprocess.Process) -> bytes:
-    """Return what the child writes to its standard output until it ends.
+    """Wait until the child ends, and return what it has written to standard output.
 
-    Reading stops early after `_MAX_REPLY_BYTES`, because a child that a hostile file has taken over must not fill
-    the memory of the service.
+    Reading stops early if the reply is too long, because a child that a hostile file has taken over must not fill the
+    memory of the service. The caller kills such a child.
     """
     assert child.stdout is not None
-    chunks: list[bytes] = []
-    byte_count = 0
+    reply = bytearray()
 
     while chunk := await child.stdout.read(_READ_BYTES):
-        chunks.append(chunk)
-        byte_count += len(chunk)
-        if byte_count > _MAX_REPLY_BYTES:
-            return b"".join(chunks)
+        reply += chunk
+        if len(reply) > _MAX_REPLY_BYTES:
+            return bytes(reply)
 
     await child.wait()
-    return b"".join(chunks)
+    return bytes(reply)
 
 
 async def _kill_if_running(child: asyncio.subprocess.Process) -> None:
@@ -124,10 +125,10 @@ async def _kill_if_running(child: asyncio.subprocess.Process) -> None:
 
 
 def _decode_reply(reply: bytes, *, exit_status: int | None) -> FileProfile:
-    """Return the profile in the reply of the child.
+    """Return the profile that the child has sent.
 
     Raises:
-        ProfilingError: the child replied that it cannot profile the file, or it died before it could reply.
+        ProfilingError: the child says that it cannot profile the file, or it died without a complete reply.
     """
     try:
         result = msgspec.json.decode(reply, type=ProfilingSuccess | ProfilingFailure)
@@ -141,8 +142,8 @@ def _decode_reply(reply: bytes, *, exit_status: int | None) -> FileProfile:
 
 
 def _reason_for_death(exit_status: int | None) -> FailureReason:
-    """Return why a child died without a reply; a negative exit status is the number of the signal that killed it."""
-    for killing_signal, reason in _REASONS_BY_SIGNAL.items():
-        if exit_status == -killing_signal:
-            return reason
+    """Return why a child ended without a reply: because it ran out of time, or because it crashed."""
+    for killing_signal in _SIGNALS_FOR_TOO_SLOW:
+        if exit_status == -killing_signal:  # how `subprocess` reports a process that was killed by a signal
+            return FailureReason.TOO_SLOW
     return FailureReason.CRASHED

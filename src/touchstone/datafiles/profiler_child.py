@@ -24,10 +24,9 @@ def main() -> None:
 
 
 def limit_this_process(limits: ProfilingLimits) -> None:
-    """Limit memory, processor time and running time of this process for good, and forbid it to write files.
+    """Limit the memory and the time of this process for good, and forbid it to write files.
 
-    This happens before the process reads a single byte of the file. Soft and hard limits are equal, so that not even
-    code in a hostile file could raise them again.
+    This has to be called before any byte of the data file is read, so that a hostile file cannot do much harm.
     """
     resource_limits = {
         resource.RLIMIT_AS: limits.memory_bytes,
@@ -36,14 +35,16 @@ def limit_this_process(limits: ProfilingLimits) -> None:
         resource.RLIMIT_CORE: 0,
     }
     for resource_kind, maximum in resource_limits.items():
-        resource.setrlimit(resource_kind, (maximum, maximum))
+        # The hard limit is set as well, so that the process cannot raise its limits again.
+        soft_limit = hard_limit = maximum
+        resource.setrlimit(resource_kind, (soft_limit, hard_limit))
 
     # The parent normally ends a child that takes too long; the alarm ends one whose parent has died.
     signal.alarm(math.ceil(limits.wall_seconds) + 1)
 
 
 def _carry_out(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:
-    """Profile the file of a request; return the reason instead if that is not possible."""
+    """Profile the file that a request names, and return the reply for the parent: the profile, or why there is none."""
     try:
         profile = profile_descriptor(request.descriptor, request.file_type, limits=request.limits)
     except ProfilingError as error:

@@ -24,11 +24,14 @@ class UnreadablePath(Exception):
 
 
 def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, Path] | None = None) -> BinaryIO:
-    """Open the data file at a path that a caller has chosen, if it is inside a data folder; the caller closes it.
+    """Open a data file at a path that a client has sent, if the file is inside one of the data folders.
 
-    A relative path is looked up in each root in order, an absolute one only below a root. A relative path whose first
-    component is a key of `prefixes` (`demo`, `uploads`) is looked up in that folder alone. Roots may themselves be
-    links; below them no link is followed.
+    No symbolic link below a data folder is followed, so that the path cannot lead out of it.
+
+    Args:
+        path: a path relative to a data folder, or the absolute path of a file in one.
+        roots: the data folders, which are searched in this order.
+        prefixes: folders by name, such as `uploads`; a relative path that begins with a name is looked up there only.
 
     Raises:
         UnreadablePath: there is no such regular file, or it may not be read.
@@ -36,9 +39,10 @@ def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, P
     for folder, components in _possible_locations(path, roots, prefixes or {}):
         try:
             return _open_below(folder, components)
-        except (OSError, ValueError):
-            # A ValueError comes from a name that the file system cannot spell, such as a lone surrogate.
+        except OSError:
             continue
+        except ValueError:
+            continue  # the file system cannot encode the name, for example because of a lone surrogate
 
     raise UnreadablePath
 
@@ -46,17 +50,19 @@ def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, P
 def _possible_locations(
     path: str, roots: Sequence[Path], prefixes: Mapping[str, Path]
 ) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield each location where the file may be: a data folder, and the components of the path below that folder.
+    """Yield where the file may be: each time a folder, and the components of the file's path below that folder.
 
-    URLs and paths with `..` have no location.
+    Nothing is yielded for URLs and for paths with `..`, so that these are never opened.
     """
     if "\0" in path or "://" in path:
         return
+
     components = tuple(component for component in path.split("/") if component not in ("", "."))
     if not components or ".." in components:
         return
 
-    if path.startswith("/"):
+    is_absolute = path.startswith("/")
+    if is_absolute:
         for root in roots:
             yield from _locations_below_root(root, components)
     elif components[0] in prefixes:
@@ -67,9 +73,9 @@ def _possible_locations(
 
 
 def _locations_below_root(root: Path, components: tuple[str, ...]) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield the location of an absolute path if it is below a root, which is known by its own name and by its target.
+    """Yield the location of an absolute path if it is below a root.
 
-    Both names are compared, because the caller may use either if the root is a link.
+    If the root is a symbolic link, the path may begin with the link or with its target.
     """
     own_name = Path(os.path.abspath(root))  # noqa: PTH100 (no links followed)
     for root_name in dict.fromkeys((own_name, root.resolve())):
@@ -80,7 +86,10 @@ def _locations_below_root(root: Path, components: tuple[str, ...]) -> Iterator[t
 
 
 def _open_below(root: Path, components: Sequence[str]) -> BinaryIO:
-    """Walk down from the root, one folder at a time, and open the last component as a regular file.
+    """Open the regular file with this path below a root, without following a symbolic link on the way.
+
+    Each folder is opened relative to the one before it. Opening the whole path at once would follow a link that another
+    process could put in the place of a folder.
 
     Raises:
         OSError: a component cannot be opened, or the last one is not a regular file.
@@ -96,7 +105,8 @@ def _open_below(root: Path, components: Sequence[str]) -> BinaryIO:
             os.close(folder)
             folder = subfolder
 
-        return _as_regular_file(os.open(file_name, _FILE_FLAGS, dir_fd=folder))
+        descriptor = os.open(file_name, _FILE_FLAGS, dir_fd=folder)
+        return _as_regular_file(descriptor)
     finally:
         os.close(folder)
 
