@@ -90,17 +90,21 @@ class Database:
     """
 
     def __init__(self, url: str, *, reserve_bytes: int = 0) -> None:
+        """Prepare the connection pools for the database at `url`; connections are opened when they are needed.
+
+        `reserve_bytes` is the disk space that is held in reserve beside an SQLite database, for transactions that must
+        succeed even if the disk is full.
+        """
         self.path = sqlite_path(url)
-        if self.path is not None:
-            with translate_failures():
-                check_can_open(self.path)
-        self._disk_reserve = _prepare_disk_reserve(self.path, reserve_bytes)
+        self._disk_reserve: DiskReserve | None = None
+        self._reading_engine = _create_engine(url, POOL_SIZE)
 
         if self.path is None:
-            self._reading_engine = _create_engine(url, POOL_SIZE)
             self._writing_engine = self._reading_engine
         else:
-            self._reading_engine = _create_engine(url, POOL_SIZE, is_writer=False)
+            with translate_failures():
+                check_can_open(self.path)
+            self._disk_reserve = _open_disk_reserve(self.path, reserve_bytes)
             # SQLite allows one writer at a time: with a pool of one, writers queue instead of failing with SQLITE_BUSY.
             self._writing_engine = _create_engine(url, pool_size=1, is_writer=True)
 
@@ -134,38 +138,38 @@ class Database:
         with self._handle_failures():
             if even_if_disk_full:
                 self._release_reserve_if_short()
-            else:
-                self._restore_reserve()
+                async with self._writing_engine.begin() as connection:
+                    yield Writer(connection)
+                return
 
+            self._restore_reserve()
             async with self._writing_engine.begin() as connection:
-                if not even_if_disk_full:
-                    await self._check_room_in_database(connection)
+                await self._require_room_in_database(connection)
                 yield Writer(connection)
 
-        if not even_if_disk_full:
-            self._disk_full_log.record_success()
+        self._disk_full_log.record_success()
 
-    def check_room(self, byte_count: int) -> None:
-        """Check, before a file of this size is written beside the database, that users could still delete afterwards.
+    def prepare_for_file(self, byte_count: int) -> None:
+        """Prepare the disk of an SQLite database for a file of this size, or raise `StorageFull` if it does not fit.
 
-        If there is too little room, the disk space held in reserve is released, so that deleting works at once.
-
-        Raises:
-            StorageFull: there is not enough room.
+        Some disk space is held in reserve, so that users can still delete their files when the disk is full. A new
+        file may use only the remaining space.
         """
         if self._disk_reserve is None:
             return
 
+        # Space may have become free since the reserve was last used.
         self._disk_reserve.restore()
         if self._disk_reserve.admits(byte_count):
             return
 
-        self._disk_full_log.record_failure(error=None)
+        # Deleting, which makes room for the file, may use the reserve from now on.
         self._disk_reserve.release()
+        self._disk_full_log.record_failure(error=None)
         raise StorageFull
 
     async def run_sync(self, work: Callable[[sa.Connection], Result]) -> Result:
-        """Call `work(connection)` with a synchronous connection, in a transaction; migrations need this.
+        """Return `work(connection)`, which runs in a transaction on a synchronous connection, as migrations need it.
 
         Raises:
             Unavailable: the database cannot be reached.
@@ -176,7 +180,10 @@ class Database:
                 return await connection.run_sync(work)
 
     async def run_exclusively(self, work: Callable[[sa.Connection], Result]) -> Result:
-        """Call `work(connection)` like `run_sync`, while no other process does so on this database."""
+        """Return `work(connection)` like `run_sync`, while other processes that call this method wait.
+
+        Migrations use this, so that several services can start at the same time on one database.
+        """
 
         def work_under_lock(connection: sa.Connection) -> Result:
             # A transaction of the SQLite writer is exclusive anyway, but PostgreSQL needs a lock.
@@ -187,29 +194,34 @@ class Database:
         return await self.run_sync(work_under_lock)
 
     async def backup(self, target: Path) -> None:
-        """Copy a consistent snapshot of an SQLite database to a new file, completely or not at all.
+        """Copy the SQLite database, as it is now, to a new file; after a failure, there is no file.
 
-        The copy is made in a thread, so that requests are answered meanwhile.
+        Requests are answered while the copy is made.
 
         Raises:
             FileExistsError: the file exists already.
             StorageFull: there is no room for a copy.
             Unavailable: the file cannot be written.
         """
-        assert self.path is not None
+        assert self.path is not None, "only an SQLite database is a file that can be copied"
 
         with translate_failures():
             await asyncio.to_thread(back_up, self.path, target)
 
     async def ping(self) -> None:
-        """Execute a trivial query; raise what `reading` raises."""
-        async with self.reading() as rows:
-            await rows.scalar(sa.select(sa.literal(1)))
+        """Check that the database answers a query, or raise what `reading` raises."""
+        async with self.reading() as connection:
+            await connection.scalar(sa.select(sa.literal(1)))
 
     async def close(self) -> None:
         """Close all connections."""
         await self._reading_engine.dispose()
         await self._writing_engine.dispose()
+
+    def _release_reserve(self) -> None:
+        """Release the disk space held in reserve, for transactions that must succeed even if the disk is full."""
+        if self._disk_reserve is not None:
+            self._disk_reserve.release()
 
     def _release_reserve_if_short(self) -> None:
         """Release the disk space held in reserve if there is hardly any other space left."""
@@ -221,24 +233,32 @@ class Database:
         if self._disk_reserve is not None:
             self._disk_reserve.restore()
 
-    async def _check_room_in_database(self, connection: AsyncConnection) -> None:
-        """Raise `StorageFull` if the disk space held in reserve was released and the database has too few unused pages.
+    async def _require_room_in_database(self, connection: AsyncConnection) -> None:
+        """Raise `StorageFull` if the disk is full and the database file has too little unused space for new rows.
 
-        On a full disk the database can still store rows in the pages that deleted rows have left behind.
+        Deleting rows leaves unused pages in an SQLite file. While the disk space held in reserve is released, new rows
+        may be stored only there.
         """
         if self._disk_reserve is None or self._disk_reserve.is_intact:
             return
 
         unused_pages = await connection.scalar(sa.text("PRAGMA freelist_count"))
         page_bytes = await connection.scalar(sa.text("PRAGMA page_size"))
-        if not self._disk_reserve.admits_reuse(unused_pages * page_bytes):
+        unused_bytes = unused_pages * page_bytes
+
+        if not self._disk_reserve.admits_reuse(unused_bytes):
             raise StorageFull
 
     @contextmanager
     def _handle_failures(self) -> Iterator[None]:
-        """Log when an outage of the database begins or ends in this block, and raise failures as a `ServiceError`.
+        """Log failures of the database in the block, and raise them as errors that callers understand.
 
-        Exceptions that are no failures of the database, such as a violated constraint, are raised unchanged.
+        If the disk is full, the disk space held in reserve is released. Exceptions with other causes, such as a
+        violated constraint, are raised unchanged.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+            StorageFull: the disk is full.
         """
         try:
             yield
@@ -248,27 +268,36 @@ class Database:
                 raise
 
             self._log_failure(error, problem)
+            if isinstance(error, StorageFull):
+                self._release_reserve()
             if error is problem:
                 raise
             raise error from problem
 
-        self._has_answered = True
-        self._outage_log.record_success()
-        self._busy_log.record_success()
+        self._log_success()
 
     def _log_failure(self, error: ServiceError, problem: Exception) -> None:
-        """Log a failure of the database, and release the disk space held in reserve if the disk is full.
+        """Log that the disk is full, or that the database is busy or cannot be reached.
 
-        The log says how long an outage lasts, not which requests it made fail.
+        `error` is what the caller receives, and `problem` the exception that the database raised.
         """
         if isinstance(error, StorageFull):
             self._disk_full_log.record_failure(problem)
-            if self._disk_reserve is not None:
-                self._disk_reserve.release()
-        elif is_busy(problem):
+            return
+
+        if is_busy(problem):
             self._busy_log.record_failure(problem)
-        elif self._has_answered:  # otherwise the start fails, and the command that fails says why
+            return
+
+        # If the database has never answered, the service cannot start, and the error message of its start says why.
+        if self._has_answered:
             self._outage_log.record_failure(problem)
+
+    def _log_success(self) -> None:
+        """Log the end of an outage if the database was away or busy before."""
+        self._has_answered = True
+        self._outage_log.record_success()
+        self._busy_log.record_success()
 
 
 def encode_json(value: Any) -> str:
@@ -284,22 +313,25 @@ def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
     return query.with_for_update(skip_locked=True)
 
 
-def _prepare_disk_reserve(database_path: str | None, reserve_bytes: int) -> DiskReserve | None:
-    """Hold disk space in reserve for an SQLite database; return None for other databases or a reserve of 0 bytes."""
-    if database_path is None or reserve_bytes == 0:
+def _open_disk_reserve(database_path: str, size_bytes: int) -> DiskReserve | None:
+    """Hold disk space in reserve beside an SQLite database, or return None if `size_bytes` is 0.
+
+    On a full disk the space is released again, because opening the database needs some of it.
+    """
+    if size_bytes == 0:
         return None
 
-    disk_reserve = DiskReserve(database_path, reserve_bytes)
+    disk_reserve = DiskReserve(database_path, size_bytes)
     disk_reserve.restore()
-    # Opening the database takes some space as well, and must succeed on a full disk.
     disk_reserve.release_if_short()
     return disk_reserve
 
 
 def _create_engine(url: str, pool_size: int, *, is_writer: bool = False) -> AsyncEngine:
-    """Return an engine for the database at `url` with at most `pool_size` connections.
+    """Create an SQLAlchemy engine for a database, with at most `pool_size` connections.
 
-    `is_writer` matters for SQLite only, where it makes transactions take the write lock when they begin.
+    A caller that finds all connections in use waits for one, at most `POOL_TIMEOUT_SECONDS`. With `is_writer`,
+    transactions on SQLite take the write lock when they begin; PostgreSQL does not need this.
     """
     options: dict[str, Any] = {
         "pool_size": pool_size,
@@ -308,6 +340,8 @@ def _create_engine(url: str, pool_size: int, *, is_writer: bool = False) -> Asyn
         "json_serializer": encode_json,
         "json_deserializer": msgspec.json.decode,
     }
-    if sqlite_path(url) is None:
-        return create_postgresql_engine(url, **options)
-    return create_sqlite_engine(url, is_writer=is_writer, **options)
+
+    is_sqlite = sqlite_path(url) is not None
+    if is_sqlite:
+        return create_sqlite_engine(url, is_writer=is_writer, **options)
+    return create_postgresql_engine(url, **options)

@@ -16,7 +16,7 @@ from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.plurals import with_count
-from touchstone.messages.validation import ACCEPTED_NAMES, EMPTY_VALUE, NEAREST_NAMES, VALIDATION
+from touchstone.messages.validation import EMPTY_VALUE, SUGGESTIONS, VALIDATION
 
 # The public interface fixes these three sentences: they are French whatever language the caller prefers.
 FRENCH_ONLY: Final = frozenset({"unauthorized", "invalid_user_id", "project_not_found"})
@@ -43,42 +43,50 @@ def text(key: str, locale: str, **facts: Any) -> str:
 def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> str:
     """Return the sentence that tells a user why a job cannot start or has failed.
 
-    `facts` fill in the placeholders of the sentence. If they include a known name that resembles the one that the
-    user gave, the sentence suggests that name at its end.
+    `facts` fill in the placeholders of the sentence. If a name in the request does not exist but resembles one that
+    does, the fact `nearest` is this name, and the sentence ends by suggesting it.
     """
-    readable_facts = {name: _join_items(fact) for name, fact in facts.items()}
-    sentence = text(error_code, locale, **readable_facts)
+    facts_as_text = {name: _join_items(fact) for name, fact in facts.items()}
+    sentence = text(error_code, locale, **facts_as_text)
 
-    if readable_facts.get("nearest"):
-        sentence += text(NEAREST_NAME, locale, **readable_facts)
+    has_suggestion = bool(facts.get("nearest"))
+    if has_suggestion:
+        sentence += text(NEAREST_NAME, locale, **facts_as_text)
     return sentence
 
 
 def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
-    """Return the sentence that tells a user why a value is invalid.
+    """Return the sentence that tells a user why a value is invalid, or `fallback` if there is none for this error.
 
-    `error_type` and `context` come from a validation error, either our own or one of Pydantic: the type is the key
-    of the sentence, and the context fills in its placeholders. A type without a sentence gives `fallback`.
+    `error_type` and `context` describe a validation error, either our own or one of Pydantic. The type selects the
+    sentence, and the context fills in its placeholders.
     """
     facts = dict(context or {})
-    must_not_be_empty = facts.get("min_length") == 1
-    key = EMPTY_VALUE if must_not_be_empty else error_type
-    if key not in VALIDATION:
+    sentence_key = _validation_sentence_key(error_type, facts)
+    if sentence_key not in VALIDATION:
         return fallback
 
-    if "expected" in facts:
-        # Pydantic lists the accepted values in English: 'a', 'b' or 'c'.
-        facts["expected"] = str(facts["expected"]).replace("' or '", "', '")
-    if "known" in facts and "is_near" in facts:
-        facts["hint"] = _known_names_hint(facts["known"], locale, are_near=facts["is_near"])
-
-    return _fill_placeholders(VALIDATION[key], facts, locale)
+    accepted_values = facts.get("expected")
+    if accepted_values is not None:
+        facts["expected"] = _replace_english_or(accepted_values)
+    return _fill_placeholders(VALIDATION[sentence_key], facts, locale)
 
 
-def _known_names_hint(known_names: str, locale: str, *, are_near: bool) -> str:
-    """Return the end of a sentence about an unknown name: the known names that resemble it, or all if none does."""
-    key = NEAREST_NAMES if are_near else ACCEPTED_NAMES
-    return _fill_placeholders(VALIDATION[key], {"known": known_names}, locale)
+def _validation_sentence_key(error_type: str, facts: Mapping[str, Any]) -> str:
+    """Return the key of the sentence for a validation error; for some errors, it depends on their facts."""
+    must_not_be_empty = facts.get("min_length") == 1
+    if must_not_be_empty:
+        return EMPTY_VALUE
+
+    has_suggestion = facts.get("is_near", False)
+    if has_suggestion:
+        return SUGGESTIONS[error_type]
+    return error_type
+
+
+def _replace_english_or(accepted_values: str) -> str:
+    """Return Pydantic's English list of accepted values, `'a', 'b' or 'c'`, with commas only, for any language."""
+    return accepted_values.replace("' or '", "', '")
 
 
 def _join_items(fact: Any) -> Any:

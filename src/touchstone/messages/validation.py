@@ -9,10 +9,13 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-# Keys of sentences that are chosen by the facts of an error instead of by its type.
+# The sentence for a value that is too short although a single character or item would be enough.
 EMPTY_VALUE: Final = "empty"
-NEAREST_NAMES: Final = "nearest"
-ACCEPTED_NAMES: Final = "known"
+# The sentences for unknown names and values that resemble known ones, by the key of the sentence for all others.
+SUGGESTIONS: Final[Mapping[str, str]] = {
+    "unknown_name": "unknown_name_with_suggestion",
+    "unknown_value": "unknown_value_with_suggestion",
+}
 
 VALIDATION: Final[Mapping[str, Text]] = {
     "missing": ("ce champ est obligatoire", "this field is required"),
@@ -115,13 +118,22 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "1 à 255 caractères ASCII imprimables sans espace, donnés une fois",
         "1 to 255 printable ASCII characters without a space, given once",
     ),
-    "unknown_name": ("« {name} » est inconnu ; {hint}", "“{name}” is unknown; {hint}"),
-    "unknown_value": (
-        "« {name} » n’est pas une valeur admise pour {where} ; {hint}",
-        "“{name}” is not an accepted value for {where}; {hint}",
+    "unknown_name": (
+        "« {name} » est inconnu ; sont admis : {known}",
+        "“{name}” is unknown; accepted: {known}",
     ),
-    NEAREST_NAMES: ("le plus proche : {known}", "nearest: {known}"),
-    ACCEPTED_NAMES: ("sont admis : {known}", "accepted: {known}"),
+    "unknown_name_with_suggestion": (
+        "« {name} » est inconnu ; le plus proche : {known}",
+        "“{name}” is unknown; nearest: {known}",
+    ),
+    "unknown_value": (
+        "« {name} » n’est pas une valeur admise pour {where} ; sont admis : {known}",
+        "“{name}” is not an accepted value for {where}; accepted: {known}",
+    ),
+    "unknown_value_with_suggestion": (
+        "« {name} » n’est pas une valeur admise pour {where} ; le plus proche : {known}",
+        "“{name}” is not an accepted value for {where}; nearest: {known}",
+    ),
     "conflicting_values": (
         "{name} et {other} désignent la même chose, mais leurs valeurs diffèrent",
         "{name} and {other} mean the same thing, but their values differ",

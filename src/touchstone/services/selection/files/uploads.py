@@ -86,7 +86,7 @@ class Uploads:
         """
         declared_length = request.headers.get("content-length", "")
         expected_bytes = int(declared_length) if declared_length.isdigit() else 0
-        self._database.check_room(expected_bytes)
+        self._database.prepare_for_file(expected_bytes)
 
         file_id = uuid4()
         temporary_path = self._folder / f".{uuid4().hex}.part"
