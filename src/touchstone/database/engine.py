@@ -203,7 +203,7 @@ class Database:
             StorageFull: there is no room for a copy.
             Unavailable: the file cannot be written.
         """
-        assert self.path is not None, "only an SQLite database is a file that can be copied"
+        assert self.path is not None, "only a database in a file can be copied"
 
         with translate_failures():
             await asyncio.to_thread(back_up, self.path, target)
