@@ -148,7 +148,7 @@ async def two(settings: Settings, database: Database) -> AsyncIterator[tuple[Con
         yield first, second
 
 
-@pytest.mark.timeout(60 + CASES)
+@pytest.mark.timeout(300 + CASES)  # two processes may have to compile every kernel first
 async def test_both_processes_answer_as_the_twin_after_any_writes(two: tuple[Connection, Connection]) -> None:
     """Both write at the same moment and at times start anew; own writes show at once, answers equal the formulas."""
     random, rows, writers = Random(7), dict[int, CatalogRow](), (Writer(1), Writer(2))
