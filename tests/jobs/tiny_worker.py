@@ -125,7 +125,7 @@ def go_back(context: TaskContext) -> TaskSucceeded:
     """Report percentages that decrease, each in a new phase, so that every report is sent."""
     for phase_number, percent in enumerate((10, 50, 30, 90, 20)):
         context.report(percent, f"phase {phase_number}", step=0, total_steps=1, message="preparing_data")
-        time.sleep(0.6)
+        time.sleep(1.2)
     return TaskSucceeded(result={})
 
 
