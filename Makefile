@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test quick check format bench lock clean
+.PHONY: help serve test quick wheel check format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -21,6 +21,11 @@ test: $(VENV)/.dev ## Set everything up and run every test
 
 quick: $(VENV)/.dev ## Run the tests that find most mistakes
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded $(QUICK) $(ARGS)
+
+wheel: $(VENV)/.dev ## Build the wheel, and install it instead of the editable source
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t wheel
+	$(UV) pip install -q --python $(BIN)/python --no-deps --reinstall dist/touchstone-*.whl
 
 check: $(VENV)/.dev ## Format, lint, strict types, architecture
 	$(BIN)/ruff format --check .

@@ -1,1 +1,1 @@
-"""The shared vocabulary of every room; imports nothing of ours but itself."""
+"""The vocabulary that every package shares. It imports no other package of Touchstone."""
