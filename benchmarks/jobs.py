@@ -37,7 +37,7 @@ from touchstone.jobs.execution.fork_server import run_fork_server
 from touchstone.jobs.execution.process_executor import FORK_SERVER_COMMAND, ProcessExecutor
 from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet, TaskSucceeded, WorkerTask
 from touchstone.jobs.records import JobSource, NewJob
-from touchstone.jobs.states import FINAL
+from touchstone.jobs.states import FINAL_STATES
 
 # A fork server whose workers know the tasks of this module, and import no libraries for training.
 BENCHMARK_FORK_SERVER: Final = (sys.executable, "-m", "benchmarks.jobs", "--fork-server")
@@ -104,7 +104,7 @@ class JobEnvironment:
             async with self.database.reading() as reader:
                 row = await reader.first(query)
             assert row is not None
-            if row["status"] in FINAL:
+            if row["status"] in FINAL_STATES:
                 return row
             await asyncio.sleep(STATE_POLL_SECONDS)
 
@@ -307,7 +307,7 @@ async def count_wrong_jobs(environment: JobEnvironment, job_ids: list[UUID]) -> 
     """Return how many of the jobs have not reached a final state exactly once."""
     wrong_count = 0
     for job_id in job_ids:
-        final_events = [event for event in await events_of(environment, job_id) if event["event"] in FINAL]
+        final_events = [event for event in await events_of(environment, job_id) if event["event"] in FINAL_STATES]
         wrong_count += len(final_events) != 1
     return wrong_count
 

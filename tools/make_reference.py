@@ -11,7 +11,7 @@ from touchstone.core.attributes import ATTRIBUTES, Attribute
 from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
-from touchstone.jobs.states import FINAL, MOVES
+from touchstone.jobs.states import FINAL_STATES, MOVES
 from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
 from touchstone.ranking.criteria import CRITERIA
@@ -166,7 +166,7 @@ def routes_page() -> str:
 def jobs_page() -> str:
     """Return the page of the states of a job, and of the algorithms, metrics and methods that a request may name."""
     states = [
-        (f"`{state}`", code_list(sorted(next_states)) or "final", "yes" if state in FINAL else "")
+        (f"`{state}`", code_list(sorted(next_states)) or "final", "yes" if state in FINAL_STATES else "")
         for state, next_states in MOVES.items()
     ]
     algorithms = [(f"`{algorithm.name}`", algorithm.label[1], algorithm.extra or "") for algorithm in ALGORITHMS]

@@ -19,7 +19,7 @@ from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.process_executor import ProcessExecutor
 from touchstone.jobs.records import JobEventRecord, NewJob
-from touchstone.jobs.states import FINAL
+from touchstone.jobs.states import FINAL_STATES
 
 TINY_WORKER_COMMAND = (sys.executable, str(Path(__file__).parent / "tiny_worker.py"))
 POLL_SECONDS = 0.01
@@ -84,7 +84,7 @@ class JobHarness:
 
     async def wait_for_end(self, job_id: UUID) -> Row:
         """Wait until a job has ended, and return its row."""
-        return await self.wait_until(job_id, lambda row: row["status"] in FINAL)
+        return await self.wait_until(job_id, lambda row: row["status"] in FINAL_STATES)
 
     @asynccontextmanager
     async def run_dispatcher(self, **changed_settings: Any) -> AsyncIterator[Dispatcher]:

@@ -11,7 +11,7 @@ from tests.jobs.conftest import JobHarness
 from touchstone.core.settings import MIB
 from touchstone.jobs import job_store, queue_store
 from touchstone.jobs.execution.process_executor import ProcessExecutor
-from touchstone.jobs.records import Claim, JobEventRecord, JobSource, NewJob
+from touchstone.jobs.records import AttemptId, JobEventRecord, JobSource, NewJob
 from touchstone.jobs.states import JobState
 
 pytestmark = pytest.mark.anyio
@@ -231,9 +231,10 @@ async def test_abandoned_scratch_folders_are_removed(harness: JobHarness) -> Non
 
     deleted_job = uuid4()
     abandoned_folders = [
-        await harness.artifact_store.create_scratch(Claim(job_id, 1)) for job_id in (deleted_job, job_of_lost_worker)
+        await harness.artifact_store.create_scratch(AttemptId(job_id, 1))
+        for job_id in (deleted_job, job_of_lost_worker)
     ]
-    held_folder = await harness.artifact_store.create_scratch(Claim(job_held_elsewhere, 1))
+    held_folder = await harness.artifact_store.create_scratch(AttemptId(job_held_elsewhere, 1))
 
     async with harness.run_dispatcher(job_lease_seconds=0.5):
         await harness.wait_for_end(job_of_lost_worker)

@@ -12,8 +12,8 @@ from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
 from touchstone.jobs import job_store, lease_store, outcome_store, queue_store
-from touchstone.jobs.records import Claim, JobFailure, JobProgress, NewJob
-from touchstone.jobs.states import FINAL, HELD, MOVES, JobState
+from touchstone.jobs.records import AttemptId, JobFailure, JobProgress, NewJob
+from touchstone.jobs.states import FINAL_STATES, HELD_STATES, MOVES, JobState
 
 pytestmark = pytest.mark.anyio
 FAILURE = JobFailure(code="worker_lost", phase="running")
@@ -33,8 +33,8 @@ async def enqueue(database: Database, owner: UUID | None = None) -> UUID:
 
 async def claim_job(
     database: Database, worker: str = "w", lease_seconds: float = 30.0, max_running_per_user: int = 5
-) -> Claim | None:
-    """Claim the next job for a worker, and return the claim, or None if no job may start."""
+) -> AttemptId | None:
+    """Claim the next job for a worker, and return the attempt, or None if no job may start."""
     job = await queue_store.claim_next(
         database,
         ["train"],
@@ -42,11 +42,11 @@ async def claim_job(
         lease_seconds=lease_seconds,
         max_running_per_user=max_running_per_user,
     )
-    return None if job is None else job.claim
+    return None if job is None else job.attempt_id
 
 
-async def claim_waiting_job(database: Database, worker: str = "w", lease_seconds: float = 30.0) -> Claim:
-    """Claim the next job for a worker, which there has to be, and return the claim."""
+async def claim_waiting_job(database: Database, worker: str = "w", lease_seconds: float = 30.0) -> AttemptId:
+    """Claim the next job for a worker, which there has to be, and return the attempt."""
     claim = await claim_job(database, worker, lease_seconds)
     assert claim is not None
     return claim
@@ -58,17 +58,17 @@ async def load_state(database: Database, job_id: UUID) -> JobState:
         return JobState(await rows.scalar(sa.select(jobs.c.status).where(jobs.c.id == job_id)))
 
 
-async def create_job_in_state(database: Database, state: JobState) -> Claim:
+async def create_job_in_state(database: Database, state: JobState) -> AttemptId:
     """Create a job in a state, held by the worker `w` at its first attempt, and return the worker's claim."""
     job_id = await enqueue(database)
     claim = await claim_waiting_job(database)
     async with database.writing() as rows:
-        worker = "w" if state in HELD else None
+        worker = "w" if state in HELD_STATES else None
         await rows.execute(sa.update(jobs).where(jobs.c.id == job_id).values(status=state, worker=worker))
     return claim
 
 
-ACTIONS: dict[str, Callable[[Database, Claim], Awaitable[object]]] = {
+ACTIONS: dict[str, Callable[[Database, AttemptId], Awaitable[object]]] = {
     "claim": lambda database, _: claim_job(database),
     "succeed": lambda database, claim: outcome_store.record_success(database, claim, {}, ()),
     "fail": lambda database, claim: outcome_store.record_failure(database, claim, FAILURE),
@@ -106,8 +106,8 @@ async def test_every_action_in_every_state(database: Database) -> None:
 
 def test_final_states_have_no_way_out() -> None:
     """Succeeded, failed and cancelled are the final states, and every other state can be left."""
-    assert {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED} == FINAL
-    for state in set(JobState) - FINAL:
+    assert {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED} == FINAL_STATES
+    for state in set(JobState) - FINAL_STATES:
         assert MOVES[state]
 
 
@@ -117,7 +117,7 @@ async def test_worker_without_lease_changes_nothing(database: Database) -> None:
     old_claim = await claim_waiting_job(database, "paused", lease_seconds=-1)
     assert await lease_store.reap_expired(database, FAILURE) == 1
     current_claim = await claim_waiting_job(database, "fresh")
-    assert current_claim == Claim(old_claim.job_id, 2)
+    assert current_claim == AttemptId(old_claim.job_id, 2)
 
     assert await lease_store.renew_leases(database, "paused", [old_claim.job_id], 30) == {}
     assert not await outcome_store.record_success(database, old_claim, {"stale": True}, ())
@@ -138,7 +138,7 @@ async def test_job_fails_with_its_third_lost_worker(database: Database) -> None:
     job_id = await enqueue(database)
     for attempt in range(1, 4):
         assert await load_state(database, job_id) is JobState.QUEUED
-        assert await claim_job(database, lease_seconds=-1) == Claim(job_id, attempt)
+        assert await claim_job(database, lease_seconds=-1) == AttemptId(job_id, attempt)
         await lease_store.reap_expired(database, FAILURE)
     assert await load_state(database, job_id) is JobState.FAILED
 
@@ -232,14 +232,14 @@ async def test_foreign_and_malformed_ids_are_missing(database: Database) -> None
 
 async def test_only_ended_jobs_are_deleted(database: Database) -> None:
     """A job that has ended is deleted with its events; one that has not ended cannot be deleted."""
-    for state in FINAL:
+    for state in FINAL_STATES:
         claim = await create_job_in_state(database, state)
         await job_store.delete_job(database, claim.job_id)
         async with database.reading() as rows:
             assert await rows.first(sa.select(jobs)) is None
             assert await job_store.load_events_after(rows, claim.job_id, 0) == []
 
-    for state in set(JobState) - FINAL:
+    for state in set(JobState) - FINAL_STATES:
         claim = await create_job_in_state(database, state)
         with pytest.raises(JobNotFinal):
             await job_store.delete_job(database, claim.job_id)

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from uuid import UUID
 
 from touchstone.jobs.execution.protocol import OutputFile
-from touchstone.jobs.records import ArtifactRecord, Claim
+from touchstone.jobs.records import ArtifactRecord, AttemptId
 
 ARTIFACT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_QUOTED_CHARACTERS: Final = 100
@@ -37,11 +37,11 @@ class ArtifactStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    async def create_scratch(self, claim: Claim) -> Path:
+    async def create_scratch(self, attempt_id: AttemptId) -> Path:
         """Create an empty folder for the files of an attempt, and remove those of the job's earlier attempts."""
-        return await asyncio.to_thread(self._create_scratch, claim)
+        return await asyncio.to_thread(self._create_scratch, attempt_id)
 
-    async def publish(self, claim: Claim, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
+    async def publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
         """Move the output files of a successful attempt to their final place, durably, and return their records.
 
         Raises:
@@ -50,26 +50,26 @@ class ArtifactStore:
         """
         if not output_files:
             return []
-        return await asyncio.to_thread(self._publish, claim, output_files)
+        return await asyncio.to_thread(self._publish, attempt_id, output_files)
 
-    async def unpublish(self, claim: Claim) -> None:
+    async def unpublish(self, attempt_id: AttemptId) -> None:
         """Remove everything that an attempt has written, whether it is published or not."""
-        for folder in (self._scratch_folder(claim), self._final_folder(claim)):
+        for folder in (self._scratch_folder(attempt_id), self._final_folder(attempt_id)):
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def remove_scratch(self, claim: Claim) -> None:
+    async def remove_scratch(self, attempt_id: AttemptId) -> None:
         """Remove the scratch folder of an attempt, if it still exists."""
-        await asyncio.to_thread(shutil.rmtree, self._scratch_folder(claim), ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, self._scratch_folder(attempt_id), ignore_errors=True)
 
     async def delete_job(self, job_id: UUID) -> None:
         """Remove all files of a job."""
-        for folder in (self.folder / str(job_id), *self._list_scratch_folders(job_id)):
+        for folder in (self.folder / str(job_id), *self._list_scratch_folders(f"{job_id}-*")):
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def attempts_with_scratch(self) -> list[Claim]:
+    async def attempts_with_scratch(self) -> list[AttemptId]:
         """Return the attempts that have a scratch folder, running or not."""
         scratch_folders = await asyncio.to_thread(self._list_scratch_folders, "*")
-        return [_claim_of_scratch_folder(folder) for folder in scratch_folders]
+        return [_attempt_of_scratch_folder(folder) for folder in scratch_folders]
 
     def open(self, path: str) -> BinaryIO:
         """Open an artifact for reading, by the path in its record.
@@ -79,35 +79,38 @@ class ArtifactStore:
         """
         return (self.folder / path).open("rb")
 
-    def _scratch_folder(self, claim: Claim) -> Path:
+    def _scratch_folder(self, attempt_id: AttemptId) -> Path:
         """Return the folder into which the worker of an attempt writes its files."""
-        return self.folder / _SCRATCH_PARENT / f"{claim.job_id}-{claim.attempt}"
+        return self.folder / _SCRATCH_PARENT / f"{attempt_id.job_id}-{attempt_id.number}"
 
-    def _list_scratch_folders(self, job_id: UUID | str) -> list[Path]:
-        """Return the scratch folders of a job's attempts, or those of all jobs for the pattern `*`."""
-        return list((self.folder / _SCRATCH_PARENT).glob(f"{job_id}-*"))
+    def _list_scratch_folders(self, name_pattern: str) -> list[Path]:
+        """Return the scratch folders whose name, `<job id>-<attempt>`, matches a glob pattern."""
+        return list((self.folder / _SCRATCH_PARENT).glob(name_pattern))
 
-    def _final_folder(self, claim: Claim) -> Path:
+    def _final_folder(self, attempt_id: AttemptId) -> Path:
         """Return the folder in which the files of an attempt are published."""
-        return self.folder / str(claim.job_id) / str(claim.attempt)
+        return self.folder / str(attempt_id.job_id) / str(attempt_id.number)
 
-    def _create_scratch(self, claim: Claim) -> Path:
-        """Create the scratch folder of an attempt, readable by this user alone, and return its absolute path."""
-        # Attempts whose dispatcher was lost have left their folders behind.
-        for abandoned_folder in self._list_scratch_folders(claim.job_id):
+    def _create_scratch(self, attempt_id: AttemptId) -> Path:
+        """Create an empty scratch folder for an attempt, which only this user can read, and return its absolute path.
+
+        The folders of earlier attempts at the same job are removed.
+        """
+        # An earlier attempt leaves its folder behind if its process is lost.
+        for abandoned_folder in self._list_scratch_folders(f"{attempt_id.job_id}-*"):
             shutil.rmtree(abandoned_folder, ignore_errors=True)
 
-        scratch_folder = self._scratch_folder(claim)
+        scratch_folder = self._scratch_folder(attempt_id)
         scratch_folder.mkdir(parents=True, mode=0o700)
         return scratch_folder.absolute()
 
-    def _publish(self, claim: Claim, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
+    def _publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
         """Sync the output files of an attempt to disk, then rename its scratch folder to the final folder.
 
         The files appear in the final folder all at once. After a crash they are either all there or not at all.
         """
-        scratch_folder = self._scratch_folder(claim)
-        final_folder = self._final_folder(claim)
+        scratch_folder = self._scratch_folder(attempt_id)
+        final_folder = self._final_folder(attempt_id)
         recorded_folder = final_folder.relative_to(self.folder)
 
         artifacts = [_sync_output_file(scratch_folder, file, recorded_folder) for file in output_files]
@@ -120,10 +123,10 @@ class ArtifactStore:
         return artifacts
 
 
-def _claim_of_scratch_folder(scratch_folder: Path) -> Claim:
+def _attempt_of_scratch_folder(scratch_folder: Path) -> AttemptId:
     """Return the attempt that a scratch folder is named after."""
     job_id, _, attempt = scratch_folder.name.rpartition("-")
-    return Claim(UUID(job_id), int(attempt))
+    return AttemptId(UUID(job_id), int(attempt))
 
 
 def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_folder: Path) -> ArtifactRecord:

@@ -23,7 +23,7 @@ from touchstone.jobs.execution.protocol import (
     WorkItem,
 )
 from touchstone.jobs.input_files import InputFiles
-from touchstone.jobs.records import Claim, JobFailure, JobProgress, JobRecord, JobSource
+from touchstone.jobs.records import AttemptId, JobFailure, JobProgress, JobRecord, JobSource
 
 RETRY_SECONDS: Final = 1.0
 MAX_OUTPUT_FILE_BYTES: Final = 2 * 2**30
@@ -43,7 +43,7 @@ class Attempt:
 
     def __init__(self, job: JobRecord) -> None:
         self.job = job
-        self.claim = job.claim
+        self.attempt_id = job.attempt_id
         self.stop_reason: asyncio.Future[StopReason] = asyncio.get_running_loop().create_future()
         self.phase = "starting"
         self._unrecorded_progress: JobProgress | None = None
@@ -93,7 +93,7 @@ class AttemptRunner:
                 await self._record_outcome(attempt, outcome)
             else:
                 stop_reason = attempt.stop_reason.result()
-                await self._retry(lambda: self._record_stop(attempt.claim, stop_reason))
+                await self._retry(lambda: self._record_stop(attempt.attempt_id, stop_reason))
         except Exception:
             job_id = str(attempt.job.id)
             log.exception("the outcome of a job could not be recorded; its lease will expire", job_id=job_id)
@@ -101,7 +101,7 @@ class AttemptRunner:
     async def _run_until_stopped(self, attempt: Attempt) -> ExecutionOutcome | None:
         """Run the task of an attempt, and return its outcome, or None if the attempt was stopped first.
 
-        In both cases the process of the task has ended when this returns.
+        Either way, the process of the task has ended when this returns.
         """
         execution = asyncio.ensure_future(self._run_task(attempt))
         awaited: list[asyncio.Future[Any]] = [execution, attempt.stop_reason]
@@ -120,7 +120,7 @@ class AttemptRunner:
         source = attempt.job.source or JobSource()
         try:
             with self._input_files.open(source) as files_by_role:
-                scratch_folder = await self._artifact_store.create_scratch(attempt.claim)
+                scratch_folder = await self._artifact_store.create_scratch(attempt.attempt_id)
                 work_item = WorkItem(
                     name=f"job-{attempt.job.id}",
                     task=attempt.job.kind,
@@ -150,60 +150,71 @@ class AttemptRunner:
             cpu_seconds=self._settings.job_seconds * core_count,
         )
 
-    async def _record_stop(self, claim: Claim, reason: StopReason) -> None:
-        """Record that an attempt was stopped. After a lost lease, the row of the job is no longer ours to change."""
-        if reason is StopReason.CANCELLED:
-            await outcome_store.finish_cancelling(self._database, claim)
-        elif reason is StopReason.SHUTDOWN:
-            await lease_store.requeue_after_shutdown(self._database, claim)
+    async def _record_stop(self, attempt_id: AttemptId, reason: StopReason) -> None:
+        """Record that an attempt was stopped, and remove its scratch folder.
 
-        await self._artifact_store.remove_scratch(claim)
+        A cancelled job becomes cancelled, and a job that was stopped by a shutdown returns to the queue. If the lease
+        was lost, another worker may have the job by now, so its row is left alone.
+        """
+        if reason is StopReason.CANCELLED:
+            await outcome_store.finish_cancelling(self._database, attempt_id)
+        elif reason is StopReason.SHUTDOWN:
+            await lease_store.requeue_after_shutdown(self._database, attempt_id)
+
+        await self._artifact_store.remove_scratch(attempt_id)
 
     async def _record_outcome(self, attempt: Attempt, outcome: ExecutionOutcome) -> None:
-        """Record the last progress and the outcome of an attempt that ended by itself, and clean up after it."""
-        claim = attempt.claim
+        """Record the last progress and the outcome of an attempt whose task has ended, and remove its scratch folder.
+
+        If the owner has cancelled the job in the meantime, the outcome is dropped and the job becomes cancelled.
+        """
+        attempt_id = attempt.attempt_id
 
         progress = attempt.take_progress()
         if progress is not None:
-            await self._retry(lambda: outcome_store.record_progress(self._database, {claim: progress}))
+            await self._retry(lambda: outcome_store.record_progress(self._database, {attempt_id: progress}))
 
         if isinstance(outcome, TaskSucceeded):
-            await self._record_success(claim, outcome)
+            await self._record_success(attempt_id, outcome)
         elif isinstance(outcome, TaskFailed):
-            await self._record_failure(claim, outcome)
+            await self._record_failure(attempt_id, outcome)
         else:
             await self._record_death(attempt, outcome)
 
-        # If the owner has cancelled the job meanwhile, the moves above were refused, and the job is cancelled instead.
-        await self._retry(lambda: outcome_store.finish_cancelling(self._database, claim))
-        await self._artifact_store.remove_scratch(claim)
+        # This has an effect only if the owner has cancelled the job: the writes above have then changed nothing.
+        await self._retry(lambda: outcome_store.finish_cancelling(self._database, attempt_id))
+        await self._artifact_store.remove_scratch(attempt_id)
 
-    async def _record_success(self, claim: Claim, success: TaskSucceeded) -> None:
-        """Publish the output files of an attempt and record its result; if the files are unusable, fail the job."""
+    async def _record_success(self, attempt_id: AttemptId, success: TaskSucceeded) -> None:
+        """Publish the output files of an attempt and record its result.
+
+        If the files cannot be published, the job fails. If the job was cancelled or given to another worker in the
+        meantime, the files are removed again.
+        """
         try:
-            artifacts = await self._artifact_store.publish(claim, success.files)
+            artifacts = await self._artifact_store.publish(attempt_id, success.files)
         except (BrokenArtifact, OSError) as error:
             failure = TaskFailed(code="storage_failed", phase="writing", detail=repr(error))
-            await self._record_failure(claim, failure)
+            await self._record_failure(attempt_id, failure)
             return
 
         was_recorded = await self._retry(
-            lambda: outcome_store.record_success(self._database, claim, success.result, artifacts)
+            lambda: outcome_store.record_success(self._database, attempt_id, success.result, artifacts)
         )
         if not was_recorded:
-            await self._artifact_store.unpublish(claim)
+            await self._artifact_store.unpublish(attempt_id)
 
-    async def _record_failure(self, claim: Claim, failed: TaskFailed) -> None:
-        """Fail the job for the reason that its task has given; the details are only logged."""
-        log.info("job failed", job_id=str(claim.job_id), code=failed.code, detail=failed.detail)
+    async def _record_failure(self, attempt_id: AttemptId, failed: TaskFailed) -> None:
+        """Mark the job as failed for the reason that its task has given; the technical detail is only logged."""
+        log.info("job failed", job_id=str(attempt_id.job_id), code=failed.code, detail=failed.detail)
         failure = JobFailure(code=failed.code, phase=failed.phase, facts=failed.facts)
-        await self._retry(lambda: outcome_store.record_failure(self._database, claim, failure))
+        await self._retry(lambda: outcome_store.record_failure(self._database, attempt_id, failure))
 
     async def _record_death(self, attempt: Attempt, death: ProcessDied) -> None:
-        """Queue the job again, or fail it if its process has died too often, in the phase that it reported last."""
+        """Queue a job again whose process has died, or fail it if that has happened too often."""
         log.warning("a worker died", job_id=str(attempt.job.id), status=death.status)
         failure = JobFailure(code="worker_died", phase=attempt.phase, facts={"status": death.status})
-        await self._retry(lambda: lease_store.requeue_after_death(self._database, attempt.claim, failure))
+        await self._retry(lambda: lease_store.requeue_after_death(self._database, attempt.attempt_id, failure))
 
     async def _retry(self, write: Callable[[], Awaitable[bool | None]]) -> bool | None:
         """Repeat a write until it succeeds, so that finished work survives an unreachable or full database.
@@ -216,7 +227,8 @@ class AttemptRunner:
         while True:
             try:
                 return await write()
-            except ServiceError:  # The database has logged it.
+            except ServiceError:
+                # The database has logged the error.
                 if self.is_closing:
                     raise
                 await asyncio.sleep(RETRY_SECONDS)

@@ -36,16 +36,21 @@ class JobBackend:
     def __init__(
         self, runtime: JobRuntime, selection: InternalClient, tokens: InternalTokens | None, *, owns_runtime: bool
     ) -> None:
-        """Create the application, with its middleware, on top of an opened job runtime."""
+        """Create the application on top of an opened job runtime, which is closed in the end if `owns_runtime` is set.
+
+        With `tokens`, only requests that the gateway has signed are accepted.
+        """
+        self._owned_runtime = runtime if owns_runtime else None
         self.resources = (Resource("database", runtime.database.ping),)
+
+        # The routes, and the state that their handlers share.
         application = create_app(self.kind.service, self.routes, job_router, resources=self.resources)
         application.state.job_service = JobServiceState(self.kind, runtime, SelectionClient(selection))
 
+        # The middleware, from the innermost layer to the outermost: a request is authenticated first.
         with_allowed_methods = AllowedMethodsMiddleware(application, self.routes, job_router)
         with_plain_paths = TrailingSlashMiddleware(with_allowed_methods, frozenset())
         self.app = BackendAuthMiddleware(with_plain_paths, tokens)
-
-        self._owned_runtime = runtime if owns_runtime else None
 
     @classmethod
     async def open(
@@ -57,10 +62,10 @@ class JobBackend:
         *,
         shared_runtime: JobRuntime | None = None,
     ) -> Self:
-        """Open the service.
+        """Open the service in this process; `selection` is the backend that it asks about datasets and projects.
 
-        It uses `shared_runtime` if other services run in the same process. Otherwise it opens a job runtime of its
-        own, which it closes in the end.
+        Services that run in one process share a job runtime. Without a `shared_runtime`, the service opens a runtime of
+        its own, and closes it in the end.
         """
         selection_client = InternalClient(selection, tokens)
         if shared_runtime is not None:

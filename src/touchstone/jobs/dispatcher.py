@@ -21,7 +21,7 @@ from touchstone.jobs import lease_store, outcome_store, queue_store
 from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.attempt import Attempt, AttemptRunner, StopReason
 from touchstone.jobs.execution.protocol import Executor
-from touchstone.jobs.records import Claim, JobFailure, JobProgress, JobRecord
+from touchstone.jobs.records import AttemptId, JobFailure, JobProgress, JobRecord
 from touchstone.jobs.states import JobState
 
 TICK_SECONDS: Final = 0.5
@@ -53,7 +53,7 @@ class Dispatcher:
         self._kinds = tuple(kinds)
         self._settings = settings
 
-        self._running_attempts: dict[Claim, Attempt] = {}
+        self._running_attempts: dict[AttemptId, Attempt] = {}
         self._attempt_tasks: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references
 
         self._loops: list[asyncio.Task[None]] = []
@@ -88,9 +88,9 @@ class Dispatcher:
         await asyncio.gather(*self._attempt_tasks, return_exceptions=True)
 
     async def _repeat(self, step: Callable[[], Awaitable[None]], wakeup: asyncio.Event) -> None:
-        """Run a step at every tick, or as soon as `wakeup` is set, until the dispatcher closes.
+        """Call `step` every `TICK_SECONDS`, and whenever `wakeup` is set, until the dispatcher closes.
 
-        An exception ends only the current run of the step; the next tick tries again.
+        If a call raises an exception, the next tick tries again.
         """
         while not self._is_closing:
             wakeup.clear()
@@ -101,11 +101,12 @@ class Dispatcher:
             except Exception:
                 log.exception("a step of the dispatcher failed")
 
-            with contextlib.suppress(TimeoutError):  # Nobody has set `wakeup`, so the next tick has come.
+            # The timeout is the regular case: nobody has set `wakeup`, and the next tick has come.
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(wakeup.wait(), TICK_SECONDS)
 
     async def _claim_jobs(self) -> None:
-        """Claim and start jobs until the queue is empty or this process runs as many as it may."""
+        """Claim jobs and start them, until none is left in the queue or this process runs as many as it may."""
         while len(self._running_attempts) < self._settings.job_workers and not self._is_closing:
             job = await queue_store.claim_next(
                 self._database,
@@ -121,24 +122,28 @@ class Dispatcher:
     def _start_attempt(self, job: JobRecord) -> None:
         """Start executing a job that was just claimed, in an asyncio task of its own."""
         attempt = Attempt(job)
-        self._running_attempts[attempt.claim] = attempt
+        self._running_attempts[attempt.attempt_id] = attempt
 
         attempt_task = asyncio.ensure_future(self._run_attempt(attempt))
         self._attempt_tasks.add(attempt_task)
         attempt_task.add_done_callback(self._attempt_tasks.discard)
 
     async def _run_attempt(self, attempt: Attempt) -> None:
-        """Execute an attempt to its end, and have the next job claimed in its place."""
+        """Execute an attempt to its end, and then look for another job to claim."""
         try:
             await self.runner.run(attempt)
         finally:
-            del self._running_attempts[attempt.claim]
+            del self._running_attempts[attempt.attempt_id]
             self._claim_wakeup.set()
 
     async def _supervise_attempts(self) -> None:
-        """Record progress, renew leases, stop attempts that must end, and take over what other workers have lost."""
-        # Copied before the first query: a job that is claimed later is missing from the query's result, and must not
-        # be mistaken for one that this process has lost.
+        """Look after the running attempts once, and after the jobs of workers that no longer respond.
+
+        Records progress, stops attempts that were cancelled or lost, and now and then returns the jobs of lost workers
+        to the queue.
+        """
+        # The attempts are copied before the first query. A job that is claimed during the query is missing from its
+        # result, and must not be mistaken for a job that this process has lost.
         attempts = dict(self._running_attempts)
 
         await self._record_progress(attempts)
@@ -151,55 +156,56 @@ class Dispatcher:
             await self._reap_expired_jobs()
             await self._remove_abandoned_scratch_folders()
 
-    async def _record_progress(self, attempts: dict[Claim, Attempt]) -> None:
+    async def _record_progress(self, attempts: dict[AttemptId, Attempt]) -> None:
         """Record the progress that these attempts have reported since the last tick."""
-        progress_by_claim: dict[Claim, JobProgress] = {}
-        for claim, attempt in attempts.items():
+        progress_by_attempt: dict[AttemptId, JobProgress] = {}
+        for attempt_id, attempt in attempts.items():
             progress = attempt.take_progress()
             if progress is not None:
-                progress_by_claim[claim] = progress
+                progress_by_attempt[attempt_id] = progress
 
-        if progress_by_claim:
-            await outcome_store.record_progress(self._database, progress_by_claim)
+        if progress_by_attempt:
+            await outcome_store.record_progress(self._database, progress_by_attempt)
 
-    async def _stop_attempts(self, attempts: dict[Claim, Attempt]) -> None:
-        """Stop the attempts whose job was cancelled by its owner, or is no longer held by this process."""
-        state_by_claim = await self._check_leases()
-        for claim, attempt in attempts.items():
-            if claim not in state_by_claim:
+    async def _stop_attempts(self, attempts: dict[AttemptId, Attempt]) -> None:
+        """Stop the attempts whose job was cancelled by its owner, or was given to another process."""
+        state_by_attempt = await self._renew_leases_and_load_states()
+        for attempt_id, attempt in attempts.items():
+            if attempt_id not in state_by_attempt:
                 attempt.stop(StopReason.LEASE_LOST)
-            elif state_by_claim[claim] is JobState.CANCELLING:
+            elif state_by_attempt[attempt_id] is JobState.CANCELLING:
                 attempt.stop(StopReason.CANCELLED)
 
-    async def _check_leases(self) -> dict[Claim, JobState]:
-        """Renew the leases of this process if it is time, and return the states of the jobs that it still holds.
+    async def _renew_leases_and_load_states(self) -> dict[AttemptId, JobState]:
+        """Renew the leases of this process if they are due, and return the states of the jobs that it still holds.
 
-        Leases are renewed three times before they would expire, so that one failed renewal does no harm.
+        A lease is a deadline: if this process does not renew it in time, another one may take over the job. Leases are
+        renewed after a third of their time, so that one failed renewal does no harm.
         """
         lease_seconds = self._settings.job_lease_seconds
         renewal_interval_seconds = lease_seconds / 3
         if monotonic() - self._leases_renewed_at < renewal_interval_seconds:
             return await lease_store.load_states_held_by(self._database, self.worker)
 
-        job_ids = [claim.job_id for claim in self._running_attempts]
-        state_by_claim = await lease_store.renew_leases(self._database, self.worker, job_ids, lease_seconds)
+        job_ids = [attempt_id.job_id for attempt_id in self._running_attempts]
+        state_by_attempt = await lease_store.renew_leases(self._database, self.worker, job_ids, lease_seconds)
         self._leases_renewed_at = monotonic()
-        return state_by_claim
+        return state_by_attempt
 
     async def _reap_expired_jobs(self) -> None:
-        """Take over the jobs of workers whose lease has expired, and claim jobs soon if there were any."""
+        """Return the jobs of workers that no longer respond to the queue, and claim jobs at once if there were any."""
         reaped_count = await lease_store.reap_expired(self._database, WORKER_LOST)
         if reaped_count > 0:
             self._claim_wakeup.set()
 
     async def _remove_abandoned_scratch_folders(self) -> None:
-        """Remove the scratch folders of attempts whose dispatcher was lost, here or in another process."""
-        # The folders are listed before the query: a folder is created after its job is claimed, so the query finds
-        # the claim of every attempt on the list that is still running.
-        abandoned_claims = set(await self._artifact_store.attempts_with_scratch())
-        if not abandoned_claims:
+        """Remove the scratch folders of attempts that no process is making any longer."""
+        # The folders are listed before the query. A job is claimed before its folder is created, so the query finds
+        # every listed attempt that is still running.
+        abandoned_attempts = set(await self._artifact_store.attempts_with_scratch())
+        if not abandoned_attempts:
             return
 
-        abandoned_claims -= await lease_store.load_held_claims(self._database)
-        for claim in abandoned_claims:
-            await self._artifact_store.remove_scratch(claim)
+        abandoned_attempts -= await lease_store.load_held_attempts(self._database)
+        for attempt_id in abandoned_attempts:
+            await self._artifact_store.remove_scratch(attempt_id)

@@ -15,7 +15,7 @@ from touchstone.database.engine import Database
 from touchstone.jobs import job_store
 from touchstone.jobs.job_json import event_json
 from touchstone.jobs.records import JobEventRecord
-from touchstone.jobs.states import FINAL, JobState
+from touchstone.jobs.states import FINAL_STATES, JobState
 
 POLL_SECONDS: Final = 0.25
 HEARTBEAT_SECONDS: Final = 15.0
@@ -58,17 +58,24 @@ async def stream_events(
             yield _encode_event(last_event_number, event, locale)
 
         is_deleted = state is None
-        has_more_events = len(events) == job_store.MAX_EVENTS_PER_QUERY
-        if is_deleted or (state in FINAL and not has_more_events):
+        may_have_more_events = len(events) == job_store.MAX_EVENTS_PER_QUERY
+        has_ended = state in FINAL_STATES and not may_have_more_events
+        if is_deleted or has_ended:
             return
 
         if monotonic() - last_sent_at > HEARTBEAT_SECONDS:
             last_sent_at = monotonic()
             yield _HEARTBEAT_COMMENT
 
-        with contextlib.suppress(TimeoutError):  # If `stop` is not set in time, poll again.
-            await asyncio.wait_for(stop.wait(), POLL_SECONDS)
+        if await _is_set_within(stop, POLL_SECONDS):
             return
+
+
+async def _is_set_within(event: asyncio.Event, timeout_seconds: float) -> bool:
+    """Wait until the event is set, but no longer than `timeout_seconds`, and return whether it is set."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), timeout_seconds)
+    return event.is_set()
 
 
 async def _load_state_and_events(
@@ -80,9 +87,9 @@ async def _load_state_and_events(
     database is back.
     """
     try:
-        async with database.reading() as rows:
-            state = await job_store.load_state(rows, job_id)
-            events = await job_store.load_events_after(rows, job_id, last_event_number)
+        async with database.reading() as connection:
+            state = await job_store.load_state(connection, job_id)
+            events = await job_store.load_events_after(connection, job_id, last_event_number)
     except Unavailable:
         return JobState.RUNNING, []
     return state, events

@@ -15,7 +15,7 @@ from touchstone.jobs.records import (
     JobSummaryRecord,
     Json,
 )
-from touchstone.jobs.states import FINAL, JobState
+from touchstone.jobs.states import FINAL_STATES, JobState
 from touchstone.messages import MESSAGES, job_error_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.progress import PROGRESS
@@ -31,7 +31,7 @@ def job_summary_json(job: JobSummaryRecord, artifacts: Sequence[ArtifactRecord],
     return {
         "id": job.id,
         "job_id": job.id,
-        "done": job.status in FINAL,
+        "done": job.status in FINAL_STATES,
         "kind": job.kind,
         "status": job.status,
         "name": job.name,
@@ -61,15 +61,15 @@ def artifact_json(artifact: ArtifactRecord) -> Json:
 
 
 def event_json(event: JobEventRecord, locale: str) -> Json:
-    """Return the JSON of an event: the state of the job after it, and the progress if it is a progress report."""
-    is_progress_report = event.event == PROGRESS_EVENT
+    """Return the JSON of an event: the state of the job after the event, and its progress if it reports progress."""
     # Only running jobs report progress. Every other event is named after the state that the job has entered.
+    is_progress_report = event.event == PROGRESS_EVENT
     state = JobState.RUNNING if is_progress_report else JobState(event.event)
 
     data = {
         "job_id": event.job_id,
         "status": state,
-        "done": state in FINAL,
+        "done": state in FINAL_STATES,
         "attempt": event.attempt,
         "at": event.at,
     }

@@ -18,9 +18,12 @@ from touchstone.jobs.request_context import JobRequestContext
 async def job_response(
     ctx: JobRequestContext, job: JobRecord, *, status_code: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return the response that shows one job with its result."""
-    async with ctx.database.reading() as rows:
-        artifacts_by_job = await job_store.load_artifacts(rows, [job.id])
+    """Return the response with one job as JSON, including its result and the list of its files.
+
+    `headers` are added to the response.
+    """
+    async with ctx.database.reading() as connection:
+        artifacts_by_job = await job_store.load_artifacts(connection, [job.id])
     body = job_json(job, artifacts_by_job[job.id], ctx.locale)
 
     # A job changes without a request to its address, so no cache may store this response.
@@ -29,9 +32,9 @@ async def job_response(
 
 
 async def accepted_response(ctx: JobRequestContext, job_id: UUID) -> Response:
-    """Return the response to a request that has started a job.
+    """Return the response to a request that has started a job: the job, with status 202.
 
-    It contains the job, its address, and the number of seconds after which to ask for it again.
+    Its headers tell the client where to ask for the job, and after how many seconds.
     """
     job = await ctx.load_job(str(job_id))
     headers = {"Location": f"{ctx.service.kind.address}/{job_id}", "Retry-After": "1"}
@@ -41,10 +44,10 @@ async def accepted_response(ctx: JobRequestContext, job_id: UUID) -> Response:
 async def job_list_response(
     ctx: JobRequestContext, kinds: tuple[str, ...], query: JobQuery, project_id: UUID | None
 ) -> Response:
-    """Return the response that lists the caller's jobs of these kinds, of one project or of all.
+    """Return the response that lists the caller's jobs of these kinds, of one project or of all projects.
 
-    Its body is an array of jobs, or an object with the page if the query asks for pages. The header X-Total-Count
-    says how many jobs there are.
+    Its body is an array of jobs, or an object with one page of jobs if the query asks for pages. The header
+    X-Total-Count says how many jobs match in all.
 
     Raises:
         InvalidValue: the request gives a query parameter more than once.
@@ -52,10 +55,10 @@ async def job_list_response(
     ctx.require_single_values()
     filters = JobFilter(owner=ctx.caller.id, kinds=kinds, status=query.status, project_id=project_id)
 
-    async with ctx.database.reading() as rows:
-        total_count = await job_store.count_jobs(rows, filters)
-        jobs = await job_store.list_jobs(rows, filters, skip=query.offset, limit=query.size)
-        artifacts_by_job = await job_store.load_artifacts(rows, [job.id for job in jobs])
+    async with ctx.database.reading() as connection:
+        total_count = await job_store.count_jobs(connection, filters)
+        jobs = await job_store.list_jobs(connection, filters, skip=query.offset, limit=query.size)
+        artifacts_by_job = await job_store.load_artifacts(connection, [job.id for job in jobs])
 
     summaries = [job_summary_json(job, artifacts_by_job[job.id], ctx.locale) for job in jobs]
     body: Any = summaries

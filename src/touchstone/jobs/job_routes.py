@@ -17,7 +17,7 @@ from touchstone.jobs.job_schemas import LAST_EVENT_ID, JobPage, JobSummary, JobV
 from touchstone.jobs.kinds import DRAW_TASK
 from touchstone.jobs.records import ArtifactRecord, JobRecord, JobSource
 from touchstone.jobs.request_context import Context, JobRequestContext
-from touchstone.jobs.states import FINAL, JobState
+from touchstone.jobs.states import FINAL_STATES, JobState
 from touchstone.learning.interfaces import MEDIA_TYPES
 
 CHART_MEDIA_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png"}
@@ -60,6 +60,8 @@ async def cancel_job(ctx: Context, job_id: str) -> Response:
     """Cancel a job and return it; a job that has ended or is cancelled already stays as it is."""
     job = await ctx.load_job(job_id)
     await job_store.cancel_job(ctx.database, job.id)
+
+    # A running job is stopped by the dispatcher, which need not wait for its next tick.
     ctx.jobs.wake()
 
     job_after_cancelling = await ctx.load_job(job_id)
@@ -82,9 +84,9 @@ async def follow_job(ctx: Context, job_id: str) -> Response:
     last_event_number = parse_last_event_id(ctx.request.headers.get("last-event-id"))
 
     # A browser reconnects whenever a stream ends. Status 204 tells it that there is nothing to reconnect for.
-    if job.status in FINAL:
-        async with ctx.database.reading() as rows:
-            remaining_events = await job_store.load_events_after(rows, job.id, last_event_number)
+    if job.status in FINAL_STATES:
+        async with ctx.database.reading() as connection:
+            remaining_events = await job_store.load_events_after(connection, job.id, last_event_number)
         if not remaining_events:
             return Response(status_code=204)
 
@@ -102,8 +104,8 @@ async def follow_job(ctx: Context, job_id: str) -> Response:
 async def get_artifact(ctx: Context, job_id: str, name: str) -> Response:
     """Return one of the job's files, or a chart of its result as `<chart>.svg` or `<chart>.png`."""
     job = await ctx.load_job(job_id)
-    async with ctx.database.reading() as rows:
-        artifacts_by_job = await job_store.load_artifacts(rows, [job.id])
+    async with ctx.database.reading() as connection:
+        artifacts_by_job = await job_store.load_artifacts(connection, [job.id])
 
     for artifact in artifacts_by_job[job.id]:
         if artifact.name == name:

@@ -15,16 +15,16 @@ from touchstone.database.engine import Database, Reader
 from touchstone.database.tables import job_artifacts, job_events, jobs
 from touchstone.jobs.records import ArtifactRecord, JobEventRecord, JobFilter, JobRecord, JobSummaryRecord
 from touchstone.jobs.state_transition_store import move_jobs
-from touchstone.jobs.states import FINAL, JobState
+from touchstone.jobs.states import FINAL_STATES, JobState
 
 MAX_EVENTS_PER_QUERY: Final = 1000
 _SUMMARY_COLUMNS: Final = tuple(jobs.c[name] for name in JobSummaryRecord.__struct_fields__)
 
 
-async def load_owned_job(rows: Reader, job_id: str, owner: UUID, kinds: Sequence[str]) -> JobRecord:
+async def load_owned_job(connection: Reader, job_id: str, owner: UUID, kinds: Sequence[str]) -> JobRecord:
     """Return the job with this id, if it belongs to the owner and is of one of the kinds.
 
-    A foreign job is reported like a missing one, so that nobody learns which ids exist.
+    Somebody else's job is reported as missing, so that nobody learns which ids exist.
 
     Raises:
         JobNotFound: the owner has no such job, or the id is malformed.
@@ -34,13 +34,13 @@ async def load_owned_job(rows: Reader, job_id: str, owner: UUID, kinds: Sequence
         raise JobNotFound
 
     query = sa.select(jobs).where(jobs.c.id == job_uuid, jobs.c.owner == owner, jobs.c.kind.in_(kinds))
-    row = await rows.first(query)
+    row = await connection.first(query)
     if row is None:
         raise JobNotFound
     return JobRecord.from_row(row)
 
 
-async def list_jobs(rows: Reader, filters: JobFilter, *, skip: int, limit: int) -> list[JobSummaryRecord]:
+async def list_jobs(connection: Reader, filters: JobFilter, *, skip: int, limit: int) -> list[JobSummaryRecord]:
     """Return the jobs that match the filters, newest first and without their results."""
     query = (
         sa.select(*_SUMMARY_COLUMNS)
@@ -49,17 +49,17 @@ async def list_jobs(rows: Reader, filters: JobFilter, *, skip: int, limit: int) 
         .offset(skip)
         .limit(limit)
     )
-    return [JobSummaryRecord.from_row(row) for row in await rows.all(query)]
+    return [JobSummaryRecord.from_row(row) for row in await connection.all(query)]
 
 
-async def count_jobs(rows: Reader, filters: JobFilter) -> int:
+async def count_jobs(connection: Reader, filters: JobFilter) -> int:
     """Return how many jobs match the filters."""
     query = sa.select(sa.func.count()).select_from(jobs).where(*_filter_conditions(filters))
-    return int(await rows.scalar(query))
+    return int(await connection.scalar(query))
 
 
 def _filter_conditions(filters: JobFilter) -> list[sa.ColumnElement[bool]]:
-    """Return the SQL conditions of the filters; the owner is always one of them."""
+    """Return the SQL conditions for a list of jobs. They always include the owner, so that nobody sees others' jobs."""
     conditions = [jobs.c.owner == filters.owner, jobs.c.kind.in_(filters.kinds)]
     if filters.status is not None:
         conditions.append(jobs.c.status == filters.status)
@@ -68,31 +68,34 @@ def _filter_conditions(filters: JobFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-async def load_artifacts(rows: Reader, job_ids: Iterable[UUID]) -> dict[UUID, list[ArtifactRecord]]:
-    """Return the artifacts of several jobs by job id, sorted by name; a job without artifacts has an empty list."""
+async def load_artifacts(connection: Reader, job_ids: Iterable[UUID]) -> dict[UUID, list[ArtifactRecord]]:
+    """Return the files that each of these jobs has produced, sorted by name, by the id of the job.
+
+    A job without files has an empty list.
+    """
     artifacts_by_job: dict[UUID, list[ArtifactRecord]] = {job_id: [] for job_id in job_ids}
     if not artifacts_by_job:
         return {}
 
     query = sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(artifacts_by_job)).order_by(job_artifacts.c.name)
-    for row in await rows.all(query):
+    for row in await connection.all(query):
         artifacts_by_job[row["job_id"]].append(ArtifactRecord.from_row(row))
     return artifacts_by_job
 
 
-async def load_state(rows: Reader, job_id: UUID) -> JobState | None:
+async def load_state(connection: Reader, job_id: UUID) -> JobState | None:
     """Return the state of a job, or None if the job no longer exists."""
-    row = await rows.first(sa.select(jobs.c.status).where(jobs.c.id == job_id))
+    row = await connection.first(sa.select(jobs.c.status).where(jobs.c.id == job_id))
     return None if row is None else JobState(row["status"])
 
 
-async def load_events_after(rows: Reader, job_id: UUID, event_number: int) -> list[JobEventRecord]:
-    """Return the events of a job that follow its event `event_number`, in order.
+async def load_events_after(connection: Reader, job_id: UUID, event_number: int) -> list[JobEventRecord]:
+    """Return the next events of a job, in order, for a client that has received the first `event_number` events.
 
-    The events of a job are numbered 1, 2, 3 and so on; number 0 asks for all of them. At most `MAX_EVENTS_PER_QUERY`
-    are returned. The ids of the rows are never shown to callers, because they count the events of all users. The
-    numbers never change, because every process that adds an event has locked the row of the job.
+    At most `MAX_EVENTS_PER_QUERY` events are returned. Clients know events by their position in this order and not by
+    the ids of their rows, which would reveal how many events all users have together.
     """
+    # No event is ever inserted before another one: whoever appends an event has locked the row of the job.
     query = (
         sa.select(job_events)
         .where(job_events.c.job_id == job_id)
@@ -100,18 +103,18 @@ async def load_events_after(rows: Reader, job_id: UUID, event_number: int) -> li
         .offset(event_number)
         .limit(MAX_EVENTS_PER_QUERY)
     )
-    return [JobEventRecord.from_row(row) for row in await rows.all(query)]
+    return [JobEventRecord.from_row(row) for row in await connection.all(query)]
 
 
 async def cancel_job(database: Database, job_id: UUID) -> None:
     """Cancel a job on behalf of its owner.
 
-    A queued job is cancelled at once. A running job is marked, and its worker ends it. A job that has ended, or is
-    being cancelled already, stays as it is.
+    A queued job is cancelled at once. A running job is marked as being cancelled, and its worker stops it. A job that
+    has ended, or is being cancelled already, stays as it is.
     """
-    async with database.writing(even_if_disk_full=True) as rows:
-        await move_jobs(rows, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
-        await move_jobs(rows, JobState.CANCELLING, jobs.c.id == job_id)
+    async with database.writing(even_if_disk_full=True) as transaction:
+        await move_jobs(transaction, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
+        await move_jobs(transaction, JobState.CANCELLING, jobs.c.id == job_id)
 
 
 async def delete_job(database: Database, job_id: UUID) -> None:
@@ -120,8 +123,8 @@ async def delete_job(database: Database, job_id: UUID) -> None:
     Raises:
         JobNotFinal: the job has not ended.
     """
-    statement = sa.delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(FINAL))
-    async with database.writing(even_if_disk_full=True) as rows:
-        deletion = await rows.execute(statement)
+    statement = sa.delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(FINAL_STATES))
+    async with database.writing(even_if_disk_full=True) as transaction:
+        deletion = await transaction.execute(statement)
         if deletion.rowcount == 0:
             raise JobNotFinal

@@ -26,10 +26,10 @@ class ExplainedTraining(NamedTuple):
 
 
 async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
-    """Check a request against its data, queue a job for it, wake the dispatcher, and return the id of the job.
+    """Queue a job for a request, after checking the request against its data, and return the id of the job.
 
-    If the caller has used the same idempotency key before, the id of the earlier job is returned and nothing is
-    queued.
+    A client that repeats a request sends the same idempotency key again. It then receives the id of the job that the
+    first request has queued, and nothing else happens.
 
     Raises:
         InvalidJobRequest: the request contradicts the table or the model.
@@ -49,14 +49,17 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
         name=request.name,
     )
 
+    # A repeated request is not checked again.
     existing_id = await queue_store.find_by_idempotency_key(ctx.database, new_job)
     if existing_id is not None:
         return existing_id
 
+    # Check everything that the request refers to.
     training = await _load_explained_training(ctx, request)
     project_id = await _require_project(ctx, request, training)
     checked_job = await _check_against_data(ctx, replace(new_job, project_id=project_id), request, training)
 
+    # Queue the job, and have the dispatcher look for it at once.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
     queued_job = await queue_store.enqueue(ctx.database, checked_job, waiting_limit=waiting_limit)
     ctx.jobs.wake()
@@ -78,16 +81,18 @@ async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) 
     if request.explained_job_id is None:
         return None
 
-    async with ctx.database.reading() as rows:
-        job = await job_store.load_owned_job(rows, request.explained_job_id, ctx.caller.id, (TRAINING.name,))
-        model = await load_trained_model(rows, job)
+    async with ctx.database.reading() as connection:
+        job = await job_store.load_owned_job(connection, request.explained_job_id, ctx.caller.id, (TRAINING.name,))
+        model = await load_trained_model(connection, job)
     return ExplainedTraining(job, model)
 
 
 async def _require_project(
     ctx: JobRequestContext, request: JobRequest, training: ExplainedTraining | None
 ) -> UUID | None:
-    """Return the project that the new job belongs to: the requested one, or else that of the explained training.
+    """Return the id of the project that a new job belongs to, or None if it belongs to none.
+
+    It is the project that the request names, or else the project of the training that the job explains.
 
     Raises:
         ProjectNotFound: the caller has no such project.
@@ -102,18 +107,18 @@ async def _require_project(
 async def _check_against_data(
     ctx: JobRequestContext, new_job: NewJob, request: JobRequest, training: ExplainedTraining | None
 ) -> NewJob:
-    """Check the request of a job against its dataset and model, and return the job with what was learned about them.
+    """Check that a job can work with its dataset and model, and return the job with a description of both.
 
-    The check is the preflight task of the job's kind. It runs in a worker process, because it reads files that users
-    have uploaded.
+    The check runs in a worker process, because it reads files that users have uploaded.
 
     Raises:
         DatasetNotFound: the caller may see no such dataset.
         DataFileUnreadable: the file of the dataset cannot be opened.
         InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
     """
+    # Every training has a dataset, and a request that names neither a training nor a dataset is invalid.
     dataset_id = training.job.dataset_id if training else request.dataset_id
-    assert dataset_id is not None  # Every training has a dataset, and a request with neither of them is invalid.
+    assert dataset_id is not None
     dataset = await ctx.service.selection.load_dataset_source(dataset_id, ctx.caller)
 
     source = _job_source(dataset, training)
@@ -135,7 +140,7 @@ async def _check_against_data(
 
 
 def _job_source(dataset: DatasetSource, training: ExplainedTraining | None) -> JobSource:
-    """Return the files that the job has to open: the dataset's, and the model of the training if one is explained."""
+    """Return the files that a job reads: the file of the dataset, and the model of the training that it explains."""
     return JobSource(
         file_path=dataset.file_path,
         file_type=dataset.file_type,

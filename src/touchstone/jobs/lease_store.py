@@ -4,105 +4,132 @@ A worker holds a job until its lease expires, and has to renew the lease before 
 queued again, until it has lost `MAX_LOSSES` workers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 import sqlalchemy as sa
 
-from touchstone.database.engine import Database, Writer
+from touchstone.database.engine import Database, Reader, Writer
 from touchstone.database.tables import jobs
-from touchstone.jobs.records import Claim, JobFailure
+from touchstone.jobs.records import AttemptId, JobFailure
 from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt, move_jobs, utc_now
-from touchstone.jobs.states import HELD, JobState
+from touchstone.jobs.states import HELD_STATES, JobState
 
 MAX_LOSSES: Final = 3
 
 
 async def renew_leases(
     database: Database, worker: str, job_ids: Sequence[UUID], lease_seconds: float
-) -> dict[Claim, JobState]:
-    """Extend a worker's leases on these jobs, and return the state of each job that the worker still holds.
+) -> dict[AttemptId, JobState]:
+    """Let a worker keep its running jobs for another `lease_seconds`, and return those that it still holds.
 
-    The worker names the jobs that it knows of. If it claimed another job but never received the reply, the lease of
-    that job is left to expire.
+    A worker may only work on a job until its lease, a deadline in the row of the job, has passed; then another worker
+    may take the job over. The result therefore lacks jobs that were not renewed in time. It maps each attempt to the
+    state of its job, from which the worker learns that the owner has cancelled the job.
     """
+    new_deadline = utc_now() + timedelta(seconds=lease_seconds)
     statement = (
         sa.update(jobs)
-        .where(jobs.c.worker == worker, jobs.c.id.in_(job_ids), jobs.c.status.in_(HELD))
-        .values(lease_until=utc_now() + timedelta(seconds=lease_seconds))
+        .where(jobs.c.id.in_(job_ids), jobs.c.worker == worker, jobs.c.status.in_(HELD_STATES))
+        .values(lease_until=new_deadline)
         .returning(jobs.c.id, jobs.c.attempt, jobs.c.status)
     )
-    async with database.writing(even_if_disk_full=True) as rows:
-        result = await rows.execute(statement)
-        renewed_rows = result.mappings().all()
-    return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in renewed_rows}
+    async with database.writing(even_if_disk_full=True) as transaction:
+        result = await transaction.execute(statement)
+        renewed_jobs = result.mappings().all()
+
+    return _states_by_attempt(renewed_jobs)
 
 
-async def load_states_held_by(database: Database, worker: str) -> dict[Claim, JobState]:
-    """Return the attempts that a worker holds, with the states of their jobs."""
-    query = sa.select(jobs.c.id, jobs.c.attempt, jobs.c.status).where(jobs.c.worker == worker, jobs.c.status.in_(HELD))
-    async with database.reading() as rows:
-        held_rows = await rows.all(query)
-    return {Claim(row["id"], row["attempt"]): JobState(row["status"]) for row in held_rows}
+async def load_states_held_by(database: Database, worker: str) -> dict[AttemptId, JobState]:
+    """Return the attempts that a worker is making, with the states of their jobs.
+
+    The worker polls this to learn which of its jobs their owners have cancelled, and which it has lost.
+    """
+    query = sa.select(jobs.c.id, jobs.c.attempt, jobs.c.status).where(
+        jobs.c.worker == worker, jobs.c.status.in_(HELD_STATES)
+    )
+    async with database.reading() as connection:
+        held_jobs = await connection.all(query)
+
+    return _states_by_attempt(held_jobs)
 
 
-async def load_held_claims(database: Database) -> set[Claim]:
-    """Return the attempts that any worker, in this process or another, holds."""
-    query = sa.select(jobs.c.id, jobs.c.attempt).where(jobs.c.status.in_(HELD))
-    async with database.reading() as rows:
-        held_rows = await rows.all(query)
-    return {Claim(row["id"], row["attempt"]) for row in held_rows}
+async def load_held_attempts(database: Database) -> set[AttemptId]:
+    """Return the attempts that are being made by any worker, in this process or another."""
+    query = sa.select(jobs.c.id, jobs.c.attempt).where(jobs.c.status.in_(HELD_STATES))
+    async with database.reading() as connection:
+        held_jobs = await connection.all(query)
+
+    return {AttemptId(job["id"], job["attempt"]) for job in held_jobs}
 
 
-async def requeue_after_shutdown(database: Database, claim: Claim) -> None:
-    """Return a job to the queue because its worker shuts down in good order, which does not count as a loss."""
-    is_mine = is_current_attempt(claim)
-    async with database.writing(even_if_disk_full=True) as rows:
-        await _finish_cancelling(rows, is_mine)
-        await move_jobs(rows, JobState.QUEUED, is_mine)
+async def requeue_after_shutdown(database: Database, attempt_id: AttemptId) -> None:
+    """Return a job to the queue because its worker shuts down; a job that its owner has cancelled is cancelled.
+
+    This does not count as a loss of the worker, so it may happen any number of times.
+    """
+    is_current = is_current_attempt(attempt_id)
+    async with database.writing(even_if_disk_full=True) as transaction:
+        await _finish_cancelling(transaction, is_current)
+        await move_jobs(transaction, JobState.QUEUED, is_current)
 
 
-async def requeue_after_death(database: Database, claim: Claim, failure: JobFailure) -> None:
-    """Queue a job again whose worker process died, or fail it with `failure` if that was its last permitted loss."""
-    is_mine = is_current_attempt(claim)
-    async with database.writing(even_if_disk_full=True) as rows:
-        await _finish_cancelling(rows, is_mine)
-        await _requeue_or_fail(rows, failure, is_mine)
+async def requeue_after_death(database: Database, attempt_id: AttemptId, failure: JobFailure) -> None:
+    """Queue a job again because its worker process died; a job that its owner has cancelled is cancelled.
+
+    A job that has lost `MAX_LOSSES` workers fails instead, with `failure` as the reason.
+    """
+    is_current = is_current_attempt(attempt_id)
+    async with database.writing(even_if_disk_full=True) as transaction:
+        await _finish_cancelling(transaction, is_current)
+        await _requeue_or_fail(transaction, failure, is_current)
 
 
 async def reap_expired(database: Database, failure: JobFailure) -> int:
-    """Take jobs whose lease has expired from their workers, and return how many there were.
+    """Take back the jobs of workers that have stopped responding, and return how many there were.
 
-    Jobs that were being cancelled are cancelled. The others are queued again, or fail with `failure` if that was their
-    last permitted loss.
+    A worker has stopped responding if it has not extended its lease on a job, which is a deadline in the row of the
+    job. Such a job is queued again. It is cancelled if its owner has asked for that, and it fails with `failure` if it
+    has lost too many workers already.
     """
     is_expired = jobs.c.lease_until < utc_now()
-
-    # Every dispatcher calls this every few seconds, so look first: a transaction would make other writers wait.
-    query = sa.select(jobs.c.id).where(is_expired, jobs.c.status.in_(HELD)).limit(1)
-    async with database.reading() as reader:
-        if await reader.first(query) is None:
+    async with database.reading() as connection:
+        # Every process asks this every few seconds, so the usual answer must not take a write transaction.
+        if not await _exists_held_job(connection, is_expired):
             return 0
 
-    async with database.writing(even_if_disk_full=True) as rows:
-        cancelled_claims = await _finish_cancelling(rows, is_expired)
-        requeued_or_failed_count = await _requeue_or_fail(rows, failure, is_expired)
-    return len(cancelled_claims) + requeued_or_failed_count
+    async with database.writing(even_if_disk_full=True) as transaction:
+        cancelled_attempts = await _finish_cancelling(transaction, is_expired)
+        requeued_or_failed_count = await _requeue_or_fail(transaction, failure, is_expired)
+
+    return len(cancelled_attempts) + requeued_or_failed_count
 
 
-async def _finish_cancelling(rows: Writer, condition: sa.ColumnElement[bool]) -> list[Claim]:
+async def _exists_held_job(connection: Reader, condition: sa.ColumnElement[bool]) -> bool:
+    """Return whether any worker holds a job that matches the condition."""
+    query = sa.select(jobs.c.id).where(condition, jobs.c.status.in_(HELD_STATES)).limit(1)
+    return await connection.first(query) is not None
+
+
+async def _finish_cancelling(transaction: Writer, condition: sa.ColumnElement[bool]) -> list[AttemptId]:
     """Mark the matching jobs that their owners have cancelled as cancelled, and return their attempts."""
-    return await move_jobs(rows, JobState.CANCELLED, condition, jobs.c.status == JobState.CANCELLING)
+    return await move_jobs(transaction, JobState.CANCELLED, condition, jobs.c.status == JobState.CANCELLING)
 
 
-async def _requeue_or_fail(rows: Writer, failure: JobFailure, condition: sa.ColumnElement[bool]) -> int:
-    """Count a lost worker for every matching job, then fail it if that was the last one, or queue it again.
+async def _requeue_or_fail(transaction: Writer, failure: JobFailure, condition: sa.ColumnElement[bool]) -> int:
+    """Record that the matching jobs have lost their worker, and return how many they are.
 
-    Returns the number of jobs.
+    A job that has lost `MAX_LOSSES` workers by now fails with `failure`. The others are queued again.
     """
-    losses = jobs.c.losses + 1
-    failed_claims = await fail_jobs(rows, failure, condition, losses >= MAX_LOSSES, losses=losses)
-    requeued_claims = await move_jobs(rows, JobState.QUEUED, condition, losses=losses)
-    return len(failed_claims) + len(requeued_claims)
+    loss_count = jobs.c.losses + 1
+    failed_attempts = await fail_jobs(transaction, failure, condition, loss_count >= MAX_LOSSES, losses=loss_count)
+    requeued_attempts = await move_jobs(transaction, JobState.QUEUED, condition, losses=loss_count)
+    return len(failed_attempts) + len(requeued_attempts)
+
+
+def _states_by_attempt(rows: Iterable[sa.RowMapping]) -> dict[AttemptId, JobState]:
+    """Return the states in rows with the columns `id`, `attempt` and `status`, by the attempt of each row."""
+    return {AttemptId(row["id"], row["attempt"]): JobState(row["status"]) for row in rows}

@@ -12,56 +12,77 @@ import sqlalchemy as sa
 
 from touchstone.database.engine import Database
 from touchstone.database.tables import job_artifacts, jobs
-from touchstone.jobs.records import DONE_PROGRESS, ArtifactRecord, Claim, JobFailure, JobProgress
+from touchstone.jobs.records import DONE_PROGRESS, ArtifactRecord, AttemptId, JobFailure, JobProgress
 from touchstone.jobs.state_transition_store import append_events, fail_jobs, is_current_attempt, move_jobs, utc_now
 from touchstone.jobs.states import JobState
 
 PROGRESS_EVENT: Final = "progress"
 
 
-async def record_progress(database: Database, progress_by_claim: Mapping[Claim, JobProgress]) -> None:
-    """Record the latest progress of several attempts in one transaction, with an event for each."""
-    async with database.writing(even_if_disk_full=True) as rows:
-        for claim, progress in progress_by_claim.items():
+async def record_progress(database: Database, progress_by_attempt: Mapping[AttemptId, JobProgress]) -> None:
+    """Record how far several running jobs have come, in one transaction, with an event for those who follow them.
+
+    Progress of a job that is no longer running, or that has been given to another worker, is dropped.
+    """
+    async with database.writing(even_if_disk_full=True) as transaction:
+        for attempt_id, progress in progress_by_attempt.items():
             statement = (
                 sa.update(jobs)
-                .where(is_current_attempt(claim), jobs.c.status == JobState.RUNNING)
+                .where(is_current_attempt(attempt_id), jobs.c.status == JobState.RUNNING)
                 .values(progress=msgspec.to_builtins(progress), updated_at=utc_now())
             )
-            update = await rows.execute(statement)
-            if update.rowcount > 0:
-                await append_events(rows, [claim], PROGRESS_EVENT, progress)
+            update = await transaction.execute(statement)
+
+            is_still_running = update.rowcount > 0
+            if is_still_running:
+                await append_events(transaction, [attempt_id], PROGRESS_EVENT, progress)
 
 
-async def record_success(database: Database, claim: Claim, result: Any, artifacts: Sequence[ArtifactRecord]) -> bool:
-    """Store the result and the artifacts of an attempt, and mark its job as succeeded.
+async def record_success(
+    database: Database, attempt_id: AttemptId, result: Any, artifacts: Sequence[ArtifactRecord]
+) -> bool:
+    """Store the result of a job and the records of the files that it has produced, and mark the job as succeeded.
 
-    Returns False if the attempt no longer holds the job; the caller then has to remove the files of the artifacts.
+    Returns False, and changes nothing, if the job has meanwhile been cancelled or given to another worker. The caller
+    then has to remove the files.
     """
     progress = msgspec.to_builtins(DONE_PROGRESS)
-    async with database.writing(even_if_disk_full=True) as rows:
-        moved_claims = await move_jobs(
-            rows, JobState.SUCCEEDED, is_current_attempt(claim), result=result, progress=progress
+    async with database.writing(even_if_disk_full=True) as transaction:
+        moved_attempts = await move_jobs(
+            transaction, JobState.SUCCEEDED, is_current_attempt(attempt_id), result=result, progress=progress
         )
-        if not moved_claims:
+        if not moved_attempts:
             return False
 
         if artifacts:
-            artifact_rows = [{"job_id": claim.job_id, **msgspec.structs.asdict(artifact)} for artifact in artifacts]
-            await rows.execute(sa.insert(job_artifacts), artifact_rows)
-        return True
+            artifact_rows = [
+                {"job_id": attempt_id.job_id, **msgspec.structs.asdict(artifact)} for artifact in artifacts
+            ]
+            await transaction.execute(sa.insert(job_artifacts), artifact_rows)
+
+    return True
 
 
-async def record_failure(database: Database, claim: Claim, failure: JobFailure) -> bool:
-    """Mark the job of an attempt as failed; return False if the attempt no longer holds it."""
-    async with database.writing(even_if_disk_full=True) as rows:
-        failed_claims = await fail_jobs(rows, failure, is_current_attempt(claim))
-        return bool(failed_claims)
+async def record_failure(database: Database, attempt_id: AttemptId, failure: JobFailure) -> bool:
+    """Mark a job as failed, and return whether that was possible.
+
+    It is not if the job has meanwhile been cancelled or given to another worker.
+    """
+    async with database.writing(even_if_disk_full=True) as transaction:
+        failed_attempts = await fail_jobs(transaction, failure, is_current_attempt(attempt_id))
+
+    return len(failed_attempts) > 0
 
 
-async def finish_cancelling(database: Database, claim: Claim) -> bool:
-    """Mark a job as cancelled after its worker has ended it; return False if its owner had not cancelled it."""
+async def finish_cancelling(database: Database, attempt_id: AttemptId) -> bool:
+    """Mark a job as cancelled once its worker has stopped, if its owner has asked for that.
+
+    Returns whether the job was cancelled.
+    """
     is_cancelling = jobs.c.status == JobState.CANCELLING
-    async with database.writing(even_if_disk_full=True) as rows:
-        cancelled_claims = await move_jobs(rows, JobState.CANCELLED, is_current_attempt(claim), is_cancelling)
-        return bool(cancelled_claims)
+    async with database.writing(even_if_disk_full=True) as transaction:
+        cancelled_attempts = await move_jobs(
+            transaction, JobState.CANCELLED, is_current_attempt(attempt_id), is_cancelling
+        )
+
+    return len(cancelled_attempts) > 0

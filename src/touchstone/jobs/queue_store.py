@@ -13,9 +13,9 @@ from touchstone.core.errors import IdempotencyConflict, TooManyJobs
 from touchstone.database.engine import Database, Reader, Writer, skip_locked
 from touchstone.database.tables import jobs
 from touchstone.database.versions import increment_version
-from touchstone.jobs.records import QUEUED_PROGRESS, STARTING_PROGRESS, Claim, JobRecord, NewJob
+from touchstone.jobs.records import QUEUED_PROGRESS, STARTING_PROGRESS, AttemptId, JobRecord, NewJob
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
-from touchstone.jobs.states import HELD, JobState
+from touchstone.jobs.states import HELD_STATES, JobState
 
 CLAIM_COUNTER: Final = "claims"  # the version counter that every claim increments, so that claims wait for each other
 
@@ -28,7 +28,7 @@ class QueuedJob(NamedTuple):
 
 
 async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | None = None) -> QueuedJob:
-    """Add a job to the queue, unless its owner has queued one under the same idempotency key before.
+    """Add a job to the queue, or return the job that an earlier request with the same idempotency key has queued.
 
     Raises:
         IdempotencyConflict: the key was used for a different request.
@@ -39,10 +39,10 @@ async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | N
         return QueuedJob(existing_id, is_new=False)
 
     try:
-        async with database.writing() as rows:
+        async with database.writing() as transaction:
             if waiting_limit is not None:
-                await _require_room_in_queue(rows, new_job.owner, waiting_limit)
-            job_id = await _insert(rows, new_job)
+                await _require_room_in_queue(transaction, new_job.owner, waiting_limit)
+            job_id = await _insert(transaction, new_job)
         return QueuedJob(job_id, is_new=True)
     except IntegrityError:
         # Another request has used the same key since the query above: the database accepts it only once.
@@ -53,7 +53,9 @@ async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | N
 
 
 async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID | None:
-    """Return the id of the job that the owner has queued under the same idempotency key before, if there is one.
+    """Return the id of the job that an earlier, identical request has queued, or None.
+
+    A client sends the same idempotency key when it repeats a request, so that only one job is started.
 
     Raises:
         IdempotencyConflict: the key was used for a different request.
@@ -66,26 +68,27 @@ async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID |
         jobs.c.kind == new_job.kind,
         jobs.c.idempotency_key == new_job.idempotency_key,
     )
-    async with database.reading() as rows:
-        existing_job = await rows.first(query)
+    async with database.reading() as connection:
+        existing_job = await connection.first(query)
 
     if existing_job is None:
         return None
     if existing_job["request_digest"] != new_job.digest:
         raise IdempotencyConflict
+
     job_id: UUID = existing_job["id"]
     return job_id
 
 
-async def _require_room_in_queue(rows: Reader, owner: UUID, waiting_limit: int) -> None:
+async def _require_room_in_queue(connection: Reader, owner: UUID, waiting_limit: int) -> None:
     """Raise TooManyJobs if the owner has `waiting_limit` queued jobs or more."""
     query = sa.select(sa.func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)
-    waiting_count = int(await rows.scalar(query))
+    waiting_count = int(await connection.scalar(query))
     if waiting_count >= waiting_limit:
         raise TooManyJobs(limit=waiting_limit)
 
 
-async def _insert(rows: Writer, new_job: NewJob) -> UUID:
+async def _insert(transaction: Writer, new_job: NewJob) -> UUID:
     """Insert the row of a queued job and its first event, and return its id.
 
     Raises:
@@ -113,8 +116,8 @@ async def _insert(rows: Writer, new_job: NewJob) -> UUID:
         created_at=now,
         updated_at=now,
     )
-    await rows.execute(statement)
-    await record_new_state(rows, [Claim(job_id, attempt=0)], JobState.QUEUED)
+    await transaction.execute(statement)
+    await record_new_state(transaction, [AttemptId(job_id, number=0)], JobState.QUEUED)
     return job_id
 
 
@@ -145,27 +148,31 @@ async def claim_next(
         )
         .returning(*jobs.c)
     )
-    async with database.writing() as rows:
+    async with database.writing() as transaction:
         # Claims wait for each other here, so that two workers never count a user's running jobs at the same time.
-        await increment_version(rows, CLAIM_COUNTER)
+        await increment_version(transaction, CLAIM_COUNTER)
 
-        row = await rows.returning(statement)
+        row = await transaction.returning(statement)
         if row is None:
             return None
         job = JobRecord.from_row(row)
-        await record_new_state(rows, [job.claim], JobState.RUNNING)
+        await record_new_state(transaction, [job.attempt_id], JobState.RUNNING)
     return job
 
 
 async def _has_queued_job(database: Database, kinds: Sequence[str]) -> bool:
     """Return whether any job of these kinds is queued: a cheap query that spares idle workers a write transaction."""
     query = sa.select(jobs.c.id).where(jobs.c.status == JobState.QUEUED, jobs.c.kind.in_(kinds)).limit(1)
-    async with database.reading() as rows:
-        return await rows.first(query) is not None
+    async with database.reading() as connection:
+        return await connection.first(query) is not None
 
 
 def _next_job_id(kinds: Sequence[str], max_running_per_user: int) -> sa.ScalarSelect[Any]:
-    """Return the SQL subquery that selects the next job to start, in the order that `claim_next` describes."""
+    """Return an SQL subquery that selects the id of the queued job that should start next.
+
+    Users take turns: the job belongs to the user with the fewest running jobs, and among those to the user whose last
+    job started longest ago. Users who already have `max_running_per_user` running jobs have to wait.
+    """
     queued_job = jobs.alias("queued_job")
     running_job = jobs.alias("running_job")
     started_job = jobs.alias("started_job")
@@ -173,7 +180,7 @@ def _next_job_id(kinds: Sequence[str], max_running_per_user: int) -> sa.ScalarSe
     running_count_of_owner = (
         sa.select(sa.func.count())
         .select_from(running_job)
-        .where(running_job.c.owner == queued_job.c.owner, running_job.c.status.in_(HELD))
+        .where(running_job.c.owner == queued_job.c.owner, running_job.c.status.in_(HELD_STATES))
         .correlate(queued_job)
         .scalar_subquery()
     )

@@ -82,17 +82,20 @@ class RowRecord(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_row(cls, row: Mapping[Any, Any]) -> Self:
-        """Return the record of a database row, ignoring columns that are not fields of the record."""
-        # The column names may be of a subclass of `str`, which msgspec does not accept as a key.
+        """Return the record that a database row describes; columns that are not fields of the record are ignored."""
+        # SQLAlchemy's column names are a subclass of `str`, which msgspec does not accept as keys.
         values = {str(column_name): value for column_name, value in row.items()}
         return msgspec.convert(values, cls)
 
 
-class Claim(Struct, frozen=True):
-    """The right of one worker to make one attempt at a job."""
+class AttemptId(Struct, frozen=True):
+    """The identity of one attempt to execute a job: the job, and how many times it has been started.
+
+    A worker that claims a job makes one attempt at it. If the worker is lost, the job gets another attempt.
+    """
 
     job_id: UUID
-    attempt: int
+    number: int
 
 
 class JobSummaryRecord(RowRecord, frozen=True, kw_only=True):
@@ -123,9 +126,9 @@ class JobRecord(JobSummaryRecord, frozen=True, kw_only=True):
     source: JobSource | None
 
     @property
-    def claim(self) -> Claim:
-        """The claim of the job's current attempt."""
-        return Claim(self.id, self.attempt)
+    def attempt_id(self) -> AttemptId:
+        """The current attempt to execute the job."""
+        return AttemptId(self.id, self.attempt)
 
 
 class ArtifactRecord(RowRecord, frozen=True, kw_only=True):

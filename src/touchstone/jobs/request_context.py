@@ -68,10 +68,10 @@ class JobRequestContext:
         return keys[0]
 
     def require_single_values(self) -> None:
-        """Reject the request if it gives a query parameter more than once.
+        """Check that the request gives every query parameter only once.
 
         Raises:
-            InvalidValue: names the first such parameter and how often it is given.
+            InvalidValue: a parameter is repeated; the error names it and says how often it is given.
         """
         parameters = self.request.query_params
         for name in parameters:
@@ -85,8 +85,8 @@ class JobRequestContext:
         Raises:
             JobNotFound: the caller has no such job here.
         """
-        async with self.database.reading() as rows:
-            return await job_store.load_owned_job(rows, job_id, self.caller.id, (self.service.kind.name,))
+        async with self.database.reading() as connection:
+            return await job_store.load_owned_job(connection, job_id, self.caller.id, (self.service.kind.name,))
 
 
 async def job_request_context(request: Request) -> JobRequestContext:

@@ -36,16 +36,25 @@ MAX_FLOAT_MAGNITUDE: Final = 1e300
 
 
 def _require_finite(value: Any) -> Any:
-    """Return a cell's value unchanged, or reject a number that is too large to compute with."""
+    """Return the value of a table cell unchanged, for pydantic, or reject a number that is too large to compute with.
+
+    Raises:
+        ValueError: the value is a number beyond `MAX_FLOAT_MAGNITUDE`.
+    """
     if isinstance(value, float) and not -MAX_FLOAT_MAGNITUDE <= value <= MAX_FLOAT_MAGNITUDE:
         raise PydanticCustomError("finite_number", "a finite number is expected")
     return value
 
 
 def _single_error(error_type: str, message: str) -> WrapValidator:
-    """Return a validator that reports one error for a union type, where pydantic reports one for each member."""
+    """Return a validator that reports a single error for a value that fits no member of a union type.
+
+    Pydantic itself reports one error for each member, which tells a client little. `error_type` is the key of the
+    error, and `message` its English text.
+    """
 
     def validate_or_report_once(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+        """Return the validated value, or raise the single error."""
         try:
             return validate(value)
         except ValidationError as error:
@@ -88,9 +97,9 @@ PYDANTIC_COUNTERPARTS: Final[tuple[tuple[Any, Any], ...]] = (
 
 
 def pydantic_type(annotation: Any) -> Any:
-    """Return the pydantic counterpart of the type of a request's field.
+    """Return the pydantic type that validates what a field of a request contains, given the type of the field.
 
-    Types listed in `PYDANTIC_COUNTERPARTS` are looked up there; the counterparts of others follow from their structure.
+    For the types in `PYDANTIC_COUNTERPARTS` it is written there. For all others it is built from their structure.
     """
     for definition, counterpart in PYDANTIC_COUNTERPARTS:
         if annotation == definition:
@@ -104,10 +113,19 @@ def pydantic_type(annotation: Any) -> Any:
         return _union_type(arguments)
     if origin is tuple:
         return tuple[pydantic_type(arguments[0]), ...]  # type: ignore[misc]
+    return _class_counterpart(annotation)
 
-    if issubclass(annotation, StrEnum):
-        return Literal[tuple(member.value for member in annotation)]
-    return request_model(annotation) if issubclass(annotation, Struct) else annotation
+
+def _class_counterpart(definition: type) -> Any:
+    """Return the pydantic counterpart of a class: a literal for an enumeration, and a model for a nested object.
+
+    Plain classes such as `int` and `str` are the same in both.
+    """
+    if issubclass(definition, StrEnum):
+        return Literal[tuple(member.value for member in definition)]
+    if issubclass(definition, Struct):
+        return request_model(definition)
+    return definition
 
 
 def _union_type(members: tuple[Any, ...]) -> Any:
@@ -122,19 +140,19 @@ def _union_type(members: tuple[Any, ...]) -> Any:
 
 
 def _constrained_type(base: Any, meta: Meta) -> Any:
-    """Return the pydantic counterpart of a type with bounds.
+    """Return the pydantic type for a type with bounds, which msgspec keeps in its `Meta`.
 
-    Unlike pydantic's own types, it does not convert texts to numbers, and it rejects text that not every database can
-    store.
+    Numbers are validated strictly, so that a text is not taken for a number. Texts must not contain characters that
+    some databases cannot store.
     """
-    constraint_names = ("ge", "le", "min_length", "max_length", "description")
-    constraints = {name: getattr(meta, name) for name in constraint_names if getattr(meta, name) is not None}
-    field = Field(
-        strict=True if base in (int, float) else None,
-        json_schema_extra=meta.extra_json_schema,
-        **constraints,
-    )
+    constraints: dict[str, Any] = {}
+    for name in ("ge", "le", "min_length", "max_length", "description"):
+        value = getattr(meta, name)
+        if value is not None:
+            constraints[name] = value
 
+    is_number = base in (int, float)
+    field = Field(strict=True if is_number else None, json_schema_extra=meta.extra_json_schema, **constraints)
     if base is str:
         return Annotated[str, field, AfterValidator(require_clean_text)]
     return Annotated[pydantic_type(base), field]

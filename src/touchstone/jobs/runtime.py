@@ -49,10 +49,10 @@ class JobRuntime:
         executor: Executor,
         synchronous_executor: Executor,
     ) -> None:
-        """Create the parts of the runtime, and have the worker processes load their libraries a moment later.
+        """Create the parts of the runtime; jobs are executed only after `start` is called.
 
-        `executor` runs the tasks of jobs, and `synchronous_executor` those that requests wait for; they may be the
-        same. Jobs are executed only after `start` is called.
+        `executor` runs the tasks of jobs, and `synchronous_executor` the short tasks that requests wait for; they may
+        be the same. The worker processes of the latter start to load their libraries a moment later.
         """
         self.settings = settings
         self.database = database

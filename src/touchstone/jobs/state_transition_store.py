@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from touchstone.core.metrics import JOB_MOVES
 from touchstone.database.engine import Writer
 from touchstone.database.tables import job_events, jobs
-from touchstone.jobs.records import QUEUED_PROGRESS, Claim, JobFailure, JobProgress, Json
-from touchstone.jobs.states import FINAL, HELD, JobState, predecessors
+from touchstone.jobs.records import QUEUED_PROGRESS, AttemptId, JobFailure, JobProgress, Json
+from touchstone.jobs.states import FINAL_STATES, HELD_STATES, JobState, predecessors
 
 
 def utc_now() -> datetime:
@@ -23,42 +23,46 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def is_current_attempt(claim: Claim) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a job is still at the claimed attempt.
+def is_current_attempt(attempt_id: AttemptId) -> sa.ColumnElement[bool]:
+    """Return the SQL condition that a job has not been started again since this attempt.
 
-    Every write on behalf of a worker contains it: a worker that has lost its job must not change the next attempt.
+    Every write on behalf of a worker contains it: a worker that has lost its job must not disturb the next worker.
     """
-    return sa.and_(jobs.c.id == claim.job_id, jobs.c.attempt == claim.attempt)
+    return sa.and_(jobs.c.id == attempt_id.job_id, jobs.c.attempt == attempt_id.number)
 
 
 async def move_jobs(
-    rows: Writer, target: JobState, *conditions: sa.ColumnElement[bool], **column_values: Any
-) -> list[Claim]:
-    """Move every job that matches the conditions, and may move there, to the state `target`.
+    transaction: Writer, target: JobState, *conditions: sa.ColumnElement[bool], **column_values: Any
+) -> list[AttemptId]:
+    """Move all jobs that match the conditions to the state `target`, and append an event to each of them.
 
-    `column_values` are further columns to set. Returns the current attempts of the jobs that moved; jobs whose state
-    does not permit the move stay as they are.
+    Jobs whose current state does not permit the move stay as they are. `column_values` are further columns to set.
+    Returns the current attempts of the jobs that moved.
     """
-    all_values = {**_columns_set_by_state(target, utc_now()), **column_values}
+    state_values = _columns_set_by_state(target, utc_now())
     statement = (
         sa.update(jobs)
         .where(*conditions, jobs.c.status.in_(predecessors(target)))
-        .values(**all_values)
+        .values(**{**state_values, **column_values})
         .returning(jobs.c.id, jobs.c.attempt)
     )
-    result = await rows.execute(statement)
-    moved_claims = [Claim(row["id"], row["attempt"]) for row in result.mappings().all()]
+    result = await transaction.execute(statement)
+    moved_attempts = [AttemptId(row["id"], row["attempt"]) for row in result.mappings().all()]
 
-    await record_new_state(rows, moved_claims, target)
-    return moved_claims
+    await record_new_state(transaction, moved_attempts, target)
+    return moved_attempts
 
 
 def _columns_set_by_state(state: JobState, now: datetime) -> Json:
-    """Return the columns, with their values, that a job gets whenever it enters the state."""
+    """Return the values of the columns that change whenever a job enters the state.
+
+    A job that ends gets the time of its end. A job that no worker holds any longer loses its worker and its lease. A
+    job that is queued again loses its progress.
+    """
     values: Json = {"status": state, "updated_at": now}
-    if state in FINAL:
+    if state in FINAL_STATES:
         values["finished_at"] = now
-    if state not in HELD:
+    if state not in HELD_STATES:
         values["worker"] = None
         values["lease_until"] = None
     if state is JobState.QUEUED:
@@ -67,27 +71,36 @@ def _columns_set_by_state(state: JobState, now: datetime) -> Json:
 
 
 async def fail_jobs(
-    rows: Writer, failure: JobFailure, *conditions: sa.ColumnElement[bool], **column_values: Any
-) -> list[Claim]:
-    """Fail every running job that matches the conditions, and return the attempts that failed."""
+    transaction: Writer, failure: JobFailure, *conditions: sa.ColumnElement[bool], **column_values: Any
+) -> list[AttemptId]:
+    """Fail all running jobs that match the conditions, for the reason in `failure`.
+
+    `column_values` are further columns to set. Returns the attempts that failed.
+    """
     error = msgspec.to_builtins(failure)
-    return await move_jobs(rows, JobState.FAILED, *conditions, error=error, **column_values)
+    return await move_jobs(transaction, JobState.FAILED, *conditions, error=error, **column_values)
 
 
-async def record_new_state(rows: Writer, claims: Sequence[Claim], state: JobState) -> None:
+async def record_new_state(transaction: Writer, attempt_ids: Sequence[AttemptId], state: JobState) -> None:
     """Append an event to each of the jobs that have entered a state, and count them in the metrics."""
-    JOB_MOVES.labels(state).inc(len(claims))
-    await append_events(rows, claims, state)
+    JOB_MOVES.labels(state).inc(len(attempt_ids))
+    await append_events(transaction, attempt_ids, state)
 
 
-async def append_events(rows: Writer, claims: Sequence[Claim], event: str, progress: JobProgress | None = None) -> None:
-    """Append the same event to each of the jobs; the event of a progress report contains the progress."""
-    if not claims:
+async def append_events(
+    transaction: Writer, attempt_ids: Sequence[AttemptId], event: str, progress: JobProgress | None = None
+) -> None:
+    """Append the same event to several jobs, so that the clients who follow these jobs are told.
+
+    `event` is the name of the event. An event that reports progress contains the progress.
+    """
+    if not attempt_ids:
         return
 
     now = utc_now()
     data = msgspec.to_builtins(progress)
     event_rows = [
-        {"job_id": claim.job_id, "event": event, "attempt": claim.attempt, "data": data, "at": now} for claim in claims
+        {"job_id": attempt_id.job_id, "event": event, "attempt": attempt_id.number, "data": data, "at": now}
+        for attempt_id in attempt_ids
     ]
-    await rows.execute(sa.insert(job_events), event_rows)
+    await transaction.execute(sa.insert(job_events), event_rows)

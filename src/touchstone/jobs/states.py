@@ -9,7 +9,7 @@ class JobState(StrEnum):
     """The state of a job. A final state never changes."""
 
     QUEUED = "queued"  # accepted, or returned to the queue after its worker stopped or was lost
-    RUNNING = "running"  # claimed by a worker, which holds a lease
+    RUNNING = "running"  # claimed by a worker, which has to renew its lease on the job
     CANCELLING = "cancelling"  # cancelled by its owner, but its worker has not ended it yet
     SUCCEEDED = "succeeded"  # its result and artifacts are stored
     FAILED = "failed"  # rejected by its own data, over its limits, or out of attempts
@@ -24,8 +24,8 @@ MOVES: Final[Mapping[JobState, frozenset[JobState]]] = {
     JobState.FAILED: frozenset(),
     JobState.CANCELLED: frozenset(),
 }
-FINAL: Final = frozenset(state for state, successors in MOVES.items() if not successors)
-HELD: Final = frozenset({JobState.RUNNING, JobState.CANCELLING})  # states in which a worker holds the job
+FINAL_STATES: Final = frozenset(state for state, successors in MOVES.items() if not successors)
+HELD_STATES: Final = frozenset({JobState.RUNNING, JobState.CANCELLING})  # states in which a worker holds the job
 
 
 def predecessors(target: JobState) -> frozenset[JobState]:

@@ -18,7 +18,7 @@ class TrainedModel(NamedTuple):
     sha256: str
 
 
-async def load_trained_model(rows: Reader, training: JobRecord) -> TrainedModel:
+async def load_trained_model(connection: Reader, training: JobRecord) -> TrainedModel:
     """Return the path and the digest of the model that a training has produced.
 
     Raises:
@@ -27,7 +27,7 @@ async def load_trained_model(rows: Reader, training: JobRecord) -> TrainedModel:
     if training.status != JobState.SUCCEEDED:
         raise JobNotSucceeded
 
-    artifacts_by_job = await job_store.load_artifacts(rows, [training.id])
+    artifacts_by_job = await job_store.load_artifacts(connection, [training.id])
     for artifact in artifacts_by_job[training.id]:
         if artifact.name == MODEL_FILE_NAME:
             return TrainedModel(artifact.path, artifact.sha256)

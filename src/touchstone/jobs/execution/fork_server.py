@@ -54,7 +54,8 @@ def run_fork_server(tasks: TaskSet) -> None:
 
     The parent passes the file descriptor of the control socket as the first argument on the command line.
     """
-    control_socket = socket.socket(fileno=int(sys.argv[1]))
+    control_descriptor = int(sys.argv[1])
+    control_socket = socket.socket(fileno=control_descriptor)
     child_ended = _open_child_ended_pipe()
     child_pids: set[int] = set()
 
@@ -65,11 +66,11 @@ def run_fork_server(tasks: TaskSet) -> None:
     try:
         message_channel.send(control_socket, ServerReady())
         while True:
-            readable, _, _ = select([control_socket.fileno(), child_ended], [], [])
+            readable, _, _ = select([control_descriptor, child_ended], [], [])
             if child_ended in readable:
                 os.read(child_ended, 1024)
                 _report_ended_children(control_socket, child_pids)
-            if control_socket.fileno() in readable:
+            if control_descriptor in readable:
                 _handle_request(control_socket, child_pids, tasks)
     except (ChannelClosed, OSError):
         pass  # The parent has closed the socket or is gone.
@@ -94,10 +95,7 @@ def _open_child_ended_pipe() -> int:
 
 
 def _handle_request(control_socket: socket.socket, child_pids: set[int], tasks: TaskSet) -> None:
-    """Receive one request from the parent, and fork a worker process or signal one.
-
-    In a forked worker process, this call never returns.
-    """
+    """Receive one request from the parent, and either fork a worker process or send a signal to one."""
     request, descriptors = message_channel.receive(control_socket, ForkRequest | SignalRequest)
 
     if isinstance(request, SignalRequest):
@@ -107,13 +105,22 @@ def _handle_request(control_socket: socket.socket, child_pids: set[int], tasks: 
         return
 
     worker_descriptor = descriptors[0]
+    pid = _fork_worker(control_socket, worker_descriptor, tasks)
+    child_pids.add(pid)
+    message_channel.send(control_socket, ChildForked(pid))
+
+
+def _fork_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> int:
+    """Fork a process that runs one task, which it receives from the socket `worker_descriptor`, and return its id.
+
+    The call returns only in the fork server. The worker process exits when its task has ended.
+    """
     pid = os.fork()
     if pid == 0:
         _become_worker(control_socket, worker_descriptor, tasks)
 
     os.close(worker_descriptor)
-    child_pids.add(pid)
-    message_channel.send(control_socket, ChildForked(pid))
+    return pid
 
 
 def _become_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> None:

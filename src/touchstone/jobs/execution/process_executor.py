@@ -44,7 +44,7 @@ def worker_environment(*, thread_count: int) -> dict[str, str]:
 
 
 def spare_core_count() -> int:
-    """Return the number of cores that tasks may use: all but one, which is left to the API."""
+    """Return the number of cores that tasks may use: all but one, which is left to the API, but at least one."""
     core_count = os.cpu_count() or 2
     return max(1, core_count - 1)
 
@@ -101,8 +101,8 @@ class ProcessExecutor:
         if not self.limits_memory:
             limits = replace(work_item.limits, memory_bytes=resource.RLIM_INFINITY)
             work_item = replace(work_item, limits=limits)
-        descriptors = [file.fileno() for file in files]
 
+        descriptors = [file.fileno() for file in files]
         try:
             server = await self._running_server()
             worker = await server.fork()
@@ -118,6 +118,7 @@ class ProcessExecutor:
             await worker.terminate(self.grace_seconds)
             raise
         finally:
+            # A worker is never used twice. The shield lets its end be awaited even if the caller is cancelled again.
             await asyncio.shield(worker.kill())
 
     async def close(self) -> None:
@@ -136,16 +137,24 @@ class ProcessExecutor:
     async def _running_server(self) -> ForkServer:
         """Return the fork server, after starting one if there is none or the last one was lost.
 
-        Concurrent callers wait for the same start. The start goes on if a caller is cancelled.
+        Callers that come while it is starting wait for the same start.
 
         Raises:
             ChannelClosed: the fork server could not start.
         """
-        if self._server is not None and self._server.done():
-            has_failed = self._server.exception() is not None
-            if has_failed or self._server.result().is_closed:
-                await self.close()
+        if self._is_server_lost():
+            await self.close()
 
         if self._server is None:
             self._server = asyncio.ensure_future(ForkServer.start(self.command, self.variables))
+
+        # The shield lets the start go on for the other callers if this one is cancelled.
         return await asyncio.shield(self._server)
+
+    def _is_server_lost(self) -> bool:
+        """Return whether the fork server was started, but could not start or has ended since."""
+        if self._server is None or not self._server.done():
+            return False
+
+        has_failed_to_start = self._server.exception() is not None
+        return has_failed_to_start or self._server.result().is_closed

@@ -94,7 +94,7 @@ def _start_head(port: int, session_folder: str) -> HeadProcess:
 
 
 def _wait_until_listening(port: int, head: HeadProcess) -> None:
-    """Return as soon as the head accepts connections.
+    """Wait until the head accepts connections on its port.
 
     Raises:
         ChildProcessError: the head has ended.
@@ -105,11 +105,22 @@ def _wait_until_listening(port: int, head: HeadProcess) -> None:
         if head.poll() is not None:
             raise ChildProcessError(f"the Ray head ended with {head.returncode}")
 
-        with contextlib.suppress(OSError):
-            socket.create_connection((LOOPBACK_HOST, port), CONNECT_TIMEOUT_SECONDS).close()
+        if _accepts_connections(port):
             return
         time.sleep(POLL_SECONDS)
+
     raise TimeoutError("the Ray head did not start")
+
+
+def _accepts_connections(port: int) -> bool:
+    """Return whether a process listens on this port of the loopback interface."""
+    try:
+        connection = socket.create_connection((LOOPBACK_HOST, port), CONNECT_TIMEOUT_SECONDS)
+    except OSError:
+        return False
+
+    connection.close()
+    return True
 
 
 def _stop_head(head: HeadProcess) -> None:

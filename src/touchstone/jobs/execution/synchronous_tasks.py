@@ -85,7 +85,7 @@ class SynchronousTasks:
             self._unfinished_count -= 1
 
     def _resource_limits(self, task: str) -> ResourceLimits:
-        """Return the limits of the process that runs a task; it may not write files."""
+        """Return the limits of the process that runs a task, which may not write any files."""
         # The chart renderer reserves far more address space than it uses, and draws only our own charts.
         memory_bytes = resource.RLIM_INFINITY if task == DRAW_TASK else self._memory_bytes
         core_count = os.cpu_count() or 1
@@ -93,7 +93,10 @@ class SynchronousTasks:
 
 
 def _error_for(failure: TaskFailed) -> ServiceError:
-    """Return the error that tells the caller why a task has failed."""
+    """Return the error with which a request fails whose task has failed.
+
+    A defect of the task is logged, and the caller only learns that there was an internal error.
+    """
     if failure.code == "work_failed":
         log.error("a synchronous task failed", detail=failure.detail)
         return InternalError()

@@ -40,11 +40,14 @@ DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EFBIG)
 def run_one_task(sock: socket.socket, tasks: TaskSet) -> None:
     """Receive a work item from the parent, run its task, and send the outcome back.
 
-    This is everything that a worker process does. It first gives up, for good, its freedom to outlive its parent, to
-    exceed the limits of the work item, and to continue after the parent has closed the socket.
+    This is everything that a worker process does. `sock` connects it to its parent, and `tasks` are the tasks that a
+    work item may name.
     """
+    # The process must not outlive its parent.
     die_with_parent()
     work_item, descriptors = message_channel.receive(sock, WorkItem)
+
+    # From here on, the process cannot exceed its limits, and ends when the parent closes the socket.
     limit_this_process(work_item.limits)
     _kill_group_when_parent_closes(sock)
 
@@ -123,7 +126,10 @@ class ProgressReporter:
 
 
 def _create_task_context(work_item: WorkItem, descriptors: list[int], report: Report) -> TaskContext:
-    """Return what the task function works with; the descriptors come in the order of the work item's file roles."""
+    """Return what the task function works with: its request, its opened files by role, and its scratch folder.
+
+    The descriptors of the opened files come in the order of `work_item.file_roles`.
+    """
     roles_and_descriptors = zip(work_item.file_roles, descriptors, strict=True)
     files = {role: os.fdopen(descriptor, "rb") for role, descriptor in roles_and_descriptors}
     return TaskContext(
@@ -137,14 +143,14 @@ def _create_task_context(work_item: WorkItem, descriptors: list[int], report: Re
 
 
 def _kill_group_when_parent_closes(sock: socket.socket) -> None:
-    """Start a thread that kills this process, and all processes it has started, when the parent closes the socket.
-
-    The parent sends nothing after the work item, so any end of waiting means that it has closed the socket or is gone.
-    """
+    """Start a thread that kills this process, and all processes it has started, when the parent closes the socket."""
 
     def wait_and_kill() -> None:
+        """Wait for the end of the connection, then kill the process group of this process."""
+        # The parent sends nothing more, so this returns or fails only when the connection has ended.
         with contextlib.suppress(OSError):
             sock.recv(1, socket.MSG_PEEK)
+
         own_process_group = 0
         os.killpg(own_process_group, signal.SIGKILL)
 
