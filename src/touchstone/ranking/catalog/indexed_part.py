@@ -18,7 +18,7 @@ from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index
 from touchstone.ranking.index.query_translator import TranslatedQuery
-from touchstone.ranking.kernels import filter_kernels, order_kernels, score_kernels, top_kernels
+from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, score_kernels, top_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
 from touchstone.ranking.kernels.order_kernels import ScoreKeys
@@ -175,7 +175,7 @@ class IndexedPart:
         matches = np.zeros(self._columns.word_count, np.uint64)
         match_count = self._select(kernel_query, matches)
         positions = np.empty(match_count, np.int64)
-        order_kernels.list_positions(matches, positions)
+        bits.list_set_bits(matches, positions)
 
         scores = np.empty(match_count)
         score_kernels.fill_scores(self._kernel_columns, weights, positions, scores)
@@ -249,7 +249,7 @@ class IndexedPart:
         max_sorted_matches = self._thresholds.gather_up_to // 4
         if match_count <= max_sorted_matches:
             positions = np.empty(match_count, np.int64)
-            order_kernels.list_positions(matches, positions)
+            bits.list_set_bits(matches, positions)
             keys = self._sort_keys(column, positions, descending)
             return SortedWindow(positions[select_window(keys, skip, limit)], match_count)
 
@@ -337,5 +337,5 @@ class IndexedPart:
     def decode(self) -> DecodedColumns:
         """Return the live records for another layout, such as the segment that a new index is built from."""
         positions = np.empty(self.size, np.int64)
-        order_kernels.list_positions(self._alive.bitmap, positions)
+        bits.list_set_bits(self._alive.bitmap, positions)
         return self.index.decode(positions)

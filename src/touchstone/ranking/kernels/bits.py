@@ -47,6 +47,38 @@ def lowest_bit(word: np.uint64) -> int:
     return count_bits(lowest_bit_and_all_below >> ONE)
 
 
+def without_lowest_bit(word: np.uint64) -> np.uint64:
+    """Return a word with its lowest bit that is set cleared; the word must not be zero."""
+    return word & (word - ONE)
+
+
+def is_bit_set(bitmap: Words, position: int) -> bool:
+    """Return whether the bit of the record at a position is set in a bitmap."""
+    word, bit = bitmap[position >> 6], np.uint64(position & 63)
+    return bool((word >> bit) & ONE)
+
+
+def set_bit(bitmap: Words, position: int) -> None:
+    """Set the bit of the record at a position in a bitmap."""
+    bitmap[position >> 6] |= ONE << np.uint64(position & 63)
+
+
+def clear_bit(bitmap: Words, position: int) -> None:
+    """Clear the bit of the record at a position in a bitmap."""
+    bitmap[position >> 6] &= ~(ONE << np.uint64(position & 63))
+
+
+def list_set_bits(bitmap: Words, positions: NDArray[np.int64]) -> None:
+    """Write the positions of the bits that are set in a bitmap into `positions`, in ascending order."""
+    count = 0
+    for word_index in range(len(bitmap)):
+        remaining_bits = bitmap[word_index]
+        while remaining_bits != ZERO:
+            positions[count] = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            count += 1
+            remaining_bits = without_lowest_bit(remaining_bits)
+
+
 def count_all_bits(bitmap: Words) -> int:
     """Return how many bits are set in a bitmap."""
     total = 0

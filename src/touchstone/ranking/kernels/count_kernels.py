@@ -5,7 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, count_all_bits, count_bits, lowest_bit
+from touchstone.ranking.kernels.bits import (
+    BITS_PER_WORD,
+    ZERO,
+    Words,
+    count_all_bits,
+    count_bits,
+    lowest_bit,
+    set_bit,
+    without_lowest_bit,
+)
 from touchstone.ranking.kernels.constants import GRADE_SCALE, TECHNICAL_GRADE, TECHNICAL_SCORE
 from touchstone.ranking.kernels.filter_kernels import leaf_size
 from touchstone.ranking.kernels.inputs import KernelColumns
@@ -19,7 +28,7 @@ def count_codes(bitmap: Words, codes: NDArray[Any], counts: NDArray[np.int64]) -
         while remaining_bits != ZERO:
             position = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
             counts[codes[position]] += 1
-            remaining_bits &= remaining_bits - ONE  # clears this bit
+            remaining_bits = without_lowest_bit(remaining_bits)
 
 
 def count_common_bits(bitmap: Words, other: Words) -> int:
@@ -32,25 +41,27 @@ def count_common_bits(bitmap: Words, other: Words) -> int:
 
 
 def select_technical_scores(columns: KernelColumns, lowest: float, highest: float, matches: Words) -> None:
-    """Set in the bitmap `matches` the bits of the records whose technical score is in a range.
+    """Set the bits of the records whose technical score is between `lowest` and `highest` in the bitmap `matches`.
 
-    The bitmap must hold zeros. A grade of one byte brackets the score of each record, which decides for almost all of
-    them; the exact score is computed only for records next to a limit of the range.
+    All bits must be 0 at first. Each record has a grade: its score, scaled to one byte and rounded up. The grade shows
+    for almost all records whether they are in the range, so few exact scores have to be computed.
     """
     grades = columns.grades[TECHNICAL_GRADE]
     for position in range(columns.record_count):
-        # A grade is the score rounded up, so the score is in the interval that ends at the grade.
+        # The score is no higher than its grade, and no more than one step below it.
         score_at_most = grades[position] / GRADE_SCALE
         score_at_least = (int(grades[position]) - 1) / GRADE_SCALE
-        if score_at_most < lowest or score_at_least > highest:
+        is_outside = score_at_most < lowest or score_at_least > highest
+        if is_outside:
             continue
 
-        if score_at_least < lowest or score_at_most > highest:
+        is_next_to_limit = score_at_least < lowest or score_at_most > highest
+        if is_next_to_limit:
             exact_score = technical_score(columns, position)
             if exact_score < lowest or exact_score > highest:
                 continue
 
-        matches[position >> 6] |= ONE << np.uint64(position & 63)
+        set_bit(matches, position)
 
 
 def technical_score_range(
@@ -58,20 +69,22 @@ def technical_score_range(
 ) -> tuple[float, float]:
     """Return the lowest and the highest technical score of the records whose bit is set; (inf, -inf) if there are none.
 
-    `leaf_minima` is the lowest technical score in each leaf, a block of about a thousand records. Records are looked at
-    one by one only in leaves that could extend the range and are not selected as a whole.
+    Records are stored in leaves, blocks of about a thousand. `leaf_minima` holds the lowest score in each leaf. Records
+    are read one by one only in leaves that can extend the range and of which only some records are selected.
     """
     lowest, highest = np.inf, -np.inf
     leaf_maxima = columns.leaf_maxima[TECHNICAL_SCORE]
 
     for leaf in range(len(leaf_minima)):
-        if leaf_minima[leaf] >= lowest and leaf_maxima[leaf] <= highest:
+        cannot_extend_range = leaf_minima[leaf] >= lowest and leaf_maxima[leaf] <= highest
+        if cannot_extend_range:
             continue
 
         first_word = leaf * columns.words_per_leaf
         selected_count = count_all_bits(bitmap[first_word : first_word + columns.words_per_leaf])
         if selected_count == leaf_size(columns, leaf):
-            lowest, highest = min(lowest, leaf_minima[leaf]), max(highest, leaf_maxima[leaf])
+            lowest = min(lowest, leaf_minima[leaf])
+            highest = max(highest, leaf_maxima[leaf])
         elif selected_count > 0:
             lowest, highest = extend_technical_score_range(columns, bitmap, first_word, lowest, highest)
 
@@ -81,14 +94,17 @@ def technical_score_range(
 def extend_technical_score_range(
     columns: KernelColumns, bitmap: Words, first_word: int, lowest: float, highest: float
 ) -> tuple[float, float]:
-    """Return a range of technical scores, extended to those records of one leaf whose bit is set.
+    """Return a range of technical scores extended by the scores of those records of a leaf whose bit is set.
 
-    The leaf begins at word `first_word` of the bitmap.
+    A leaf is a block of records; this one begins at word `first_word` of the bitmap.
     """
     for word_index in range(first_word, first_word + columns.words_per_leaf):
         remaining_bits = bitmap[word_index]
         while remaining_bits != ZERO:
-            exact_score = technical_score(columns, BITS_PER_WORD * word_index + lowest_bit(remaining_bits))
-            remaining_bits &= remaining_bits - ONE  # clears this bit
-            lowest, highest = min(lowest, exact_score), max(highest, exact_score)
+            position = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            remaining_bits = without_lowest_bit(remaining_bits)
+
+            exact_score = technical_score(columns, position)
+            lowest = min(lowest, exact_score)
+            highest = max(highest, exact_score)
     return lowest, highest

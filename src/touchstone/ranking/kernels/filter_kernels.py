@@ -10,7 +10,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, count_all_bits, lowest_bit
+from touchstone.ranking.kernels.bits import (
+    BITS_PER_WORD,
+    ZERO,
+    Words,
+    clear_bit,
+    count_all_bits,
+    is_bit_set,
+    lowest_bit,
+    without_lowest_bit,
+)
 from touchstone.ranking.kernels.constants import (
     CITATIONS_COLUMN,
     FEATURES_COLUMN,
@@ -42,12 +51,11 @@ def count_plane(columns: KernelColumns, query: KernelQuery, plane: int, leaf: in
 
 
 def clause_coverage(columns: KernelColumns, query: KernelQuery, clause: int, leaf: int) -> int:
-    """Return whether NO_RECORDS, SOME_RECORDS or ALL_RECORDS of a leaf satisfy a clause of a query.
+    """Return whether NO_RECORDS, SOME_RECORDS or ALL_RECORDS of a leaf, a block of records, satisfy a clause.
 
-    A leaf is a block of about a thousand records. A clause accepts the records that are in at least one of its planes
-    (bitmaps over all records) or, if it is negated, those outside of its only plane. Only the number of records that
-    each plane has in the leaf is read, so most leaves are accepted or ruled out without looking at a record.
-    SOME_RECORDS means that these numbers do not decide.
+    A clause accepts the records that are in at least one of its planes (bitmaps over all records) or, if it is negated,
+    those outside its only plane. The answer comes from stored counts alone: how many records each plane has in the
+    leaf. Where these do not decide, the answer is SOME_RECORDS.
     """
     record_count = leaf_size(columns, leaf)
 
@@ -67,7 +75,7 @@ def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_
     """Clear the bits of the records in a leaf, a block of records, that do not satisfy a clause of a query.
 
     A clause accepts the records that are in at least one of its planes (bitmaps over all records) or, if it is negated,
-    those outside of its only plane. `leaf_mask` has one bit for each record of the leaf, which begins at word
+    those outside its only plane. `leaf_mask` has one bit for each record of the leaf, which begins at word
     `first_word` of every plane.
     """
     start, end = query.clause_starts[clause], query.clause_starts[clause + 1]
@@ -111,9 +119,10 @@ def apply_union(planes: Words, plane_numbers: NDArray[np.int64], first_word: int
 def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
     """Select the live records of a leaf, a block of records, that satisfy every clause of a query; return their number.
 
-    The selection is written into `leaf_mask`, with one bit for each record of the leaf. If the result is 0, the content
-    of the mask is undefined: most leaves are ruled out by counts alone, before the mask is touched.
+    The selection is written into `leaf_mask`, a bitmap of the leaf, which is undefined if the result is 0. A clause is
+    a condition of the query that bitmaps over all records, called planes, decide.
     """
+    # Stored counts rule out most leaves without reading a bitmap.
     if query.alive_counts[leaf] == 0 or not query.leaf_may_contain_substring[leaf]:
         return 0
 
@@ -155,62 +164,65 @@ def contains_substring(text: NDArray[np.uint8], start: int, end: int, substring:
     return False
 
 
+def name_contains(columns: KernelColumns, position: int, substring: NDArray[np.uint8]) -> bool:
+    """Return whether the name of the record at a position contains a substring, ignoring case and accents.
+
+    ASCII names are searched as they are stored. For all other names a form without accents is stored as well.
+    """
+    if is_bit_set(columns.accented, position):
+        index = np.searchsorted(columns.accented_positions, position)
+        start, end = columns.accented_offsets[index], columns.accented_offsets[index + 1]
+        return contains_substring(columns.accented_bytes, start, end, substring)
+
+    start, end = int(columns.name_offsets[position]), int(columns.name_offsets[position + 1])
+    return contains_substring(columns.name_bytes, start, end, substring)
+
+
 def apply_name_substring(
     columns: KernelColumns, first_position: int, substring: NDArray[np.uint8], leaf_mask: Words
 ) -> None:
     """Clear the bits of the records in a leaf, a block of records, whose name does not contain a substring.
 
-    Case and accents are ignored: ASCII names are searched as they are stored, ignoring case, and for all other names a
-    folded form is stored separately. `leaf_mask` has one bit for each record from `first_position` on.
+    `leaf_mask` has one bit for each record of the leaf, the first of which is at `first_position`.
     """
-    names, offsets, accented = columns.name_bytes, columns.name_offsets, columns.accented
-    accented_positions, accented_names = columns.accented_positions, columns.accented_bytes
-    accented_offsets = columns.accented_offsets
-
-    for i in range(len(leaf_mask)):
-        remaining_bits = leaf_mask[i]
+    for word_index in range(len(leaf_mask)):
+        remaining_bits = leaf_mask[word_index]
         while remaining_bits != ZERO:
-            bit = lowest_bit(remaining_bits)
-            remaining_bits &= remaining_bits - ONE  # clears this bit
-            position = first_position + BITS_PER_WORD * i + bit
+            index_in_leaf = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            remaining_bits = without_lowest_bit(remaining_bits)
 
-            if (accented[position >> 6] >> np.uint64(bit)) & ONE:
-                k = np.searchsorted(accented_positions, position)
-                is_match = contains_substring(accented_names, accented_offsets[k], accented_offsets[k + 1], substring)
-            else:
-                is_match = contains_substring(names, int(offsets[position]), int(offsets[position + 1]), substring)
-
-            if not is_match:
-                leaf_mask[i] ^= ONE << np.uint64(bit)
+            if not name_contains(columns, first_position + index_in_leaf, substring):
+                clear_bit(leaf_mask, index_in_leaf)
 
 
 def keep_codes_in_range(
     codes: NDArray[Any], code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
 ) -> None:
-    """Clear the bits of the records in a leaf, a block of records, whose number is outside of a range.
+    """Clear the bits of the records in a leaf, a block of records, whose number is outside a range.
 
-    Numbers are stored as codes: indices into their sorted distinct values. `code_range` holds the number of the column,
-    the lowest and the highest code. `leaf_mask` has one bit for each record from `first_position` on.
+    Numbers are stored as codes, indices into their sorted distinct values. `code_range` holds the column, the lowest
+    code and the highest code. `leaf_mask` has one bit for each record of the leaf, the first of which is at
+    `first_position`.
     """
     lowest_code, highest_code = code_range[1], code_range[2]
-    for i in range(len(leaf_mask)):
-        remaining_bits = leaf_mask[i]
+    for word_index in range(len(leaf_mask)):
+        remaining_bits = leaf_mask[word_index]
         while remaining_bits != ZERO:
-            bit = lowest_bit(remaining_bits)
-            remaining_bits &= remaining_bits - ONE  # clears this bit
+            index_in_leaf = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            remaining_bits = without_lowest_bit(remaining_bits)
 
-            code = codes[first_position + BITS_PER_WORD * i + bit]
+            code = codes[first_position + index_in_leaf]
             if code < lowest_code or code > highest_code:
-                leaf_mask[i] ^= ONE << np.uint64(bit)
+                clear_bit(leaf_mask, index_in_leaf)
 
 
 def apply_code_range(
     columns: KernelColumns, code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
 ) -> None:
-    """Clear the bits of the records in a leaf, a block of records, that are outside of a range in one number column.
+    """Clear the bits of the records in a leaf, a block of records, that are outside a range in one number column.
 
-    `code_range` holds the number of the column, the lowest and the highest code. The columns have different integer
-    types, so each needs a call of its own, which is compiled for its type.
+    `code_range` holds the column, the lowest code and the highest code. Each column has its own call because columns
+    differ in their integer type, and the compiler makes a separate version for each type.
     """
     number_column = code_range[0]
     if number_column == YEAR_COLUMN:
@@ -228,13 +240,15 @@ def apply_code_range(
 def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
     """Select the records of a leaf, a block of records, that match a query; return how many there are.
 
-    The selection is written into `leaf_mask`, with one bit for each record of the leaf; its content is undefined if the
-    result is 0. Conditions that bitmaps decide come first, because they handle 64 records at once. Number ranges and
-    names are then checked one by one, for the remaining records only.
+    The selection is written into `leaf_mask`, a bitmap of the leaf, which is undefined if the result is 0.
     """
+    # Conditions on bitmaps come first, because they test 64 records at once.
     match_count = select_by_planes(columns, query, leaf, leaf_mask)
-    if match_count == 0 or (len(query.code_ranges) == 0 and len(query.name_substring) == 0):
+    has_other_conditions = len(query.code_ranges) > 0 or len(query.name_substring) > 0
+    if match_count == 0 or not has_other_conditions:
         return match_count
+
+    # Number ranges and names are tested record by record, for the records that remain.
 
     first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
     for i in range(len(query.code_ranges)):
@@ -248,16 +262,18 @@ def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_m
 def select_all(columns: KernelColumns, query: KernelQuery, leaf_mask: Words, matches: Words) -> int:
     """Select all records of an index that match a query; return how many there are.
 
-    The selection is written into the bitmap `matches`, which must hold zeros. Callers that need only the number pass an
-    empty array instead. The records are processed leaf by leaf (a leaf is a block of about a thousand records), with
-    `leaf_mask` as scratch space for one of them.
+    The selection is written into the bitmap `matches`, whose bits must all be 0. A caller that needs only the count
+    passes an empty array. The records are processed in leaves, blocks of about a thousand; `leaf_mask` is scratch space
+    for the bitmap of one leaf.
     """
+    is_bitmap_wanted = len(matches) > 0
     total_count = 0
+
     for leaf in range(len(query.alive_counts)):
         match_count = select_in_leaf(columns, query, leaf, leaf_mask)
         total_count += match_count
 
-        if match_count > 0 and len(matches) > 0:
+        if match_count > 0 and is_bitmap_wanted:
             first_word = leaf * columns.words_per_leaf
             for i in range(columns.words_per_leaf):
                 matches[first_word + i] = leaf_mask[i]

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, lowest_bit
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, ZERO, Words, is_bit_set, lowest_bit, without_lowest_bit
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelWeights
 from touchstone.ranking.kernels.score_kernels import score
 
@@ -47,35 +47,25 @@ class RunScratch(NamedTuple):
     scores: NDArray[np.float64]
 
 
-def list_positions(bitmap: Words, positions: NDArray[np.int64]) -> None:
-    """Write into `positions` the positions of the bits that are set in a bitmap, in ascending order."""
-    count = 0
-    for word_index in range(len(bitmap)):
-        remaining_bits = bitmap[word_index]
-        while remaining_bits != ZERO:
-            positions[count] = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
-            count += 1
-            remaining_bits &= remaining_bits - ONE  # clears this bit
-
-
 def filter_permutation(bitmap: Words, permutation: NDArray[np.uint32], matches: NDArray[np.uint32]) -> int:
-    """List the positions whose bit is set in the order of a permutation, and return how many there are.
+    """List the positions whose bit is set in a bitmap, in the order of a permutation; return how many there are.
 
-    Every position is written into `matches`, and then either kept or overwritten by the next one, which avoids a branch
-    for each record. The array therefore needs room for one more position than there are matches.
+    They are written into `matches`, which needs room for one more position than there are matches.
     """
     match_count = 0
     for i in range(len(permutation)):
         position = permutation[i]
+
+        # Writing first and counting only matches is faster than a branch: the next position overwrites all others.
         matches[match_count] = position
-        match_count += int((bitmap[position >> 6] >> np.uint64(position & 63)) & ONE)
+        match_count += int(is_bit_set(bitmap, position))
     return match_count
 
 
 def fill_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, window: NDArray[np.int64]) -> int:
-    """Fill `window` with positions whose bit is set, in the order of a permutation; return how many were written.
+    """Fill `window` with one page of the positions whose bit is set, in the order of a permutation; return its length.
 
-    The first `skip` of these positions are passed over. The walk ends when the window is full.
+    The page begins after the first `skip` of these positions and ends when the window is full.
     """
     match_count = 0
     window_length = 0
@@ -84,32 +74,33 @@ def fill_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, windo
             break
 
         position = permutation[i]
-        is_match = (bitmap[position >> 6] >> np.uint64(position & 63)) & ONE
-        if is_match:
-            if match_count >= skip:
-                window[window_length] = position
-                window_length += 1
-            match_count += 1
+        if not is_bit_set(bitmap, position):
+            continue
+
+        match_count += 1
+        if match_count > skip:
+            window[window_length] = position
+            window_length += 1
     return window_length
 
 
 def fill_score_keys(
     columns: KernelColumns, weights: KernelWeights, words: Words, first_word: int, score_keys: ScoreKeys
 ) -> None:
-    """Write into `score_keys` the score and the sort key of each record whose bit is set.
+    """Compute the score and the sort key of each record whose bit is set, and write them into `score_keys`.
 
-    A key is the score as a whole number of 32 bits, inverted so that ascending keys mean descending scores. Records
-    with the same key may still differ in the last bits of their scores. `words` is the part of a bitmap that begins at
-    word `first_word`.
+    A sort key is a whole number of 32 bits: the higher the score, the lower the key. Scores that differ only in their
+    last digits share a key. `words` is the part of a bitmap that begins at word `first_word`.
     """
     for i in range(len(words)):
         remaining_bits = words[i]
         while remaining_bits != ZERO:
             position = BITS_PER_WORD * (first_word + i) + lowest_bit(remaining_bits)
+            remaining_bits = without_lowest_bit(remaining_bits)
+
             exact_score = score(columns, weights, position)
             score_keys.scores[position] = exact_score
             score_keys.keys[position] = np.uint32((1.0 - exact_score) * _LARGEST_KEY)
-            remaining_bits &= remaining_bits - ONE  # clears this bit
 
 
 def count_digits(shift: int, keys: NDArray[np.uint32], digit_counts: NDArray[np.int64]) -> None:
@@ -125,15 +116,17 @@ def count_digits(shift: int, keys: NDArray[np.uint32], digit_counts: NDArray[np.
 def scatter_by_digit(
     shift: int, source: KeyedPositions, target: KeyedPositions, next_free_indices: NDArray[np.int64]
 ) -> None:
-    """Copy keys and positions into the target, grouped by the digit at bit `shift` and otherwise in the same order.
+    """Copy keys and positions into the target, sorted by one digit of the keys; equal digits keep their order.
 
-    `next_free_indices` gives for each digit where in the target its next key goes. It is advanced with every key.
+    The digit of a key begins at bit `shift`. `next_free_indices` holds for each digit the index in the target where its
+    next key goes, and is advanced with every key.
     """
     digit_mask, shift_bits, keys = np.uint32(RADIX - 1), np.uint32(shift), source.keys
     for i in range(len(keys)):
         digit = int((keys[i] >> shift_bits) & digit_mask)
         target_index = next_free_indices[digit]
-        target.keys[target_index], target.positions[target_index] = keys[i], source.positions[i]
+        target.keys[target_index] = keys[i]
+        target.positions[target_index] = source.positions[i]
         next_free_indices[digit] = target_index + 1
 
 
@@ -142,20 +135,23 @@ def sort_runs(
 ) -> int:
     """Sort each run of positions with equal keys by exact score, highest first; return how many runs are left unsorted.
 
-    Equal scores keep their order. `scores` is indexed by position. Long runs with many distinct scores are left for the
-    caller to sort: their starts and ends are written into `scratch.unsorted_runs`.
+    Equal scores keep their order, and `scores` is indexed by position. Long runs with many distinct scores are left to
+    the caller; their starts and ends are written into `scratch.unsorted_runs`.
     """
     start = 0
     unsorted_count = 0
     for end in range(1, len(keys) + 1):
-        if end < len(keys) and keys[end] == keys[start]:
+        run_continues = end < len(keys) and keys[end] == keys[start]
+        if run_continues:
             continue
 
-        if end - start > 1 and not is_sorted_run(positions, scores, start, end):
-            if end - start <= _SHORT_RUN:
+        run_length = end - start
+        if run_length > 1 and not is_sorted_run(positions, scores, start, end):
+            if run_length <= _SHORT_RUN:
                 insertion_sort_run(positions, scores, start, end)
             elif not sort_run_by_distinct_scores(positions[start:end], scores, scratch):
-                scratch.unsorted_runs[2 * unsorted_count], scratch.unsorted_runs[2 * unsorted_count + 1] = start, end
+                scratch.unsorted_runs[2 * unsorted_count] = start
+                scratch.unsorted_runs[2 * unsorted_count + 1] = end
                 unsorted_count += 1
         start = end
 
@@ -182,13 +178,14 @@ def insertion_sort_run(positions: NDArray[np.uint32], scores: NDArray[np.float64
 
 
 def sort_run_by_distinct_scores(run: NDArray[np.uint32], scores: NDArray[np.float64], scratch: RunScratch) -> bool:
-    """Sort a long run of positions by score decreasing if it has few distinct scores; return whether it has.
+    """Sort a run of positions by score, highest first, if it has few distinct scores; return whether it was sorted.
 
-    The records with the highest score are collected first, then those with the next, and so on, in one pass over the
-    run for each score; equal scores keep their order. If there are more than twelve distinct scores, `run` is left
-    unchanged and the result is False.
+    Each pass over the run collects the records with the next lower score, so equal scores keep their order. With more
+    than twelve distinct scores, `run` is left unchanged and the result is False.
     """
     size = len(run)
+
+    # Read from a copy, because the run is overwritten.
     for i in range(size):
         scratch.positions[i] = run[i]
         scratch.scores[i] = scores[run[i]]
@@ -209,7 +206,7 @@ def sort_run_by_distinct_scores(run: NDArray[np.uint32], scores: NDArray[np.floa
             return True
         previous_score = next_score
 
-    # Too many distinct scores: undo what was overwritten.
+    # There are too many distinct scores, so restore the run.
     for i in range(size):
         run[i] = scratch.positions[i]
     return False

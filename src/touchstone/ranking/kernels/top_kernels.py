@@ -9,7 +9,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, ONE, ZERO, Words, lowest_bit
+from touchstone.ranking.kernels.bits import (
+    BITS_PER_WORD,
+    ZERO,
+    Words,
+    list_set_bits,
+    lowest_bit,
+    without_lowest_bit,
+)
 from touchstone.ranking.kernels.constants import BINARY_MASKS, FLOAT32_TOLERANCE, GRADE_ROWS, GRADE_SCALE
 from touchstone.ranking.kernels.filter_kernels import leaf_size, select_in_leaf
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery, KernelWeights
@@ -17,7 +24,6 @@ from touchstone.ranking.kernels.score_kernels import fill_scores
 
 BUCKETS: Final = 1024  # bounds are sorted to within one of so many equal intervals
 _FEW_MATCHES: Final = 96  # with fewer matches in a leaf, scoring them all is cheaper than estimating the whole leaf
-_NO_MINIMUM: Final = np.float32(-np.inf)
 
 
 class TopSearch(NamedTuple):
@@ -60,15 +66,16 @@ class ScoredRecords(NamedTuple):
 
 
 def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds: NDArray[np.float64]) -> None:
-    """Write into `leaf_bounds` for each leaf, a block of similar records, a score that none of its records exceeds.
+    """Compute for each leaf, a block of similar records, a score that none of its records exceeds.
 
-    This bound is the score of an imaginary record that has the leaf's highest value of every criterion. Its terms are
-    added in the same order as those of real scores, and rounding is monotonic, so no record of the leaf exceeds the
-    bound by even one bit.
+    Such a bound, which is written into `leaf_bounds`, is the score of an imaginary record that has the leaf's highest
+    value of every criterion. Its terms are added in the same order as those of real scores, so rounding cannot make it
+    too low.
     """
     leaf_bounds[:] = 0.0
     for term in range(len(weights.criteria)):
-        maxima, weight = columns.leaf_maxima[weights.criteria[term]], weights.weights[term]
+        weight = weights.weights[term]
+        maxima = columns.leaf_maxima[weights.criteria[term]]
         for leaf in range(len(leaf_bounds)):
             leaf_bounds[leaf] += weight * maxima[leaf]
 
@@ -81,58 +88,61 @@ def bucket_of(score: float) -> int:
     return BUCKETS - 1 - int(score * (BUCKETS - 1))
 
 
-def queue_leaves(leaf_bounds: NDArray[np.float64], bucket_ends: NDArray[np.int64], leaves: NDArray[np.int64]) -> None:
-    """Write the numbers of all leaves into `leaves`, those with the highest bounds first.
+def queue_leaves(leaf_bounds: NDArray[np.float64], next_indices: NDArray[np.int64], leaves: NDArray[np.int64]) -> None:
+    """List the numbers of all leaves in `leaves`, those with the highest bounds first.
 
-    A leaf is a block of records, and its bound a score that none of them exceeds. This is a counting sort: bounds are
-    sorted into buckets only, and leaves in the same bucket keep the order of their numbers. `bucket_ends` is scratch
-    space of `BUCKETS + 1` zeros.
+    A leaf is a block of records, and its bound a score that none of them exceeds. The leaves are sorted into buckets of
+    similar bounds by a counting sort; within a bucket they keep their order. `next_indices` is scratch space and must
+    hold `BUCKETS + 1` zeros.
     """
+    # Count the leaves of each bucket one element further on. The running total is then where each bucket begins.
     for leaf in range(len(leaf_bounds)):
-        bucket_ends[bucket_of(leaf_bounds[leaf]) + 1] += 1
+        next_indices[bucket_of(leaf_bounds[leaf]) + 1] += 1
     for bucket in range(BUCKETS):
-        bucket_ends[bucket + 1] += bucket_ends[bucket]
+        next_indices[bucket + 1] += next_indices[bucket]
 
-    # Element `bucket` now tells where the bucket begins. It advances with every leaf that is placed.
     for leaf in range(len(leaf_bounds)):
         bucket = bucket_of(leaf_bounds[leaf])
-        leaves[bucket_ends[bucket]] = leaf
-        bucket_ends[bucket] += 1
+        leaves[next_indices[bucket]] = leaf
+        next_indices[bucket] += 1
 
 
 def fill_score_estimates(
     columns: KernelColumns, weights: KernelWeights, leaf: int, score_estimates: NDArray[np.float32]
 ) -> None:
-    """Write into `score_estimates` a quick estimate of the score of each record of a leaf, a block of records.
+    """Estimate the score of each record of a leaf, a block of records, and write the estimates into `score_estimates`.
 
-    Estimates are too high rather than too low: grades of one byte, which are rounded up, stand in for the criteria, and
-    no score exceeds its estimate by more than FLOAT32_TOLERANCE.
+    An estimate is fast because it reads one byte for each criterion, its grade, which is the criterion rounded up. An
+    estimate is therefore never below the score, except for rounding errors smaller than FLOAT32_TOLERANCE.
     """
     record_count = leaf_size(columns, leaf)
-    first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
+    start = leaf * columns.words_per_leaf * BITS_PER_WORD
+    end = start + record_count
     score_estimates[:] = np.float32(0.0)
 
     for term in range(len(weights.criteria)):
-        criterion, share = weights.criteria[term], weights.float32_shares[term]
+        criterion = weights.criteria[term]
+        share = weights.float32_shares[term]
+
         if BINARY_MASKS[criterion]:
+            # The criterion is 1 for a record that has one of these flags, and 0 for all others.
             flag_mask = np.uint8(BINARY_MASKS[criterion])
-            flags = columns.flag_bytes[first_position : first_position + record_count]
+            flags = columns.flag_bytes[start:end]
             for i in range(record_count):
                 score_estimates[i] += share if flags[i] & flag_mask else np.float32(0.0)
         else:
-            grades = columns.grades[GRADE_ROWS[criterion], first_position : first_position + record_count]
             share_per_grade = share / np.float32(GRADE_SCALE)
+            grades = columns.grades[GRADE_ROWS[criterion], start:end]
             for i in range(record_count):
                 score_estimates[i] += share_per_grade * np.float32(grades[i])
 
 
 def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
-    """Fill a heap with the best records that match a query, and return how many it holds.
+    """Find the best records that match a query, put them into `heap`, and return how many there are.
 
-    The index consists of leaves, blocks of similar records, each with a bound: a score that none of its records
-    exceeds. The leaves with the highest bounds are visited first. Once the heap is full, a leaf is skipped if its bound
-    is below the worst score in the heap, or equal to it while all names in the leaf come later in the alphabet. The
-    search ends when the bounds of all other leaves are too low.
+    The records are stored in leaves, blocks of similar records. Each leaf has a bound: a score that none of its records
+    exceeds. The leaves with the highest bounds are searched first. Once the heap is full, leaves whose bound is below
+    the worst score in the heap are skipped, and the search ends when this is true of all that remain.
     """
     columns = search.columns
     heap_size = 0
@@ -142,47 +152,47 @@ def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
         if search.query.alive_counts[leaf] == 0 or not search.query.leaf_may_contain_substring[leaf]:
             continue
 
-        if heap_size == len(heap.positions):
+        heap_is_full = heap_size == len(heap.positions)
+        if heap_is_full:
             bound = queue.leaf_bounds[leaf]
-            worst_score = heap.scores[0]
-            if bucket_of(bound) > bucket_of(worst_score):  # as for all following leaves
+            if bucket_of(bound) > bucket_of(heap.scores[0]):  # and so are the bounds of all following leaves
                 break
 
-            worst_rank = columns.alphabetical_ranks[heap.positions[0]]
-            names_come_later = columns.first_alphabetical_ranks[leaf] > worst_rank
-            if bound < worst_score or (bound == worst_score and names_come_later):
+            first_rank = columns.first_alphabetical_ranks[leaf]
+            if not is_better_than_worst(bound, first_rank, columns.alphabetical_ranks, heap):
                 continue
 
-        heap_size = visit_leaf(search, queue, heap, leaf, heap_size)
+        heap_size = search_leaf(search, queue, heap, leaf, heap_size)
 
     return heap_size
 
 
-def visit_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: int, heap_size: int) -> int:
-    """Put the best matches of one leaf, a block of records, into a heap that holds `heap_size` records.
+def search_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: int, heap_size: int) -> int:
+    """Put the best matches of one leaf, a block of records, into a heap of `heap_size` records; return its new size.
 
-    Once the heap is full, records whose estimated score is too low are left out before any exact score is computed. The
-    scratch arrays of `queue` are overwritten. Returns the new size of the heap.
+    `queue` provides scratch space, which is overwritten.
     """
     columns = search.columns
     match_count = select_in_leaf(columns, search.query, leaf, queue.leaf_mask)
     if match_count == 0:
         return heap_size
 
-    # While the heap has room, every match is a candidate. Infinite estimates let all of them pass.
-    queue.score_estimates[:] = np.float32(np.inf)
-    minimum = _NO_MINIMUM
-    if heap_size == len(heap.positions):
+    # Estimates rule out most records once the heap is full. Before that, every match is a candidate.
+    heap_is_full = heap_size == len(heap.positions)
+    if heap_is_full and match_count > _FEW_MATCHES:
+        fill_score_estimates(columns, search.weights, leaf, queue.score_estimates)
         minimum = np.float32(heap.scores[0] - FLOAT32_TOLERANCE)
-        if match_count > _FEW_MATCHES:
-            fill_score_estimates(columns, search.weights, leaf, queue.score_estimates)
+        candidate_count = list_candidates(queue.leaf_mask, queue.score_estimates, minimum, queue.candidates)
+    else:
+        list_set_bits(queue.leaf_mask, queue.candidates)
+        candidate_count = match_count
 
-    candidate_count = list_candidates(queue.leaf_mask, queue.score_estimates, minimum, queue.candidates)
-    positions, scores = queue.candidates[:candidate_count], queue.candidate_scores[:candidate_count]
-
-    # Indices within the leaf become positions in the index.
+    # Positions within the leaf become positions in the index, and all candidates get their exact scores.
+    positions = queue.candidates[:candidate_count]
+    scores = queue.candidate_scores[:candidate_count]
+    first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
     for i in range(candidate_count):
-        positions[i] += leaf * columns.words_per_leaf * BITS_PER_WORD
+        positions[i] += first_position
     fill_scores(columns, search.weights, positions, scores)
 
     return add_to_heap(columns.alphabetical_ranks, ScoredRecords(positions, scores), heap, heap_size)
@@ -191,19 +201,19 @@ def visit_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: i
 def list_candidates(
     leaf_mask: Words, score_estimates: NDArray[np.float32], minimum: np.float32, candidates: NDArray[np.int64]
 ) -> int:
-    """List the records of a leaf whose bit is set and whose estimated score is at least `minimum`; return their number.
+    """List the records of a leaf that match and whose estimated score is at least `minimum`; return their number.
 
-    A leaf is a block of records, and `candidates` receives their indices within it. Every record is written there, and
-    then either kept or overwritten by the next one: this is faster than a branch that no processor can predict, but
-    needs room for one more record.
+    A leaf is a block of records, and `leaf_mask` has a bit for each that is set if the record matches. The positions of
+    the listed records within the leaf are written into `candidates`, which needs room for one more than there are.
     """
     candidate_count = 0
     for word_index in range(len(leaf_mask)):
         remaining_bits = leaf_mask[word_index]
         while remaining_bits != ZERO:
             index_in_leaf = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
-            remaining_bits &= remaining_bits - ONE  # clears this bit
+            remaining_bits = without_lowest_bit(remaining_bits)
 
+            # Writing first and counting only candidates is faster than a branch: the next record overwrites all others.
             candidates[candidate_count] = index_in_leaf
             candidate_count += int(score_estimates[index_in_leaf] >= minimum)
     return candidate_count
@@ -212,25 +222,38 @@ def list_candidates(
 def add_to_heap(
     alphabetical_ranks: NDArray[np.uint32], candidates: ScoredRecords, heap: ScoredRecords, heap_size: int
 ) -> int:
-    """Put those candidates that are among the best into a heap that holds `heap_size` records; return its new size.
+    """Put the best of some candidates into a heap of `heap_size` records, and return its new size.
 
-    While there is room, every candidate is added; after that it must replace the worst record. Equal scores are ranked
-    by name.
+    While the heap has room, every candidate is added. Once it is full, a candidate replaces the worst record, which is
+    at index 0, if it is better: by score, then by name.
     """
-    positions, scores = candidates.positions, candidates.scores
-    for i in range(len(positions)):
+    for i in range(len(candidates.positions)):
+        position = candidates.positions[i]
+        score = candidates.scores[i]
+
         if heap_size < len(heap.positions):
-            heap.positions[heap_size], heap.scores[heap_size] = positions[i], scores[i]
+            heap.positions[heap_size] = position
+            heap.scores[heap_size] = score
             heap_size += 1
             sift_up(alphabetical_ranks, heap, heap_size)
-            continue
-
-        worst_score = heap.scores[0]
-        name_comes_first = alphabetical_ranks[positions[i]] < alphabetical_ranks[heap.positions[0]]
-        if scores[i] > worst_score or (scores[i] == worst_score and name_comes_first):
-            heap.positions[0], heap.scores[0] = positions[i], scores[i]
+        elif is_better_than_worst(score, alphabetical_ranks[position], alphabetical_ranks, heap):
+            heap.positions[0] = position
+            heap.scores[0] = score
             sift_down(alphabetical_ranks, heap, heap_size)
     return heap_size
+
+
+def is_better_than_worst(
+    score: float, alphabetical_rank: int, alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords
+) -> bool:
+    """Return whether a score, or with the same score a name, comes before that of the worst record in a heap.
+
+    The worst record is at index 0. Names are compared by their ranks in the alphabet.
+    """
+    worst_score = heap.scores[0]
+    if score != worst_score:
+        return bool(score > worst_score)
+    return bool(alphabetical_rank < alphabetical_ranks[heap.positions[0]])
 
 
 def is_worse(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, index: int, other: int) -> bool:
@@ -247,18 +270,19 @@ def swap(heap: ScoredRecords, index: int, other: int) -> None:
 
 
 def sift_down(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_size: int) -> None:
-    """Restore the order of a heap after its root, the worst record, was replaced by a better one.
+    """Restore the order of a heap after the worst record, at index 0, was replaced by a better one.
 
-    The new record changes places with the worse of its two children until neither child is worse than the record.
+    The new record moves down: it changes places with the worse of its two children until neither is worse than itself.
     """
     index = 0
     while True:
-        worse_child = 2 * index + 1
-        if worse_child >= heap_size:
+        left, right = 2 * index + 1, 2 * index + 2
+        if left >= heap_size:
             return
 
-        if worse_child + 1 < heap_size and is_worse(alphabetical_ranks, heap, worse_child + 1, worse_child):
-            worse_child += 1
+        worse_child = left
+        if right < heap_size and is_worse(alphabetical_ranks, heap, right, left):
+            worse_child = right
         if not is_worse(alphabetical_ranks, heap, worse_child, index):
             return
 
@@ -267,13 +291,13 @@ def sift_down(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_
 
 
 def sift_up(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_size: int) -> None:
-    """Restore the order of a heap after a record was added at its end.
+    """Restore the order of a heap, after one was added at its end.
 
-    The new record changes places with its parent until the parent is at least as bad as the record.
+    The new record moves up: it changes places with its parent until the parent is not better than itself.
     """
     index = heap_size - 1
     while index > 0:
-        parent = (index - 1) >> 1
+        parent = (index - 1) // 2
         if not is_worse(alphabetical_ranks, heap, index, parent):
             return
 
