@@ -79,9 +79,18 @@ class OpenServices(AsyncExitStack):
     They are closed in reverse order at the end of the `async with` block.
     """
 
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+
     async def add(self, opening: Awaitable[C]) -> C:
-        """Wait until a service is open, and return it; the end of the block closes it."""
-        service = await opening
+        """Wait until a service is open, and return it; the end of the block closes it.
+
+        Raises:
+            SettingsError: The service cannot use the database.
+        """
+        with startup_errors(self._settings):
+            service = await opening
         self.push_async_callback(service.close)
         return service
 
@@ -126,28 +135,49 @@ def forwarded_caller_of(scope: Scope) -> Hashable:
 async def serve(service_name: str | None, settings: Settings, print_line: Callable[[str], Any]) -> None:
     """Serve one service, or the whole product if `service_name` is None, until a signal stops the process.
 
-    Once requests are answered, `print_line` is called with each line that the operator needs to know. The first start
-    of an installation creates an administrator, whose password is among these lines.
+    The first start of an installation creates an administrator. As soon as the server answers requests, `print_line`
+    is called with each line that the operator needs to know, such as the address and the administrator's password.
 
     Raises:
         SettingsError, SchemaError: The service cannot start; the message is the line to show.
     """
     logs.configure_logging(settings)
-    is_public = service_name in (None, "gateway")
-    administrator = await _create_first_administrator(settings) if is_public else None
 
-    def announce(address: str) -> None:
-        label = "Touchstone" if service_name is None else f"Touchstone {service_name}"
-        print_line(f"{label} answers at {address}")
-        if administrator is not None:
-            login = f"{administrator.email} with the password {administrator.password}"
-            print_line(f"Sign in as {login} (shown this once; kept nowhere)")
-        if is_public:
-            print_line(f"Pages: {address}/app/   API description: {address}/docs")
-            print_line(f"Command line, in another terminal: {command_line()} login --url {address}")
+    if _is_public(service_name):
+        administrator = await _create_first_administrator(settings)
+        server_settings = settings
+    else:
+        administrator = None
+        server_settings = _backend_server_settings(settings)
 
-    server_settings = settings if is_public else _backend_server_settings(settings)
-    await server.serve(open_service(service_name, settings), server_settings, ready=announce)
+    def print_startup_lines(address: str) -> None:
+        for line in _startup_lines(service_name, address, administrator):
+            print_line(line)
+
+    service = open_service(service_name, settings)
+    await server.serve(service, server_settings, ready=print_startup_lines)
+
+
+def _is_public(service_name: str | None) -> bool:
+    """Return whether users call this service; otherwise it is a backend, which only the gateway calls."""
+    return service_name in (None, "gateway")
+
+
+def _startup_lines(service_name: str | None, address: str, administrator: Credentials | None) -> Iterator[str]:
+    """Yield the lines that tell the operator where a service answers, and how to use it.
+
+    `administrator` is the account that this start has created, or None if the database had users already.
+    """
+    label = "Touchstone" if service_name is None else f"Touchstone {service_name}"
+    yield f"{label} answers at {address}"
+
+    if administrator is not None:
+        login = f"{administrator.email} with the password {administrator.password}"
+        yield f"Sign in as {login} (shown this once; kept nowhere)"
+
+    if _is_public(service_name):
+        yield f"Pages: {address}/app/   API description: {address}/docs"
+        yield f"Command line, in another terminal: {command_line()} login --url {address}"
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:
@@ -167,15 +197,19 @@ def command_line() -> str:
 
 
 def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
-    """Return the context manager that opens one service, or the whole product if `service_name` is None.
+    """Return a context manager that opens one service, or the whole product if `service_name` is None.
+
+    At the beginning of its `async with` block it yields the application to serve.
 
     Raises:
         SettingsError: The address of the selection service, which all other services need, is not set.
     """
     if service_name is None:
         return open_product(settings)
+    if service_name == "selection":
+        return open_backend("selection", settings)
 
-    if service_name != "selection" and settings.selection_url is None:
+    if settings.selection_url is None:
         raise SettingsError(
             f"TOUCHSTONE_SELECTION_URL: {service_name} needs the address of the selection part; start it first."
         )
@@ -191,33 +225,38 @@ async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
     Raises:
         SchemaError: The database needs `touchstone db upgrade`; the embedded default is upgraded automatically.
     """
-    async with open_prepared_database(settings) as database, OpenServices() as services:
-        with startup_errors(settings):
-            gateway = await _open_gateway_with_backends(settings, database, services)
-            site = await _open_public_site(settings, gateway, services)
+    async with open_prepared_database(settings) as database, OpenServices(settings) as services:
+        backends = await _open_all_backends(settings, database, services)
 
-        yield site
+        # The gateway calls these backends without leaving the process, so it needs no tokens.
+        gateway = await services.add(Gateway.open(settings, database, tokens=None, upstreams=backends))
+
+        yield await _open_public_site(settings, gateway, services)
 
 
 @asynccontextmanager
 async def open_gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open the gateway and the pages, and yield the application that serves both.
+    """Open the gateway and the web pages, and yield the application that serves both.
 
-    The backends run in other processes, at the addresses in the settings. A backend without an address is absent.
+    The gateway passes requests on to the backends, which run in other processes.
     """
-    async with open_prepared_database(settings) as database, OpenServices() as services:
-        upstreams = {name: await _connect_to_backend(name, settings, services) for name in BACKENDS}
+    async with open_prepared_database(settings) as database, OpenServices(settings) as services:
+        # Connect to the backends at their addresses in the settings.
+        backends: dict[str, Upstream] = {}
+        for name in BACKENDS:
+            backends[name] = await _connect_to_backend(name, settings, services)
 
-        with startup_errors(settings):
-            gateway = await services.add(Gateway.open(settings, database, _internal_tokens(settings), upstreams))
-            site = await _open_public_site(settings, gateway, services)
+        # Open the gateway, which authenticates itself to the backends with tokens.
+        tokens = _internal_tokens(settings)
+        gateway = await services.add(Gateway.open(settings, database, tokens, backends))
 
-        yield site
+        # Add the pages, which call the API of the gateway.
+        yield await _open_public_site(settings, gateway, services)
 
 
 @asynccontextmanager
 async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open one backend on its own, and yield the application that serves it to the gateway.
+    """Open one backend on its own, and yield the application that serves it to a gateway in another process.
 
     Raises:
         SettingsError: It would listen beyond this machine without the key that authenticates the gateway.
@@ -226,43 +265,52 @@ async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
         raise SettingsError(
             f"TOUCHSTONE_INTERNAL_KEY: needed to serve {name} on {settings.host}; without it only on loopback."
         )
-    tokens = _internal_tokens(settings)
 
-    async with open_prepared_database(settings) as database, OpenServices() as services:
-        with startup_errors(settings):
-            backend = await _open_single_backend(name, settings, database, services)
+    async with open_prepared_database(settings) as database, OpenServices(settings) as services:
+        backend = await _open_single_backend(name, settings, database, services)
+        identified_backend = _identify_backend(backend, name, settings)
 
-        identity = PartIdentity(name, read_or_create_installation_id(settings.data_dir), has_key=tokens is not None)
         yield EdgeMiddleware(
-            PartIdentityMiddleware(backend.app, tokens, identity),
+            identified_backend,
             _backend_server_settings(settings),
             upload_paths=LARGE_BODIES,
             caller_of=forwarded_caller_of,
         )
 
 
-async def _open_gateway_with_backends(settings: Settings, database: Database, services: OpenServices) -> Gateway:
-    """Open every backend in this process, and the gateway in front of them.
+def _identify_backend(backend: Backend, name: str, settings: Settings) -> ASGIApp:
+    """Return the application of a backend that also tells the gateway which installation it belongs to.
 
-    Requests between the services do not leave the process, so they need no internal tokens.
+    A gateway that was given the address of another installation by mistake therefore does not start.
+    """
+    tokens = _internal_tokens(settings)
+    installation_id = read_or_create_installation_id(settings.data_dir)
+    identity = PartIdentity(name, installation_id, has_key=tokens is not None)
+    return PartIdentityMiddleware(backend.app, tokens, identity)
+
+
+async def _open_all_backends(settings: Settings, database: Database, services: OpenServices) -> dict[str, Upstream]:
+    """Open every backend in this process, and return them by name, ready to be called by the gateway.
+
+    `services` closes the backends in the end. Calls between them do not leave the process, so they need no tokens.
     """
     selection = await services.add(Selection.open(settings, database, tokens=None))
-    selection_upstream = InProcessBackend(selection.app)
+    callable_selection = InProcessBackend(selection.app)
 
+    # Training and explanation read datasets from the selection backend, and share one runtime that runs their jobs.
     job_runtime = await services.add(JobRuntime.open(settings, database, JOB_KIND_NAMES))
     training = await services.add(
-        Training.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
+        Training.open(settings, database, tokens=None, selection=callable_selection, shared_runtime=job_runtime)
     )
     explanation = await services.add(
-        Explanation.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
+        Explanation.open(settings, database, tokens=None, selection=callable_selection, shared_runtime=job_runtime)
     )
 
-    upstreams: dict[str, Upstream] = {
-        "selection": selection_upstream,
+    return {
+        "selection": callable_selection,
         "training": InProcessBackend(training.app),
         "explanation": InProcessBackend(explanation.app),
     }
-    return await services.add(Gateway.open(settings, database, tokens=None, upstreams=upstreams))
 
 
 async def _open_single_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
@@ -271,16 +319,17 @@ async def _open_single_backend(name: str, settings: Settings, database: Database
     if name == "selection":
         return await services.add(Selection.open(settings, database, tokens))
 
-    selection_upstream = await _connect_to_backend("selection", settings, services)
+    selection = await _connect_to_backend("selection", settings, services)
     backend_class = Training if name == "training" else Explanation
-    return await services.add(backend_class.open(settings, database, tokens, selection_upstream))
+    return await services.add(backend_class.open(settings, database, tokens, selection))
 
 
 async def _open_public_site(settings: Settings, gateway: Gateway, services: OpenServices) -> ASGIApp:
-    """Open the pages, and return the application that serves them beside the API of the gateway."""
-    # The pages call the API within the admission of their own request, because a second one could wait for the first.
-    api = SamePlaceMiddleware(gateway.app)
-    pages = await services.add(WebApp.open(settings, api))
+    """Open the web pages, and return the application that serves them together with the API of the gateway."""
+    # While a page waits for the API, both count as one request. If the API request were a second one, it could have
+    # to wait for its turn until other pages finish, which wait for their own API requests.
+    api_for_pages = SamePlaceMiddleware(gateway.app)
+    pages = await services.add(WebApp.open(settings, api_for_pages))
 
     site = PublicSite(pages, gateway)
     return EdgeMiddleware(
@@ -293,23 +342,33 @@ async def _open_public_site(settings: Settings, gateway: Gateway, services: Open
 
 
 async def _connect_to_backend(name: str, settings: Settings, services: OpenServices) -> Upstream:
-    """Return the backend at its address in the settings, or an `AbsentBackend` if the settings have none.
+    """Return a connection to a backend in another process, at its address in the settings.
+
+    If the settings have no address, the returned `AbsentBackend` refuses every request.
 
     Raises:
-        SettingsError: What answers there is another backend, or belongs to another installation.
+        SettingsError: The address leads to another backend, or to another installation.
     """
-    url: str | None = getattr(settings, f"{name}_url")
-    if url is None:
+    addresses = {
+        "selection": settings.selection_url,
+        "training": settings.training_url,
+        "explanation": settings.explanation_url,
+    }
+    address = addresses[name]
+    if address is None:
         return AbsentBackend(name)
 
-    backend = RemoteBackend(name, url, timeout=settings.upstream_timeout_seconds)
+    backend = RemoteBackend(name, address, timeout=settings.upstream_timeout_seconds)
     services.push_async_callback(backend.close)
     await check_same_installation(backend, _internal_tokens(settings), settings.data_dir)
     return backend
 
 
 def _backend_server_settings(settings: Settings) -> Settings:
-    """Return the settings of a backend's listener, whose one client is the gateway and speaks for all users."""
+    """Return the settings of a backend's server, without a limit of connections for each client.
+
+    The gateway is the only client of a backend, and calls it on behalf of all users.
+    """
     return settings.model_copy(update={"connections_per_address": 0})
 
 
@@ -326,8 +385,9 @@ async def openapi(settings: Settings) -> dict[str, Any]:
         empty_installation = settings.model_copy(
             update={"data_dir": Path(folder), "database_url": None, "demo": False, "job_workers": 0}
         )
-        async with open_prepared_database(empty_installation) as database, OpenServices() as services:
-            gateway = await _open_gateway_with_backends(empty_installation, database, services)
+        async with open_prepared_database(empty_installation) as database, OpenServices(empty_installation) as services:
+            backends = await _open_all_backends(empty_installation, database, services)
+            gateway = await services.add(Gateway.open(empty_installation, database, tokens=None, upstreams=backends))
             return await gateway.openapi()
 
 
@@ -342,19 +402,21 @@ async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
 
 @asynccontextmanager
 async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database for serving, with the schema that this code needs.
+    """Open the database for a service, with the schema that this code needs.
 
-    An empty database gets the schema. Of the others, only the embedded default is upgraded automatically, because no
-    other process uses it.
+    An empty database gets the schema. An older schema is upgraded only in the embedded default database, because
+    another process may be using any other database.
 
     Raises:
         SettingsError: The database cannot be opened.
         SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
     """
+    is_embedded = settings.database_url is None
+
     async with open_database(settings) as database:
         with startup_errors(settings):
-            is_embedded = settings.database_url is None
-            if is_embedded and is_older_revision(await current_revision(database)):
+            revision = await current_revision(database)
+            if is_embedded and is_older_revision(revision):
                 await _back_up_and_upgrade(database, settings)
             await prepare_schema(database)
 
@@ -363,7 +425,9 @@ async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database as it is, whatever its schema, and close it at the end of the block.
+    """Open the database that the settings name, and close it at the end of the block.
+
+    Its schema is neither checked nor changed.
 
     Raises:
         SettingsError: The database file or the data folder cannot be used.
@@ -380,9 +444,13 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
-    """Upgrade the embedded database, and keep a copy of it as it was before."""
+    """Copy the embedded database to a file beside it, and then upgrade its schema.
+
+    The name of the copy ends in the revision of the schema before the upgrade, and the time.
+    """
+    revision = await current_revision(database)
     timestamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    backup = settings.data_dir / f"touchstone.db.{await current_revision(database)}-{timestamp}"
+    backup = settings.data_dir / f"touchstone.db.{revision}-{timestamp}"
     await database.backup(backup)
 
     try:
@@ -395,11 +463,11 @@ async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
 
 @contextlib.contextmanager
 def startup_errors(settings: Settings) -> Iterator[None]:
-    """Convert errors of the database, while a service starts, into one line that tells the operator what to do.
+    """Raise failures of the database in the block, while a service starts, as errors that tell the operator what to do.
 
     Raises:
-        SettingsError: The disk is full, or the database cannot be opened or is damaged; the message begins with the
-            environment variable that locates the database.
+        SettingsError: The disk is full, or the database cannot be opened or is damaged. The message is one line, which
+            begins with the environment variable that locates the database.
     """
     variable = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
     try:
@@ -407,13 +475,18 @@ def startup_errors(settings: Settings) -> Iterator[None]:
     except StorageFull as error:
         raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
     except Unavailable as error:
-        cause = error.__cause__
-        reason = first_line_of_driver_error(cause)
-        if not is_damaged(cause):
-            raise SettingsError(f"{variable}: the database cannot be opened: {reason}") from error
+        raise SettingsError(f"{variable}: {_describe_unavailable_database(error, settings)}") from error
 
-        path = sqlite_path(settings.effective_database_url)
-        raise SettingsError(
-            f"{variable}: {path} is damaged ({reason}). Move it and its -wal and -shm files away; then put a backup in "
-            f"its place, such as one of {path}.*, or start without one to begin empty."
-        ) from error
+
+def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:
+    """Return why the database cannot be opened and, if its file is damaged, how to continue without it."""
+    driver_error = error.__cause__
+    reason = first_line_of_driver_error(driver_error)
+    if not is_damaged(driver_error):
+        return f"the database cannot be opened: {reason}"
+
+    path = sqlite_path(settings.effective_database_url)
+    return (
+        f"{path} is damaged ({reason}). Move it and its -wal and -shm files away; then put a backup in "
+        f"its place, such as one of {path}.*, or start without one to begin empty."
+    )
