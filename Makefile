@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test quick wheel check format bench lock clean
+.PHONY: help serve test quick coverage wheel check format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -21,6 +21,9 @@ test: $(VENV)/.dev ## Set everything up and run every test
 
 quick: $(VENV)/.dev ## Run the tests that find most mistakes
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded $(QUICK) $(ARGS)
+
+coverage: $(VENV)/.dev ## Report which branches the quick tests miss
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded --cov=touchstone --cov-branch --cov-report=term:skip-covered $(QUICK) $(ARGS)
 
 wheel: $(VENV)/.dev ## Build the wheel, and install it instead of the editable source
 	rm -rf dist
