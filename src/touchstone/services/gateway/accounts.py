@@ -157,10 +157,12 @@ async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> U
 
 
 async def _view_user(connection: Reader, user: UserRecord | None, locale: str) -> UserView:
-    """Return a user who has just been looked up, with the external accounts that sign this user in.
+    """Return a stored user as the API shows it, with the external accounts that sign this user in.
+
+    `locale` is the language of a user who has not chosen one.
 
     Raises:
-        UserNotFound: the look-up has not found anybody.
+        UserNotFound: `user` is None, because the look-up has not found anybody.
     """
     if user is None:
         raise UserNotFound

@@ -50,7 +50,10 @@ class Gateway:
     def __init__(
         self, app: ASGIApp, resources: tuple[Resource, ...], *, authenticator: Authenticator, document: PublicDocument
     ) -> None:
-        """Keep the parts of an opened gateway, and start to watch the accounts for changes by other processes."""
+        """Keep the parts of an opened gateway, and start the task that watches for changes of accounts.
+
+        Use `open` to create a gateway. The task keeps the cache of the authenticator up to date until `close`.
+        """
         self.app = app
         self.resources = resources
         self._authenticator = authenticator
@@ -61,9 +64,9 @@ class Gateway:
     async def open(
         cls, settings: Settings, database: Database, tokens: InternalTokens | None, upstreams: Mapping[str, Upstream]
     ) -> Self:
-        """Open the gateway in front of the backends `selection`, `training` and `explanation`.
+        """Open the gateway in front of the backends, to which `upstreams` has a connection for each name.
 
-        `tokens` signs the requests that are forwarded to backends in other processes.
+        `tokens` sign the requests that are forwarded to backends in other processes.
 
         Raises:
             SettingsError: the file of the signing key is not safe to use.
@@ -71,17 +74,18 @@ class Gateway:
         state = _create_state(settings, database)
         resources = (Resource("database", database.ping), *_backend_resources(upstreams))
 
-        # The application with the gateway's own routes: accounts, sessions and health.
+        # The gateway's own routes: accounts, sessions and health.
         routers = (auth_routes.router, profile_routes.router, admin_routes.router)
         gateway_app = create_app("gateway", *routers, resources=resources)
         gateway_app.state.gateway = state
 
+        # The documentation of the whole public API, which is another route of the gateway.
         document = PublicDocument(
-            PUBLIC_ROUTES, gateway_document=gateway_app.openapi, upstreams=upstreams, tokens=tokens
+            PUBLIC_ROUTES, build_gateway_document=gateway_app.openapi, upstreams=upstreams, tokens=tokens
         )
         gateway_app.include_router(_document_router(document))
 
-        # The proxy in front of that application and of the backends: every public request enters here.
+        # The proxy, through which every public request reaches these routes or a backend.
         proxy = AuthenticatingProxy(
             PUBLIC_ROUTES,
             gateway_app=gateway_app,
@@ -97,10 +101,10 @@ class Gateway:
         return await self._document.read()
 
     def known_user(self, headers: Headers) -> UUID | None:
-        """Return the user whom the headers of a request identify, if the cache of identities knows the user.
+        """Return the id of the user who sends a request, or None if finding out would take a query.
 
-        Admission control calls this for every request. None is returned wherever authentication would take more work,
-        and also if it would fail.
+        Admission control calls this for every request, before it is authenticated, to share the capacity fairly between
+        users. The result is None for requests without a valid token, too.
         """
         try:
             identity = self._authenticator.cached_identity(headers)
@@ -117,7 +121,9 @@ class Gateway:
 
 
 def _create_state(settings: Settings, database: Database) -> GatewayState:
-    """Return the services that the gateway's handlers share, with all keys derived from the signing key.
+    """Create the services that all requests to the gateway share.
+
+    Access tokens, device cookies and refresh tokens each have a key of their own, derived from the signing key.
 
     Raises:
         SettingsError: the file of the signing key is not safe to use.
@@ -137,13 +143,9 @@ def _create_state(settings: Settings, database: Database) -> GatewayState:
 
 
 def _backend_resources(upstreams: Mapping[str, Upstream]) -> list[Resource]:
-    """Return the backends whose health the gateway reports.
-
-    A backend that is not part of the installation is neither up nor down, so it is left out.
-    """
-    return [
-        Resource(name, upstream.ping) for name, upstream in upstreams.items() if not isinstance(upstream, AbsentBackend)
-    ]
+    """Return the backends whose health the gateway reports: all that are part of the installation."""
+    installed = {name: upstream for name, upstream in upstreams.items() if not isinstance(upstream, AbsentBackend)}
+    return [Resource(name, upstream.ping) for name, upstream in installed.items()]
 
 
 def _document_router(document: PublicDocument) -> APIRouter:
@@ -159,10 +161,9 @@ def _document_router(document: PublicDocument) -> APIRouter:
 
 
 def _add_cors(app: ASGIApp, origins: tuple[str, ...]) -> ASGIApp:
-    """Return the application wrapped so that pages from these origins may call it (Cross-Origin Resource Sharing).
+    """Let web pages from these origins call the application (Cross-Origin Resource Sharing).
 
-    Browsers may then send every method of the public routes and every header that the gateway forwards. Without any
-    origins, the application is returned as it is, and browsers allow only pages from its own origin.
+    Without any origins, the application is returned unchanged, and browsers allow only pages of its own origin.
     """
     if not origins:
         return app

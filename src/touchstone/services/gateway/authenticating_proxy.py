@@ -59,7 +59,11 @@ class AuthenticatingProxy:
         authenticator: Authenticator,
         tokens: InternalTokens | None,
     ) -> None:
-        """Prepare the look-up of routes; `upstreams` are the backends by name, and `tokens` signs for them."""
+        """Prepare to forward requests for these routes to the gateway's own application or to a backend.
+
+        `upstreams` are the connections to the backends, by name. `tokens` sign the requests that are forwarded to
+        backends in other processes, so that these know who the caller is.
+        """
         self._matcher = RouteMatcher(public_addresses(routes))
         self._locations = PublicLocations(routes)
         self._gateway_app = gateway_app
@@ -68,11 +72,7 @@ class AuthenticatingProxy:
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Authenticate a request and forward it, or send the response that says why it is refused.
-
-        No error is raised after a response has begun: applications respond to their own errors, and an upstream raises
-        only before its first byte.
-        """
+        """Authenticate a request and forward it to its destination, or respond with the reason why it is refused."""
         try:
             match = self._matcher.find(scope)
             route = match.routes.get(scope["method"]) if match else None
@@ -80,10 +80,9 @@ class AuthenticatingProxy:
             # An unknown address needs a token, too, before the response says that it is unknown.
             identity = None
             if not _is_open(match, route):
-                headers = scope["headers"]
-                identity = self._authenticator.cached_identity(headers)
+                identity = self._authenticator.cached_identity(scope["headers"])
                 if identity is None:
-                    identity = await self._authenticator.authenticate(headers)
+                    identity = await self._authenticator.authenticate(scope["headers"])
 
             if match is None:
                 raise NotFound
@@ -96,16 +95,19 @@ class AuthenticatingProxy:
                 send = self._publish_location(send, route)
             await destination(rebuilt_scope, receive, send)
         except ServiceError as error:
+            # No response has begun: applications respond to their own errors, and a backend that cannot be reached
+            # raises before its first byte.
             await error_response(error, scope)(scope, receive, send)
 
     def _rebuild_scope(self, scope: Scope, route: PublicRoute, match: RouteMatch, identity: Identity | None) -> Scope:
-        """Return the scope that the destination of a request receives.
+        """Return the ASGI scope with which a request is forwarded.
 
-        The path is the one at the destination. Of the client's headers, only those on a short list remain, and the
-        headers that name the caller are written here, whatever the client has sent.
+        It has the path at the destination. Of the client's headers it keeps only those on a short list; the headers
+        that name the caller are always written here, whatever the client has sent.
 
         Raises:
-            ServiceError: a value in the path is impossible; the error is that of something that does not exist.
+            ServiceError: the path contains a value that nothing can have, for example a wrong kind of id. The error is
+                the same as for something that does not exist.
         """
         path = fill_template(route.target, match.values)
         caller = identity.caller if identity else None

@@ -53,22 +53,33 @@ class Authenticator:
         self._cache_confirmed_at = -TRUST_SECONDS
 
     async def authenticate(self, headers: Headers) -> Identity:
-        """Return the identity that the headers of a request prove, from the cache if it can be trusted.
+        """Return the identity that the headers of a request prove, and cache it for the next request.
+
+        This queries the database, so callers first try `cached_identity`.
 
         Raises:
             Unauthorized: there is no valid token, or its session or its user is no longer active.
         """
-        identity = self.cached_identity(headers)
-        if identity is not None:
-            return identity
+        generation = self._cache_generation
+        authorization = read_authorization(headers)
+        claims = self._tokens.verify(parse_bearer_token(authorization))
 
-        return await self._authenticate_uncached(read_authorization(headers))
+        async with self._database.reading() as connection:
+            caller = await session_store.read_caller(connection, user_id=claims.user_id, session_id=claims.session_id)
+        if caller is None:
+            raise Unauthorized
+        identity = Identity(caller, claims.session_id, claims.expires)
+
+        # If the cache was cleared during the query, the identity may be outdated, and must not be cached.
+        if generation == self._cache_generation:
+            self._add_to_cache(authorization, identity)
+        return identity
 
     def cached_identity(self, headers: Headers) -> Identity | None:
-        """Return the identity that the headers prove, if the cache has it and can be trusted.
+        """Return the identity that the headers of a request prove, or None if it is not in the cache.
 
-        The cache is trusted for `TRUST_SECONDS` after the last time when the `accounts` version was read. An identity
-        is only returned until its access token expires.
+        None is also returned if the access token has expired, or if it has been too long since this process has checked
+        that no account has changed.
 
         Raises:
             Unauthorized: the Authorization header is missing or repeated.
@@ -77,9 +88,9 @@ class Authenticator:
         if identity is None:
             return None
 
-        is_cache_trusted = time.monotonic() - self._cache_confirmed_at < TRUST_SECONDS
+        is_cache_up_to_date = time.monotonic() - self._cache_confirmed_at < TRUST_SECONDS
         is_token_valid = time.time() < identity.expires + LEEWAY_SECONDS
-        return identity if is_cache_trusted and is_token_valid else None
+        return identity if is_cache_up_to_date and is_token_valid else None
 
     def clear_cache(self) -> None:
         """Drop all cached identities, because an account or a session has changed."""
@@ -87,10 +98,10 @@ class Authenticator:
         self._cache.clear()
 
     async def watch_accounts(self) -> None:
-        """Clear the cache whenever any process has changed an account; run until cancelled.
+        """Clear the cache whenever an account or a session has changed, in whatever process; run until cancelled.
 
-        The `accounts` version is read every `POLL_SECONDS`. As long as that succeeds, the cache stays trusted. When it
-        fails, it is tried again, and the cache loses its trust after a second.
+        Every such change increments a version number in the database, which is read here every `POLL_SECONDS`. While
+        it cannot be read, the cache is not confirmed, and `cached_identity` soon stops using it.
         """
         known_version = None
         while True:
@@ -99,7 +110,7 @@ class Authenticator:
                 async with self._database.reading() as connection:
                     version = await versions.read_version(connection, versions.ACCOUNTS)
             except ServiceError:
-                pass  # the database has logged the outage
+                pass  # The database has logged the outage.
             except Exception:
                 log.exception("the accounts version cannot be read")
             else:
@@ -109,26 +120,6 @@ class Authenticator:
                 self._cache_confirmed_at = started_at
 
             await asyncio.sleep(POLL_SECONDS)
-
-    async def _authenticate_uncached(self, authorization: bytes) -> Identity:
-        """Verify the token of an Authorization header, look up its session, and cache the identity.
-
-        Raises:
-            Unauthorized: the token is not valid, or its session or its user is no longer active.
-        """
-        generation = self._cache_generation
-        claims = self._tokens.verify(parse_bearer_token(authorization))
-
-        async with self._database.reading() as connection:
-            caller = await session_store.read_caller(connection, user_id=claims.user_id, session_id=claims.session_id)
-        if caller is None:
-            raise Unauthorized
-        identity = Identity(caller, claims.session_id, claims.expires)
-
-        # If the cache was cleared meanwhile, the query may not have seen the change that was the reason.
-        if generation == self._cache_generation:
-            self._add_to_cache(authorization, identity)
-        return identity
 
     def _add_to_cache(self, authorization: bytes, identity: Identity) -> None:
         """Cache the identity of an Authorization header, in place of the oldest entry if the cache is full."""

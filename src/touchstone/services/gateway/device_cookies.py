@@ -40,26 +40,27 @@ class DeviceCookies:
     key: bytes
 
     def find_nonce(self, cookie: str | None, user: UserRecord | None) -> str | None:
-        """Return the nonce of the user's stamp in a cookie, which identifies the device.
+        """Return the random id of the device, if its cookie proves that the user has signed in on it before.
 
-        The result is None if the cookie has no genuine stamp of this user, or only an expired one. The signatures are
-        computed even for an unknown user (None), so that the response time does not tell that the user is unknown.
+        The cookie proves this by a signed stamp for the user that is not older than a year. Otherwise the result is
+        None. The signatures are also computed for an unknown user (None), so that the response time does not reveal
+        which users exist.
         """
         oldest_issue_time = time.time() - LIFETIME_SECONDS
         for stamp in _parse_stamps(cookie):
             expected_signature = self._sign(user, stamp.nonce, stamp.issued)
             is_genuine = hmac.compare_digest(stamp.signature, expected_signature)
-            is_recent = int(stamp.issued) > oldest_issue_time
-            if is_genuine and is_recent and user is not None:
+            is_expired = int(stamp.issued) <= oldest_issue_time
+            if is_genuine and not is_expired and user is not None:
                 return stamp.nonce
 
         return None
 
     def renew(self, cookie: str | None, user: UserRecord) -> str:
-        """Return the cookie for a device on which the user has just signed in.
+        """Return the new cookie of a device on which the user has just signed in, given the one that it has sent.
 
-        It has a new stamp of this user, in place of an earlier one, and keeps the stamps of at most `MAX_ACCOUNTS` - 1
-        other users.
+        It contains a new signed stamp for this user, and the stamps of other users of the device, up to `MAX_ACCOUNTS`
+        stamps in all.
         """
         nonce = secrets.token_urlsafe(16)
         issued = str(int(time.time()))
@@ -72,9 +73,10 @@ class DeviceCookies:
         return _SEPARATOR.join((new_stamp, *retained_stamps))
 
     def _sign(self, user: UserRecord | None, nonce: str, issued: str) -> str:
-        """Return the signature of a stamp, which no other user and no other password of the user has.
+        """Return the signature of a stamp, which becomes invalid when the user changes the password.
 
-        A stamp of an unknown user is signed as well, so that the response time does not tell that the user is unknown.
+        A stamp of an unknown user (None) is signed as well, so that the response time does not reveal who has an
+        account.
         """
         account = f"{user.id} {user.password_hash}" if user else ""
         signature = hmac.digest(self.key, f"{account} {nonce} {issued}".encode(), "sha256")

@@ -21,7 +21,7 @@ class Credentials:
 async def create_first_administrator(database: Database) -> Credentials | None:
     """Create an administrator with a random password, so that somebody can sign in to a new installation.
 
-    The result has the password, which is stored nowhere else as a clear text; it is None if there are users already.
+    Returns the only copy of the password, or None, without creating anybody, if there are users already.
     """
     if await has_users(database):
         return None

@@ -30,9 +30,9 @@ _MAX_REPORTED_NAME: Final = 80
 
 
 async def _read_login(request: Request) -> Login:
-    """Return the e-mail address and the password in the body of a sign-in.
+    """Return the e-mail address and the password that a request to sign in contains.
 
-    OAuth 2 clients send a form, others JSON; the media type says which. A body without a media type is JSON.
+    OAuth 2 clients send them as a form, other clients as JSON. A body without a media type is taken for JSON.
 
     Raises:
         NotJson, BadRequest: the body cannot be parsed.
@@ -76,11 +76,11 @@ def _parse_form(body: bytes) -> dict[str, str]:
 
 
 def _validate(model: type[LoginModel], fields: Any) -> LoginModel:
-    """Return the parsed body as a model.
+    """Validate the fields of a body, and return them as a model.
 
     Raises:
-        RequestValidationError: a field is missing, unknown or invalid. FastAPI raises the same error for a body that
-            it validates itself, so that the response has the same form as elsewhere.
+        RequestValidationError: a field is missing, unknown or invalid. FastAPI raises the same error when it validates
+            a body itself, so the client receives the usual response.
     """
     try:
         return model.model_validate(fields)

@@ -40,14 +40,14 @@ class LoginThrottle:
     async def limit_password_attempts(
         self, account: str, client_address: str, *, device: str | None = None
     ) -> AsyncIterator[None]:
-        """Limit how often passwords can be guessed: the block checks one password, and is counted if it fails.
+        """Limit how often passwords can be guessed: the body of the `async with` statement checks one password.
 
-        Failures count for the account at this client, for the client, and for the device. A client is the network
-        block of an address. `device` identifies a device that has signed in to the account before: it does not have to
-        wait because others have failed; once it has failed too often itself, it is treated like any other device.
+        If the check fails, the failure is counted for the account, for the client (the network of its address), and for
+        the device. `device` identifies a device on which the user of the account has signed in before. Such a device
+        need not wait because others have guessed wrong, unless it has failed too often itself.
 
         Raises:
-            TooManyAttempts: there were too many failures, and the password is not checked.
+            TooManyAttempts: there were too many failures, so the password is not checked.
         """
         client_block = address_block(client_address)
         account_and_client = hashlib.sha256(f"{client_block} {account}".encode()).hexdigest()
@@ -73,10 +73,10 @@ class LoginThrottle:
 
     @asynccontextmanager
     async def limit_reset_attempts(self, client_address: str) -> AsyncIterator[None]:
-        """Limit how often a client can guess reset tokens: the block checks one token, and is counted if it fails.
+        """Limit how often a client can guess reset tokens: the body of the `async with` statement checks one token.
 
         Raises:
-            TooManyAttempts: there were too many failures, and the token is not checked.
+            TooManyAttempts: there were too many failures, so the token is not checked.
         """
         client_block = address_block(client_address)
         self._check_limit(RESET_LIMIT, client_block)
@@ -88,9 +88,9 @@ class LoginThrottle:
             raise
 
     def count_registration(self, client_address: str) -> None:
-        """Count one registration of a client, before the account is created.
+        """Count a registration, before the account is created, and refuse it if the client has made too many.
 
-        Failed registrations count as well: they also cost a password hash and reveal which addresses have an account.
+        Registrations that fail count as well: they also take a password hash, and reveal which addresses have accounts.
 
         Raises:
             TooManyAttempts: the client has made too many registrations within an hour.
@@ -104,11 +104,13 @@ class LoginThrottle:
         """Check that the counter with this key has not reached its limit.
 
         Raises:
-            TooManyAttempts: the limit is reached; the error says how many seconds to wait, at least one.
+            TooManyAttempts: the limit is reached; the error says how many seconds to wait.
         """
         if self._limiter.test(limit, key):
             return
 
         reset_time = self._limiter.get_window_stats(limit, key).reset_time
         remaining_seconds = math.ceil(reset_time - time.time())
+
+        # The window may have moved on since the test, and a client must not be told to wait for 0 seconds.
         raise TooManyAttempts(seconds=max(1, remaining_seconds))

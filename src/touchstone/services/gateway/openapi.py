@@ -1,7 +1,4 @@
-"""The public OpenAPI document, which is merged from the documents of the gateway and the backends.
-
-The document of the gateway has the key None, those of the backends have their names.
-"""
+"""The public OpenAPI document, which is merged from the documents of the gateway and the backends."""
 
 import asyncio
 import copy
@@ -20,6 +17,8 @@ from touchstone.services.gateway.public_routes import BACKENDS, PublicRoute
 CACHE_SECONDS: Final = 60.0
 # A document that lacks a backend is cached for a short time only.
 INCOMPLETE_CACHE_SECONDS: Final = 2.0
+# The gateway's own name among the names of the backends.
+GATEWAY: Final = "gateway"
 _PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
 _SCHEMA_REF_PREFIX: Final = "#/components/schemas/"
 # Headers between the gateway and the backends, which clients cannot send.
@@ -28,50 +27,54 @@ Document = dict[str, Any]
 
 
 class PublicDocument:
-    """Builds the public document, and caches it."""
+    """The OpenAPI document of the whole public API, built when it is first read and cached for a minute."""
 
     def __init__(
         self,
         routes: Iterable[PublicRoute],
         *,
-        gateway_document: Callable[[], Document],
+        build_gateway_document: Callable[[], Document],
         upstreams: Mapping[str, Upstream],
         tokens: InternalTokens | None,
     ) -> None:
-        """Remember where the documents come from; `gateway_document` returns that of the gateway itself."""
-        self._routes = tuple(route for route in routes if route.is_documented)
-        self._gateway_document = gateway_document
+        """Prepare to document these public routes; nothing is fetched before the document is read.
+
+        The gateway's own routes are described by `build_gateway_document`, and those of the backends by the documents
+        that are fetched from `upstreams`. `tokens` sign the requests to backends in other processes.
+        """
+        self._routes = [route for route in routes if route.is_documented]
+        self._build_gateway_document = build_gateway_document
         self._clients = {name: InternalClient(upstream, tokens) for name, upstream in upstreams.items()}
         self._cached_document: Document = {}
         self._cached_until = 0.0
         self._lock = asyncio.Lock()
 
     async def read(self) -> Document:
-        """Return the public document, without the routes of backends that are down.
+        """Return the public document, which lacks the routes of backends that are down.
 
-        It is built again when the cached one is older than `CACHE_SECONDS`, by one request at a time.
+        It is cached for a minute, or for a moment if a backend is missing. Requests that come while it is being built
+        wait for the result.
         """
         async with self._lock:
-            if time.monotonic() >= self._cached_until:
-                documents = await self._fetch_documents()
-                self._cached_document = merge_documents(self._routes, documents)
+            if time.monotonic() < self._cached_until:
+                return self._cached_document
 
-                is_complete = len(documents) == len(BACKENDS) + 1
-                cache_seconds = CACHE_SECONDS if is_complete else INCOMPLETE_CACHE_SECONDS
-                self._cached_until = time.monotonic() + cache_seconds
+            documents = await self._collect_documents()
+            self._cached_document = merge_documents(self._routes, documents)
 
+            is_complete = all(backend in documents for backend in BACKENDS)
+            cache_seconds = CACHE_SECONDS if is_complete else INCOMPLETE_CACHE_SECONDS
+            self._cached_until = time.monotonic() + cache_seconds
             return self._cached_document
 
-    async def _fetch_documents(self) -> dict[str | None, Document]:
-        """Return the document of the gateway (under None) and those of the backends that respond."""
+    async def _collect_documents(self) -> dict[str, Document]:
+        """Return the documents of the gateway and of the backends that respond, by name."""
         fetches = [self._fetch_document(client) for client in self._clients.values()]
-        backend_documents = await asyncio.gather(*fetches)
+        fetched_documents = await asyncio.gather(*fetches)
 
-        named_documents = zip(self._clients, backend_documents, strict=True)
-        documents: dict[str | None, Document] = {
-            name: document for name, document in named_documents if document is not None
-        }
-        return {None: self._gateway_document()} | documents
+        documents_by_backend = zip(self._clients, fetched_documents, strict=True)
+        available = {backend: document for backend, document in documents_by_backend if document is not None}
+        return {GATEWAY: self._build_gateway_document(), **available}
 
     async def _fetch_document(self, client: InternalClient) -> Document | None:
         """Return the document of a backend, or None if the backend does not respond with one."""
@@ -85,17 +88,22 @@ class PublicDocument:
 
 @dataclass(frozen=True, slots=True)
 class _SharedSchemas:
-    """The schemas of all documents under unique names, and for each document the names that were changed."""
+    """The schemas of all documents under unique names.
+
+    Attributes:
+        schemas: every schema by its unique name.
+        new_names: for each document, the schemas that had to be renamed: their new name by their old one.
+    """
 
     schemas: Document
-    new_names: Mapping[str | None, Mapping[str, str]]
+    new_names: Mapping[str, Mapping[str, str]]
 
 
-def merge_documents(routes: Iterable[PublicRoute], documents: Mapping[str | None, Document]) -> Document:
-    """Return one OpenAPI document with every route at its canonical public address.
+def merge_documents(routes: Iterable[PublicRoute], documents: Mapping[str, Document]) -> Document:
+    """Merge the OpenAPI documents of the gateway and the backends into the one that clients see.
 
-    Routes whose backend has no document are left out. Schemas that are equal in several documents appear once, and
-    schemas that no route refers to do not appear.
+    Every route is described at its public address; routes whose backend has no document are left out. Schemas that are
+    equal in several documents appear once, and schemas that no route uses do not appear.
     """
     shared_schemas = _unify_schemas(documents)
     paths = _public_paths(routes, documents, shared_schemas)
@@ -103,7 +111,7 @@ def merge_documents(routes: Iterable[PublicRoute], documents: Mapping[str | None
     used_names = _reachable_schemas(paths, shared_schemas.schemas)
     used_schemas = {name: shared_schemas.schemas[name] for name in sorted(used_names)}
 
-    gateway_document = documents[None]
+    gateway_document = documents[GATEWAY]
     return {
         "openapi": gateway_document["openapi"],
         "info": {**gateway_document["info"], "title": "Touchstone"},
@@ -117,27 +125,33 @@ def merge_documents(routes: Iterable[PublicRoute], documents: Mapping[str | None
 
 
 def _public_paths(
-    routes: Iterable[PublicRoute], documents: Mapping[str | None, Document], shared_schemas: _SharedSchemas
+    routes: Iterable[PublicRoute], documents: Mapping[str, Document], shared_schemas: _SharedSchemas
 ) -> Document:
-    """Return the operations of all routes that are described, by public path and then by method."""
+    """Return the descriptions of all routes, by public path and then by method.
+
+    A route is left out if its backend does not respond, or if the backend does not describe it.
+    """
     paths: Document = {}
     for route in routes:
-        document = documents.get(route.backend)
-        operation = _find_operation(document, route) if document else None
+        service = route.backend or GATEWAY
+        document = documents.get(service)
+        if document is None:
+            continue
+
+        operation = _find_operation(document, route)
         if operation is None:
             continue
 
-        new_schema_names = shared_schemas.new_names[route.backend]
         operations = paths.setdefault(route.path, {})
-        operations[route.method.lower()] = _publish_operation(operation, route, new_schema_names)
+        operations[route.method.lower()] = _publish_operation(operation, route, shared_schemas.new_names[service])
 
     return paths
 
 
 def _find_operation(document: Document, route: PublicRoute) -> Document | None:
-    """Return the operation of a route from the document of its backend, or None if the document lacks it.
+    """Return the description of a route in the document of its backend, or None if the document lacks it.
 
-    The names of path parameters may differ between the backend and the public path; the result has the public ones.
+    A parameter in the path may be called differently by the backend. The result has the name in the public path.
     """
     method = route.method.lower()
     target_shape = _PLACEHOLDER.sub("{}", route.target)
@@ -151,13 +165,14 @@ def _find_operation(document: Document, route: PublicRoute) -> Document | None:
 
 def _rename_path_parameters(operation: Document, path: str, public_path: str) -> Document:
     """Return a copy of an operation whose path parameters have the names that they have in the public path."""
+    names = _PLACEHOLDER.findall(path)
+    public_names = _PLACEHOLDER.findall(public_path)
+
     new_names: dict[str, str] = {}
-    for placeholder, public_placeholder in zip(
-        _PLACEHOLDER.findall(path), _PLACEHOLDER.findall(public_path), strict=True
-    ):
+    for placeholder, public_placeholder in zip(names, public_names, strict=True):
         # A placeholder may specify a type, as in {name:path}.
-        name, _, _ = placeholder[1:-1].partition(":")
-        new_names[name] = public_placeholder[1:-1]
+        name, _, _ = placeholder.strip("{}").partition(":")
+        new_names[name] = public_placeholder.strip("{}")
 
     renamed_operation = copy.deepcopy(operation)
     for parameter in renamed_operation.get("parameters", ()):
@@ -167,10 +182,10 @@ def _rename_path_parameters(operation: Document, path: str, public_path: str) ->
 
 
 def _publish_operation(operation: Document, route: PublicRoute, new_schema_names: Mapping[str, str]) -> Document:
-    """Return an operation of a backend as the public document describes it.
+    """Return the description of a route as clients see it, given the one that its backend has written.
 
-    References to schemas are renamed, the id is derived from the public path, parameters that only the gateway sends
-    are removed, and open routes are marked as not needing a token.
+    It refers to schemas by their new names, lacks the parameters that only the gateway sends, and says whether a token
+    is needed.
     """
     public_operation: Document = _rename_schema_refs(operation, new_schema_names)
     public_operation["operationId"] = _operation_id(route)
@@ -181,6 +196,8 @@ def _publish_operation(operation: Document, route: PublicRoute, new_schema_names
             for parameter in public_operation["parameters"]
             if parameter["name"].lower() not in _IDENTITY_PARAMETERS
         ]
+
+    # An empty list overrides the token that the document demands by default.
     if route.is_open:
         public_operation["security"] = []
     return public_operation
@@ -189,48 +206,49 @@ def _publish_operation(operation: Document, route: PublicRoute, new_schema_names
 def _operation_id(route: PublicRoute) -> str:
     """Return the unique id of a route's operation, for example `get_projects_project_id`."""
     short_path = route.path.removeprefix("/api/v1")
-    path_without_braces = _PLACEHOLDER.sub(lambda match: match[0][1:-1], short_path)
-    return re.sub(r"\W+", "_", f"{route.method.lower()}{path_without_braces}").strip("_")
+    return re.sub(r"\W+", "_", f"{route.method.lower()}{short_path}").strip("_")
 
 
-def _unify_schemas(documents: Mapping[str | None, Document]) -> _SharedSchemas:
-    """Collect the schemas of all documents, so that each name means one thing.
+def _unify_schemas(documents: Mapping[str, Document]) -> _SharedSchemas:
+    """Collect the schemas of all documents under unique names.
 
-    Schemas that are equal in several documents are shared. A schema that has the name of a different one gets the name
-    of its backend as a prefix.
+    A schema that is equal in several documents is shared. If two documents have different schemas of the same name,
+    the later one gets the name of its service as a prefix, for example `TrainingJobView`.
     """
     schemas: Document = {}
-    new_names: dict[str | None, dict[str, str]] = {}
+    new_names_by_service: dict[str, dict[str, str]] = {}
 
-    for backend, document in documents.items():
+    for service, document in documents.items():
         own_schemas = document.get("components", {}).get("schemas", {})
-        prefix = (backend or "gateway").capitalize()
-        clashing_names = _find_clashes(own_schemas, schemas)
-        new_names[backend] = {name: f"{prefix}{name}" for name in clashing_names}
+        prefix = service.capitalize()
+        new_names = {name: f"{prefix}{name}" for name in _find_clashes(own_schemas, schemas)}
+        new_names_by_service[service] = new_names
 
         for name, schema in own_schemas.items():
-            unique_name = new_names[backend].get(name, name)
-            schemas[unique_name] = _rename_schema_refs(schema, new_names[backend])
+            unique_name = new_names.get(name, name)
+            schemas[unique_name] = _rename_schema_refs(schema, new_names)
 
-    return _SharedSchemas(schemas, new_names)
+    return _SharedSchemas(schemas, new_names_by_service)
 
 
 def _find_clashes(own_schemas: Document, other_schemas: Document) -> set[str]:
     """Return the names of own schemas that mean something else among the other schemas.
 
-    A name also clashes if its two schemas are written alike but refer to a name that clashes. The search is therefore
-    repeated until it finds nothing new.
+    Two schemas that look alike are still different if they refer to a name that means something else. The search is
+    therefore repeated until it finds no further name.
     """
     clashes = {name for name, schema in own_schemas.items() if other_schemas.get(name, schema) != schema}
     candidates = {name for name in own_schemas if name in other_schemas} - clashes
 
     while True:
-        indirect_clashes = {
-            name for name in candidates if not clashes.isdisjoint(_referenced_schemas(own_schemas[name]))
-        }
+        indirect_clashes: set[str] = set()
+        for name in candidates:
+            referenced_names = set(_referenced_schemas(own_schemas[name]))
+            if referenced_names & clashes:
+                indirect_clashes.add(name)
+
         if not indirect_clashes:
             return clashes
-
         clashes |= indirect_clashes
         candidates -= indirect_clashes
 

@@ -12,7 +12,7 @@ from touchstone.services.gateway.schemas import ResetToken
 
 
 async def change_password(database: Database, user_id: UUID, current_password: str, new_password: str) -> None:
-    """Replace the password of a user who knows the current one, and end all sessions of the user.
+    """Replace the password of a user who knows the current one, and sign the user out everywhere.
 
     Raises:
         WrongPassword: the current password is wrong.
@@ -54,7 +54,7 @@ async def issue_reset_token(database: Database, user_id: UUID, *, lifetime: time
 
 
 async def reset_password(database: Database, token: str, new_password: str) -> None:
-    """Replace the password of the user for whom a reset token was issued, and end all sessions of the user.
+    """Set a new password for the user who has received a reset token, and sign the user out everywhere.
 
     Raises:
         InvalidResetToken: the token is unknown, used or expired.
@@ -79,9 +79,9 @@ async def reset_password(database: Database, token: str, new_password: str) -> N
 
 
 async def _replace_password(transaction: Writer, user_id: UUID, password_hash: str) -> None:
-    """Store the hash of a new password, and invalidate everything that the old one has given access to.
+    """Store the hash of a new password, delete the user's reset tokens, and end all sessions.
 
-    Reset tokens are deleted and sessions end, because somebody else may have known the old password.
+    Somebody else may have known the old password, so nothing that it gave access to remains valid.
     """
     await user_store.update_password_hash(transaction, user_id, password_hash)
     await reset_token_store.delete_reset_tokens(transaction, user_id)

@@ -32,14 +32,14 @@ async def reencode_picture(data: bytes) -> PictureRecord:
 
 
 def _reencode(data: bytes) -> PictureRecord:
-    """Decode a picture within limits, reduce it, and encode it as WebP.
+    """Decode an uploaded picture, reduce it to a thumbnail, and encode the thumbnail as WebP.
 
     Raises:
         InvalidPicture: the data cannot be decoded, or the image has more than `MAX_PIXELS` pixels.
     """
     try:
         with Image.open(io.BytesIO(data), formats=_ACCEPTED_FORMATS) as image:
-            # The size is known before a pixel is decoded, which matters because a small file may have a huge image.
+            # The size is known before any pixel is decoded. A small file may contain a huge image.
             if image.width * image.height > MAX_PIXELS:
                 raise InvalidPicture
 

@@ -7,12 +7,13 @@ import base64
 import hmac
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from touchstone.core.errors import InvalidRefreshToken
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.services.gateway import session_store, sessions, user_store
 from touchstone.services.gateway.random_tokens import digest_token
-from touchstone.services.gateway.session_store import RefreshTokenRecord
+from touchstone.services.gateway.session_store import RefreshTokenRecord, SessionRecord
 from touchstone.services.gateway.sessions import SessionCredentials
 
 # Two tabs may refresh at the same moment, and a response may be lost: the token then comes again, but not from a thief.
@@ -22,10 +23,13 @@ GRACE_PERIOD: Final = timedelta(seconds=10)
 async def rotate_refresh_token(
     database: Database, token: str, *, key: bytes, lifetime: timedelta
 ) -> SessionCredentials:
-    """Exchange a refresh token for its successor, which is derived with `key` and expires after `lifetime`.
+    """Exchange a refresh token for a new one, its successor, and return the session with the new token.
 
-    A token that is used again within the grace period, while its successor is unused, gets the same successor: two
-    tabs have refreshed at once, or a response was lost. Otherwise two parties have the token, and the session ends.
+    A token can be used once. If it is used again, somebody may have stolen it, and the session ends. Only shortly after
+    the first use, and while the successor is unused, the same successor is returned once more: two browser tabs may
+    refresh at once, or the first response may be lost.
+
+    The successor is derived with `key` and expires after `lifetime`.
 
     Raises:
         InvalidRefreshToken: the token is unknown, expired or reused, or its session has ended.
@@ -52,24 +56,20 @@ def derive_successor(token: str, key: bytes) -> str:
 async def _rotate_or_revoke(
     transaction: Writer, token: str, key: bytes, lifetime: timedelta
 ) -> SessionCredentials | None:
-    """Replace a refresh token by its successor, or end its session if the token was stolen.
+    """Replace a refresh token by its successor, or end its session if the token seems to be stolen.
 
-    The result is None if the token cannot be used. No error is raised, which would undo the end of the session.
+    Returns None if the token cannot be used. An error would roll the transaction back, and undo the end of the session.
     """
     digest = digest_token(token)
     stored_token = await session_store.read_refresh_token(transaction, digest)
     if stored_token is None:
         return None
 
-    session = await session_store.lock_session(transaction, stored_token.session_id)
-    if session is None or session.revoked_at is not None:
+    session = await _lock_active_session(transaction, stored_token.session_id)
+    if session is None:
         return None
 
-    user = await user_store.read_user(transaction, session.user_id)
-    if user is None or not user.is_active:
-        return None
-
-    # The token is read again under the lock of its session, because another request may have used it meanwhile.
+    # The token is read again now that its session is locked, because another request may just have used it.
     now = datetime.now(UTC)
     stored_token = await session_store.read_refresh_token(transaction, digest)
     if stored_token is None or stored_token.expires_at <= now:
@@ -83,17 +83,29 @@ async def _rotate_or_revoke(
         )
         await session_store.insert_refresh_token(transaction, successor_record)
     elif not await _is_harmless_reuse(transaction, stored_token.used_at, successor, now):
-        await sessions.revoke_session(transaction, user.id, session.id)
+        await sessions.revoke_session(transaction, session.user_id, session.id)
         return None
 
     await session_store.update_session_use(transaction, session.id, now)
-    return SessionCredentials(user.id, session.id, refresh_token=successor)
+    return SessionCredentials(session.user_id, session.id, refresh_token=successor)
+
+
+async def _lock_active_session(transaction: Writer, session_id: UUID) -> SessionRecord | None:
+    """Return a session, locked until the transaction ends, or None if it or its user is no longer active."""
+    session = await session_store.lock_session(transaction, session_id)
+    if session is None or session.revoked_at is not None:
+        return None
+
+    user = await user_store.read_user(transaction, session.user_id)
+    if user is None or not user.is_active:
+        return None
+    return session
 
 
 async def _is_harmless_reuse(connection: Reader, used_at: datetime, successor: str, now: datetime) -> bool:
     """Return whether a refresh token that was first used at `used_at` may be used once more.
 
-    That is so within the grace period, as long as nobody has used its successor.
+    It may be within a few seconds, as long as nobody has used the `successor` that replaced it.
     """
     is_recent = now - used_at <= GRACE_PERIOD
     stored_successor = await session_store.read_refresh_token(connection, digest_token(successor))

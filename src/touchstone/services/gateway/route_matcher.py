@@ -82,8 +82,9 @@ class RouteMatcher:
 
     def find(self, scope: Scope) -> RouteMatch | None:
         """Return the routes at the address of a request, or None if there is no such address."""
+        # Most addresses without values are found at once. A percent sign in the raw path may encode a slash, which only
+        # the comparison of segments tells from a separator.
         fixed_match = self._fixed_matches.get(scope["path"])
-        # An escape in the raw path may be an encoded slash, which only a comparison of segments recognises.
         if fixed_match is not None and b"%" not in (scope.get("raw_path") or b""):
             return fixed_match
 
@@ -125,7 +126,11 @@ class PublicLocations:
         self._matchers = {backend: RouteMatcher(addresses) for backend, addresses in targets.items()}
 
     def to_public(self, backend: str | None, location: bytes) -> bytes:
-        """Return the canonical public form of a location; one that is not a path of the backend is not changed."""
+        """Return the public address of something that a backend names by its own address.
+
+        For example, `/datasets/7` becomes `/api/v1/datasets/7`. A location that is no path of the backend is returned
+        unchanged.
+        """
         path = unquote(location.decode("latin-1"))
         match = self._matchers[backend].find_path(path)
         if match is None:
@@ -145,12 +150,12 @@ def public_addresses(routes: Iterable[PublicRoute]) -> Iterator[tuple[str, Publi
 
 
 def fill_template(template: str, values: tuple[str, ...]) -> str:
-    """Return a path in which the placeholders of a template are replaced by decoded values, in their order.
+    """Return a path in which the placeholders of a template are replaced by values, in their order.
 
     For example, `/projects/{project_id}` and `("42",)` give `/projects/42`.
 
     Raises:
-        ServiceError: a value is impossible; the error is that of something that does not exist.
+        ServiceError: a value cannot be part of a path. The error is the same as for something that does not exist.
     """
     if not values:
         return template
@@ -169,11 +174,11 @@ def fill_template(template: str, values: tuple[str, ...]) -> str:
 
 
 def _check_value(name: str, value: str) -> None:
-    """Check that a value from the path of a request can be put into the path of another one.
+    """Check that a value from the path of a request can safely be put into the path of a forwarded request.
 
     Raises:
-        ServiceError: the value is too long, could lead to another path, or is not printable. The error is that of
-            something that does not exist, according to the name of the placeholder.
+        ServiceError: the value is too long, is not printable, or would lead to another path. The error is the same as
+            for something that does not exist; which one that is depends on the name of the placeholder.
     """
     is_short = len(value) <= MAX_VALUE_LENGTH
     is_single_segment = value not in (".", "..") and "/" not in value
@@ -192,5 +197,5 @@ def _request_segments(scope: Scope) -> list[str]:
     if b"%2f" not in raw_path.lower():
         return _split_path(scope["path"])
 
-    # The server has decoded the path, so that only the raw path distinguishes an encoded slash from a separator.
+    # The decoded path no longer shows which slashes were encoded, so the raw path is split and then decoded.
     return [unquote(segment) for segment in _split_path(raw_path.decode("latin-1"))]
