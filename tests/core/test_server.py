@@ -70,6 +70,7 @@ COMPLETE_REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 async def test_an_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch, rest: bytes) -> None:
     """It is closed even in the middle of another request, but all complete requests get responses before."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.KEEP_ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr("touchstone.http.connection_deadlines.HEADER_SECONDS", 0.2)
     async with listening(APP) as address:
         received = await asyncio.wait_for(send_and_read_all(address, COMPLETE_REQUEST + rest), SLACK_SECONDS)
     assert received.count(b"HTTP/1.1 200 OK") == 1 + rest.count(COMPLETE_REQUEST)
@@ -269,20 +270,20 @@ async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatc
 def test_refusals_may_take_a_share_of_the_time() -> None:
     """A burst is allowed, and then the share; a pause allows another burst, but no more than that."""
     budget = RefusalBudget(share=0.1)
-    assert [budget.use(100.0, 0.01) for _ in range(4)] == [True, True, False, False]
-    assert budget.use(100.5, 0.01)
-    assert [budget.use(200.0, 0.02), budget.use(200.1, 0.02), budget.use(200.1, 0.02)] == [True, False, False]
+    assert [budget.spend(100.0, 0.01) for _ in range(4)] == [True, True, False, False]
+    assert budget.spend(100.5, 0.01)
+    assert [budget.spend(200.0, 0.02), budget.spend(200.1, 0.02), budget.spend(200.1, 0.02)] == [True, False, False]
 
 
 async def test_a_flood_of_connections_from_one_address_is_read_little_by_little() -> None:
     """Every connection gets a response in the end, and other addresses are not delayed."""
     limits = ConnectionLimits(per_address=1000)
-    delays = [limits.read_delay_seconds("192.0.2.1", 0.0) for _ in range(3 * CONNECTION_BURST)]
+    delays = [limits.schedule_first_read("192.0.2.1", 0.0) for _ in range(3 * CONNECTION_BURST)]
 
     assert delays[:CONNECTION_BURST] == [0.0] * CONNECTION_BURST
     assert delays[-1] == pytest.approx((2 * CONNECTION_BURST - 1) / CONNECTIONS_PER_SECOND)
-    assert limits.read_delay_seconds("192.0.2.2", 0.0) == 0.0
-    assert limits.read_delay_seconds("192.0.2.1", 60.0) == 0.0
+    assert limits.schedule_first_read("192.0.2.2", 0.0) == 0.0
+    assert limits.schedule_first_read("192.0.2.1", 60.0) == 0.0
 
     async with listening(OverloadedApp(), limits=limits) as address:
         streams = [await asyncio.open_connection(*host_and_port(address)) for _ in range(2 * CONNECTION_BURST)]

@@ -67,13 +67,13 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._pause_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Prepare a new connection: start the regular check, and read from it if the limits of its client allow it.
+        """Prepare a new connection, or refuse it if its client has too many.
 
-        A connection that is one too many is closed with a response to the request that its client is about to send. One
-        that is part of a flood of connections is read after a delay.
+        A connection that is part of a flood of connections is read after a delay.
         """
         super().connection_made(transport)
         now = self.loop.time()
+
         self._idle_since = now
         self._request_began_at: float | None = now  # the first request is expected at once
         self._has_headers = False
@@ -85,15 +85,16 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
 
         self._client_key = self._limits.key(self.client)
-        self._is_counted = self._limits.open(self._client_key)
+        self._is_counted = self._limits.add_connection(self._client_key)
         if not self._is_counted:
+            # The response is for the request that the client is about to send.
             CLOSED_CONNECTIONS.labels("too_many").inc()
             transport.write(_TOO_MANY_CONNECTIONS)
             transport.close()
             return
 
         limit_unsent_bytes(transport.get_extra_info("socket"))
-        delay_seconds = self._limits.read_delay_seconds(self._client_key, now)
+        delay_seconds = self._limits.schedule_first_read(self._client_key, now)
         if delay_seconds > 0:
             self._pause_reading(delay_seconds)
 
@@ -127,32 +128,37 @@ class ConnectionProtocol(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Start the application for a request whose headers are complete, or refuse the request right here.
+        """Start a task for a request whose headers are complete, or refuse the request without one.
 
-        A refusal is written without starting a task, and the connection stays open. If a client sends the next request
-        without waiting as the refusal asked, and refusals have used up their time, the client is not read for a while.
+        Under overload most requests are refused, so refusals have to be cheap.
         """
         started_at = time.perf_counter()
         response = self._refuse(cycle.scope) if self._can_refuse_here(cycle) else None
 
-        returns_too_early = self._is_refused and self.loop.time() - self._idle_since < RETRY_SECONDS[0]
+        # A refusal asks the client to come back after a second at the earliest.
+        has_returned_too_early = self._is_refused and self.loop.time() - self._idle_since < RETRY_SECONDS[0]
         self._is_refused = response is not None
+
         if response is None:
             super()._start_asgi_task(cycle, app)
             return
 
+        self._send_refusal(cycle, response)
+        refusal_seconds = time.perf_counter() - started_at
+        is_within_budget = self._limits.refusals.spend(self.loop.time(), refusal_seconds)
+        has_limits = self._client_key is not None
+        if has_returned_too_early and has_limits and not is_within_budget:
+            # The delay is random, so that not all clients are read again at once.
+            self._pause_reading(random.uniform(*RETRY_SECONDS))  # noqa: S311
+
+    def _send_refusal(self, cycle: RequestResponseCycle, response: Response) -> None:
+        """Send the response to a request for which no task has been started; the connection stays open."""
         headers = [*cycle.default_headers, *response.raw_headers]
         self.transport.write(_encode_response(response.status_code, headers, response.body))
+
         cycle.response_started = True
         cycle.response_complete = True
         self.on_response_complete()
-
-        refusal_seconds = time.perf_counter() - started_at
-        is_within_budget = self._limits.refusals.use(self.loop.time(), refusal_seconds)
-        has_limits = self._client_key is not None
-        if returns_too_early and has_limits and not is_within_budget:
-            # The delay is random, so that not all clients are read again at once.
-            self._pause_reading(random.uniform(*RETRY_SECONDS))  # noqa: S311
 
     def _can_refuse_here(self, cycle: RequestResponseCycle) -> bool:
         """Return whether a refusal needs neither the application nor the end of the connection.
@@ -203,7 +209,7 @@ class ConnectionProtocol(HttpToolsProtocol):
 
         self._count_as_slow(is_slow=False)
         if self._is_counted:
-            self._limits.close(self._client_key)
+            self._limits.remove_connection(self._client_key)
         super().connection_lost(exc)
 
     @property
@@ -224,7 +230,7 @@ class ConnectionProtocol(HttpToolsProtocol):
 
     def _check(self) -> None:
         """Abort or close the connection if there is a reason to, and check again after a second."""
-        reason = self._abort_reason() or self._close_reason()
+        reason = self._check_pace() or self._close_reason()
         if reason in _ABORT_REASONS:
             self._abort(reason)
             return
@@ -234,59 +240,82 @@ class ConnectionProtocol(HttpToolsProtocol):
             self.transport.close()  # the rest of the response is still sent, and its pace checked
         self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
 
-    def _abort_reason(self) -> str | None:
-        """Compare how many bytes have moved with the check a second ago, and return why the client is too slow.
+    def _check_pace(self) -> str | None:
+        """Record how many bytes have moved since the last check, and return why the client is too slow, if it is.
 
-        The reason is "unread" if the client does not read its response at the minimum rate, "unsent" if it does not
-        send the rest of a body that was refused, and "too_many_slow" if this connection is slow and others of the same
-        address are so already. There is no reason if the kernel does not count the bytes.
+        The reason is "unread" if the client does not read its response, "unsent" if it does not send the rest of a
+        refused body, and "too_many_slow" if too many connections of its address are slow.
         """
         previous_counters = self._counters
-        counters = SocketCounters.read(self.transport.get_extra_info("socket"))
-        self._counters = counters
-        if counters is None:
-            return None
+        self._counters = SocketCounters.read(self.transport.get_extra_info("socket"))
+        if self._counters is None:
+            return None  # the system does not count the bytes of a connection
 
-        now = self.loop.time()
-        unsent_bytes = counters.unsent_bytes + self.transport.get_write_buffer_size()
-        if self._write_pace.is_too_slow(now, moved_bytes=counters.acknowledged_bytes, outstanding_bytes=unsent_bytes):
+        if self._reads_too_slowly(self._counters):
             return "unread"
-
-        # The application limits the bodies that it waits for. The rest of a refused body is only read and dropped.
-        is_receiving = self._request_began_at is not None
-        is_dropping_body = is_receiving and self._has_headers and self.is_idle
-        expected_bytes = SLOW_BYTES if is_dropping_body else 0
-        if self._read_pace.is_too_slow(now, moved_bytes=counters.received_bytes, outstanding_bytes=expected_bytes):
+        if self._sends_too_slowly(self._counters):
             return "unsent"
 
-        if previous_counters is None:
-            is_slow = False
-        else:
-            is_transferring = unsent_bytes > 0 or (is_receiving and not self.flow.read_paused)
-            moved_bytes = counters.moved_bytes - previous_counters.moved_bytes
-            is_slow = is_transferring and moved_bytes < SLOW_BYTES
-
+        is_slow = previous_counters is not None and self._is_slow_since(previous_counters, self._counters)
         may_stay_open = self._count_as_slow(is_slow=is_slow)
         return None if may_stay_open else "too_many_slow"
 
-    def _close_reason(self) -> str | None:
-        """Return why the connection should be closed once its response is sent, or None if it should stay open.
+    def _reads_too_slowly(self, counters: SocketCounters) -> bool:
+        """Record the progress of the response, and return whether the client reads below the minimum rate."""
+        return self._write_pace.record_progress(
+            self.loop.time(),
+            moved_bytes=counters.acknowledged_bytes,
+            outstanding_bytes=self._unsent_bytes(counters),
+        )
 
-        The reason is that the client is late with the headers of a request ("headers") or with its next request
-        ("idle"). While a request is being answered, or input has yet to be read, it is not the client's turn.
+    def _sends_too_slowly(self, counters: SocketCounters) -> bool:
+        """Record the progress of a refused body, and return whether the client sends it below the minimum rate.
+
+        Bodies that the application waits for are not checked here, because `LimitedBody` does that.
+        """
+        is_dropping_body = self._is_receiving and self._has_headers and self.is_idle
+        return self._read_pace.record_progress(
+            self.loop.time(),
+            moved_bytes=counters.received_bytes,
+            outstanding_bytes=SLOW_BYTES if is_dropping_body else 0,
+        )
+
+    def _is_slow_since(self, previous_counters: SocketCounters, counters: SocketCounters) -> bool:
+        """Return whether a transfer is under way that has moved few bytes since the last check."""
+        is_sending = self._unsent_bytes(counters) > 0
+        is_receiving = self._is_receiving and not self.flow.read_paused
+        moved_bytes = counters.moved_bytes - previous_counters.moved_bytes
+        return (is_sending or is_receiving) and moved_bytes < SLOW_BYTES
+
+    def _unsent_bytes(self, counters: SocketCounters) -> int:
+        """Return how many bytes of the response are in the buffers of the kernel and the transport."""
+        buffered_bytes: int = self.transport.get_write_buffer_size()
+        return counters.unsent_bytes + buffered_bytes
+
+    @property
+    def _is_receiving(self) -> bool:
+        """Whether the client has begun to send a request, and has not sent all of it."""
+        return self._request_began_at is not None
+
+    def _close_reason(self) -> str | None:
+        """Return "headers" or "idle" if the client has not sent these headers, or another request, in time.
+
+        Returns None while the client has time left, or while it is the server's turn.
         """
         if not self.is_idle or has_input(self.transport.get_extra_info("socket")):
             return None
 
-        # While the server stops, a client that has not sent anything yet is no longer expected to.
-        is_stopping = self._is_stopping
+        request_began_at = self._request_began_at
         has_sent_nothing = self.scope is None
+        if self._is_stopping and has_sent_nothing:
+            request_began_at = None  # the first request of a new connection is no longer expected
+
         awaited_input = AwaitedInput(
             idle_since=self._idle_since,
-            request_began_at=None if is_stopping and has_sent_nothing else self._request_began_at,
+            request_began_at=request_began_at,
             has_headers=self._has_headers,
             is_refused=self._is_refused and self._client_key is not None,
-            is_stopping=is_stopping,
+            is_stopping=self._is_stopping,
         )
         return awaited_input.overdue_reason(self.loop.time())
 

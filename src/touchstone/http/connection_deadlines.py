@@ -31,19 +31,16 @@ class AwaitedInput:
     is_stopping: bool
 
     def overdue_reason(self, now: float) -> str | None:
-        """Return "headers" or "idle" if the client has taken too long to send them, or None if it has time left."""
+        """Return "headers" if the client is late with these, "idle" if with its next request, and None otherwise."""
         waiting_since = self.idle_since
         if self.request_began_at is not None:
             waiting_since = max(self.idle_since, self.request_began_at)
+        waited_seconds = now - waiting_since
 
         awaits_headers = self.request_began_at is not None and not self.has_headers
         if awaits_headers:
-            reason, max_seconds = "headers", min(HEADER_SECONDS, KEEP_ALIVE_SECONDS)
-        else:
-            reason, max_seconds = "idle", self._max_idle_seconds()
-
-        is_overdue = now - waiting_since >= max_seconds
-        return reason if is_overdue else None
+            return "headers" if waited_seconds >= HEADER_SECONDS else None
+        return "idle" if waited_seconds >= self._max_idle_seconds() else None
 
     def _max_idle_seconds(self) -> float:
         """Return for how long the connection is kept for another request."""

@@ -30,25 +30,25 @@ UNLIMITED: Final = 1 << 30
 
 
 class Pace:
-    """A check that bytes move at a minimum rate, in bytes per second, while some are outstanding."""
+    """A check that bytes move at a minimum rate, in bytes per second, while there are any left to move."""
 
     def __init__(self, minimum_rate: int) -> None:
         self._window_bytes = int(minimum_rate * RATE_SECONDS)
         self._deadline: float | None = None
         self._required_bytes = 0
 
-    def is_too_slow(self, now: float, *, moved_bytes: int, outstanding_bytes: int) -> bool:
-        """Return whether too few of the outstanding bytes have moved since the current window began.
+    def record_progress(self, now: float, *, moved_bytes: int, outstanding_bytes: int) -> bool:
+        """Record how many bytes have moved so far, and return whether that is too slow.
 
-        This is called again and again with the time, all the bytes that have moved so far, and those that should still
-        move. Whenever the bytes of a window have moved, the next window begins, so that a fast client is never too slow
-        after a short pause.
+        `outstanding_bytes` have yet to move. Each time a few seconds' worth of bytes has moved, the next bytes get a
+        new deadline, so that a fast client may pause for a moment.
         """
         if outstanding_bytes <= 0:
             self._deadline = None
             return False
 
-        if self._deadline is None or moved_bytes >= self._required_bytes:
+        has_reached_target = moved_bytes >= self._required_bytes
+        if self._deadline is None or has_reached_target:
             self._deadline = now + RATE_SECONDS
             self._required_bytes = moved_bytes + min(outstanding_bytes, self._window_bytes)
             return False
@@ -64,8 +64,8 @@ class RefusalBudget:
     _used_seconds: float = 0.0
     _used_at: float = 0.0
 
-    def use(self, now: float, seconds: float) -> bool:
-        """Deduct the time that a refusal has taken, and return whether the budget is not exhausted."""
+    def spend(self, now: float, seconds: float) -> bool:
+        """Deduct the time that a refusal has taken, and return whether the budget suffices."""
         refilled_seconds = self.share * (now - self._used_at)
         self._used_seconds = max(0.0, self._used_seconds - refilled_seconds) + seconds
         self._used_at = now
@@ -97,16 +97,12 @@ class ConnectionLimits:
     _next_reads: dict[str, float] = field(default_factory=dict)  # by address: the earliest time for the next connection
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Return the limits in the settings, and as many connections in all as the process can have files open.
-
-        Half of the file descriptors are left for what requests need: each may open a file or another connection. As a
-        side effect, the process's own limit on file descriptors is raised as far as the system permits.
-        """
+    def of(cls, settings: Settings, *, total: int) -> Self:
+        """Return the limits in the settings, with at most `total` connections of all addresses together."""
         return cls(
             per_address=settings.connections_per_address,
             slow_per_address=settings.slow_connections_per_address,
-            total=_raise_descriptor_limit() // 2,
+            total=total,
             minimum_rate=settings.minimum_rate_bytes,
             proxies=settings.proxies,
         )
@@ -122,8 +118,8 @@ class ConnectionLimits:
             return None
         return address_block(client_host)
 
-    def open(self, key: str | None) -> bool:
-        """Count a new connection, and return whether it may stay open; one that may not is not counted."""
+    def add_connection(self, key: str | None) -> bool:
+        """Count a new connection and return True, or return False if it is one too many and must be closed."""
         is_full = self._open.total() >= self.total
         is_full_for_address = key is not None and self._open[key] >= self.per_address
         if is_full or is_full_for_address:
@@ -132,24 +128,29 @@ class ConnectionLimits:
         self._open[key or ""] += 1
         return True
 
-    def read_delay_seconds(self, key: str | None, now: float) -> float:
-        """Return how long to wait before a new connection is read: 0, or more during a flood from its address.
+    def schedule_first_read(self, key: str | None, now: float) -> float:
+        """Schedule when a new connection is read, and return for how many seconds it has to wait until then.
 
-        Each address has a schedule at the permitted rate (the generic cell rate algorithm), and a burst of connections
-        may be read ahead of it.
+        The connections of one address are scheduled one after another, at the permitted rate. Those of a short burst
+        are read ahead of the schedule, so that only a flood of connections has to wait (generic cell rate algorithm).
         """
         if key is None:
             return 0.0
-        if len(self._next_reads) >= _MAX_SCHEDULES:
-            self._next_reads = {address: time for address, time in self._next_reads.items() if time > now}
 
+        if len(self._next_reads) >= _MAX_SCHEDULES:
+            self._forget_past_schedules(now)
         scheduled_at = max(now, self._next_reads.get(key, now))
         self._next_reads[key] = scheduled_at + 1 / CONNECTIONS_PER_SECOND
 
         burst_seconds = CONNECTION_BURST / CONNECTIONS_PER_SECOND
-        return max(0.0, scheduled_at - now - burst_seconds)
+        read_at = scheduled_at - burst_seconds
+        return max(0.0, read_at - now)
 
-    def close(self, key: str | None) -> None:
+    def _forget_past_schedules(self, now: float) -> None:
+        """Free the memory of addresses that have not opened a connection lately."""
+        self._next_reads = {address: next_read for address, next_read in self._next_reads.items() if next_read > now}
+
+    def remove_connection(self, key: str | None) -> None:
         """Stop counting a connection that has been closed."""
         _decrement(self._open, key or "")
 
@@ -174,8 +175,11 @@ def _decrement(counter: Counter[str], key: str) -> None:
         del counter[key]
 
 
-def _raise_descriptor_limit() -> int:
-    """Raise the limit on file descriptors as far as possible, and return how many of them connections may use."""
+def raise_descriptor_limit() -> int:
+    """Raise the limit on open files of this process as far as the system permits, and return how many clients may use.
+
+    The rest is left for databases, child processes and files of the service itself.
+    """
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft_limit != hard_limit:
         with contextlib.suppress(ValueError, OSError):

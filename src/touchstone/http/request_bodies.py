@@ -1,24 +1,24 @@
 """Request bodies: limits on their size and pace, and buffering of all but uploads before the application is called."""
 
 import asyncio
+import math
 import time
-import types
 from collections import Counter
-from collections.abc import Awaitable, Generator, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from starlette.types import Message, Receive, Scope
 
 from touchstone.core.client_address import address_block
 from touchstone.core.errors import BadRequest, Overloaded, ReceiveTimeout, TooLarge
 from touchstone.core.settings import Settings
+from touchstone.http.started_awaitable import StartedAwaitable
 
 # The rate is measured over this time; a shorter one would cut clients off after an ordinary pause of the network.
 RATE_SECONDS: Final = 4.0
 # Bodies up to this size are never refused for lack of memory, because all connections together can hold few of them.
 SMALL_BYTES: Final = 64 * 1024
-# A longer number of digits is too large anyway, and slow to parse.
 _MAX_LENGTH_DIGITS: Final = 20
 _CLOSE: Final = {"Connection": "close"}
 T = TypeVar("T")
@@ -31,9 +31,9 @@ class LimitedBody:
     """
 
     def __init__(
-        self, receive: Receive, *, max_bytes: int, minimum_rate: int, deadline_seconds: float = float("inf")
+        self, receive: Receive, *, max_bytes: int, minimum_rate: int, deadline_seconds: float = math.inf
     ) -> None:
-        """Limit the body that `receive` returns to `max_bytes`; `minimum_rate` is in bytes per second."""
+        """Limit the body that `receive` returns to `max_bytes` and to `minimum_rate`, in bytes per second."""
         self.receive = receive
         self.max_bytes = max_bytes
         self.minimum_rate = minimum_rate
@@ -44,12 +44,12 @@ class LimitedBody:
         self._window_bytes = 0
 
     def check_declared_length(self, content_length: bytes | None) -> None:
-        """Check the value of the `Content-Length` header, so that a large body is refused before any of it is read.
+        """Refuse a body that is too large according to its `Content-Length` header, before any of it is read.
 
-        A request without this header passes; the size of its body is checked while it is received.
+        Without this header, the size is only checked while the body is received.
 
         Raises:
-            BadRequest: the value is not a number.
+            BadRequest: the header is not a number.
             TooLarge: the number is over the limit.
         """
         if content_length is None:
@@ -57,12 +57,13 @@ class LimitedBody:
         if not content_length.isdigit():
             raise BadRequest
 
+        # A longer number is over the limit anyway, and would take long to parse.
         declared_bytes = int(content_length[:_MAX_LENGTH_DIGITS])
         if declared_bytes > self.max_bytes:
             raise TooLarge(limit=self.max_bytes)
 
     async def __call__(self) -> Message:
-        """Return the next message from the client, which has a part of the body or says that the client disconnected.
+        """Receive the next part of the body, or the message that the client has disconnected.
 
         Raises:
             ReceiveTimeout: the client sends too slowly, or for too long.
@@ -87,28 +88,33 @@ class LimitedBody:
     async def _receive_in_time(self) -> Message:
         """Return the next message, waiting for as long as the client keeps up the minimum rate.
 
+        The rate is measured over windows of four seconds of waiting.
+
         Raises:
             ReceiveTimeout: the client sends too slowly, or the deadline for the whole body has passed.
         """
-        while True:
+        message: Message | None = None
+
+        while message is None:
             max_wait_seconds = min(self._window_seconds, self._remaining_seconds)
             started_at = time.monotonic()
             try:
-                return await wait_within(max_wait_seconds, self.receive())
+                message = await wait_within(max_wait_seconds, self.receive())
             except TimeoutError:
-                pass  # the rate is checked below, once the time has been deducted
-            finally:
+                self._remaining_seconds -= time.monotonic() - started_at
+                self._begin_next_window()
+            else:
                 waited_seconds = time.monotonic() - started_at
-                self._window_seconds -= waited_seconds
                 self._remaining_seconds -= waited_seconds
+                self._window_seconds -= waited_seconds
 
-            self._check_rate()
+        return message
 
-    def _check_rate(self) -> None:
-        """Begin a new window for measuring the rate, unless the client sent too little in the last one.
+    def _begin_next_window(self) -> None:
+        """Begin to measure the rate anew, if the client was fast enough so far.
 
         Raises:
-            ReceiveTimeout: there were too few bytes in the last window, or the deadline has passed.
+            ReceiveTimeout: there were too few bytes in the last window, or the deadline for the body has passed.
         """
         is_past_deadline = self._remaining_seconds <= 0
         is_too_slow = self._window_bytes < self.minimum_rate * RATE_SECONDS
@@ -120,7 +126,7 @@ class LimitedBody:
 
 
 class BodyMemory:
-    """The memory for bodies that are buffered before the application is called, of which all of them share `limit`."""
+    """A limit, in bytes, on the memory of all request bodies that are being buffered at the same time."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -128,7 +134,7 @@ class BodyMemory:
 
     @contextmanager
     def buffer(self, body: LimitedBody) -> Iterator["BufferedBody"]:
-        """Provide a buffer for one body, and release its memory at the end."""
+        """Provide a buffer for one body, whose memory is counted until the `with` block ends."""
         buffered_body = BufferedBody(body, self)
         try:
             yield buffered_body
@@ -147,13 +153,14 @@ class BufferedBody:
         self._message: Message | None = None
 
     async def receive_all(self) -> None:
-        """Receive the whole body into memory, so that a slow client does not keep the application waiting.
+        """Receive the whole body into memory, so that the application need not wait for a slow client.
 
-        If the client disconnects before, the application will be told so instead.
+        If the client disconnects before the body is complete, the application receives that message instead.
 
         Raises:
             Overloaded: there is not enough memory for so many bodies at once.
-            ReceiveTimeout, TooLarge: see `LimitedBody`.
+            ReceiveTimeout: the client sends too slowly, or for too long.
+            TooLarge: the body is longer than allowed.
         """
         while not self._body.is_complete:
             message = await self._body()
@@ -175,10 +182,10 @@ class BufferedBody:
         return message or await self._body.receive()
 
     def _allocate(self, size_bytes: int) -> None:
-        """Count a chunk that has been received as used memory.
+        """Count the memory of another chunk of the body.
 
         Raises:
-            Overloaded: there is no memory left, and the body is not a small one.
+            Overloaded: the memory for bodies is used up, and this body is not a small one.
         """
         is_exhausted = self._memory.used + size_bytes > self._memory.limit
         is_small = self._body.received_bytes <= SMALL_BYTES
@@ -190,23 +197,27 @@ class BufferedBody:
 
 
 class UploadSlots:
-    """Slots for concurrent uploads, of which one client address gets at most half."""
+    """A limit on the uploads that are received at the same time, of which one client address gets at most half."""
 
     def __init__(self, settings: Settings) -> None:
         self.limit = settings.max_uploads
-        half_of_limit = -(-self.limit // 2)  # rounded up
+        self.limit_per_address = self.limit
+
         has_address_limits = settings.connections_per_address > 0
-        self.limit_per_address = half_of_limit if has_address_limits else self.limit
+        if has_address_limits:
+            self.limit_per_address = math.ceil(self.limit / 2)
         self._used: Counter[str] = Counter()
 
     @contextmanager
     def slot(self, scope: Scope) -> Iterator[None]:
-        """Hold a slot for an upload for as long as the `with` block runs.
+        """Count an upload as running while the `with` block runs.
 
         Raises:
-            Overloaded: all slots are taken, or all those that this client address may have.
+            Overloaded: too many uploads are running, in all or from this client address.
         """
-        client_key = address_block(scope["client"][0]) if scope.get("client") else ""
+        client = scope.get("client")
+        client_key = address_block(client[0]) if client else ""
+
         is_full = self._used.total() >= self.limit
         is_full_for_client = self._used[client_key] >= self.limit_per_address
         if is_full or is_full_for_client:
@@ -222,33 +233,16 @@ class UploadSlots:
 
 
 async def wait_within(max_seconds: float, awaitable: Awaitable[T]) -> T:
-    """Return the result of an awaitable, as `asyncio.wait_for` does.
+    """Return the result of an awaitable, as `asyncio.wait_for` does, but without a timer if there is no need to wait.
 
-    A result that is available at once is returned without starting a timer, because most results are, and a timer costs
-    as much as the answer to a frequent request.
+    A timer costs as much as the response to a frequent request, and most parts of a body have already arrived.
 
     Raises:
         TimeoutError: there is no result after `max_seconds`.
     """
-    steps = awaitable.__await__()
-    try:
-        awaited = next(steps)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
+    started = StartedAwaitable(awaitable)
+    if started.is_done:
+        return started.result
 
     async with asyncio.timeout(max_seconds):
-        return await resume(awaited, steps)
-
-
-@types.coroutine
-def resume(awaited: Any, steps: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
-    """Run the rest of a coroutine that has been advanced by one step already, and return its result.
-
-    `awaited` is what the coroutine has been waiting for since that step, and what the event loop has yet to be told.
-    """
-    try:
-        yield awaited
-        return (yield from steps)
-    finally:
-        steps.close()
+        return await started.wait()

@@ -10,10 +10,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import MethodNotAllowed, ServiceError
 from touchstone.http.admission import Place
-from touchstone.http.request_bodies import resume
+from touchstone.http.started_awaitable import StartedAwaitable
 
 REQUEST_ID: Final = b"x-request-id"
-NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
+NOSNIFF_NAME: Final = b"x-content-type-options"
+NOSNIFF: Final = (NOSNIFF_NAME, b"nosniff")
 _REQUEST_ID_FORMAT: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _EVENT_STREAM: Final = b"text/event-stream"
 ErrorResponder = Callable[[ServiceError, Scope], ASGIApp]  # returns the response that reports an error
@@ -30,13 +31,16 @@ class TrackedRequest:
         status: the status of the response, or 0 before the response has begun.
         is_complete: whether the response to a HEAD request has been sent.
         is_abandoned: whether the client disconnected before the response began.
-        place: the request's place among those that the server works on, if it needs one.
+        place: counts the request among those that run at once, if it is subject to that limit.
     """
 
     def __init__(self, scope: Scope, send: Send, respond_to_error: ErrorResponder) -> None:
         """Begin to track a request that has just arrived, and choose its id.
 
-        The response is sent with `send`. `respond_to_error` makes the response if handling the request fails.
+        Args:
+            scope: the scope from the server.
+            send: the function with which the response is sent.
+            respond_to_error: returns the response if handling the request fails.
         """
         self.started_at = time.perf_counter()
         self.status = 0
@@ -74,57 +78,53 @@ class TrackedRequest:
         return receive_and_watch
 
     async def send(self, message: Message) -> None:
-        """Pass a message of the response on to the server, adding our headers when the response starts.
+        """Send a message of the application's response to the client, with our headers added.
 
-        Messages that the client cannot get any more, and the body of the response to a HEAD request, are dropped.
+        Nothing more is sent to a client that has disconnected, and no body in response to a HEAD request.
         """
         if self.is_complete or self.is_abandoned:
             return
 
         if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = self._complete_headers(list(message.get("headers", ())))
-            message = {**message, "headers": headers}
+            message = self._begin_response(message)
         await self._deliver(message)
 
         if self.method == "HEAD":
             self.is_complete = True
             await self._send({"type": "http.response.body", "body": b""})
 
-    def _complete_headers(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Return the headers of a response with the request id and a header against content sniffing added.
+    def _begin_response(self, message: Message) -> Message:
+        """Note the status of the response, and return its first message with our headers added."""
+        self.status = message["status"]
+        headers = list(message.get("headers", ()))
+        values_by_name = dict(headers)
 
-        If the headers announce an event stream, the place of the request is released: a stream lives long and does
-        little, and must not keep other requests from being worked on.
-        """
-        values = dict(headers)
+        # An event stream lives long and does little, so it must not keep other requests from running.
+        is_event_stream = values_by_name.get(b"content-type", b"").startswith(_EVENT_STREAM)
+        if is_event_stream:
+            self._let_others_run()
 
-        # Applications do not know of HEAD, which every address that supports GET supports as well.
         if self.status == MethodNotAllowed.status:
-            headers = [(name, _allow_head(value) if name == b"allow" else value) for name, value in headers]
-
-        is_event_stream = values.get(b"content-type", b"").startswith(_EVENT_STREAM)
-        if is_event_stream and self.place is not None:
-            self.place.release()
-
-        if REQUEST_ID not in values:
+            headers = [_add_allowed_head(header) for header in headers]
+        if REQUEST_ID not in values_by_name:
             headers.append((REQUEST_ID, self.id.encode()))
-        nosniff_name, _ = NOSNIFF
-        if nosniff_name not in values:
+        if NOSNIFF_NAME not in values_by_name:
             headers.append(NOSNIFF)
-        return headers
+        return {**message, "headers": headers}
 
     async def _deliver(self, message: Message) -> None:
-        """Send a message, and release the place of the request if its client reads too slowly to take it at once."""
-        sending = self._send(message).__await__()
-        try:
-            awaited = next(sending)
-        except StopIteration:
-            return  # the server took the message without waiting for the client
+        """Send a message, and stop counting the request as running if it has to wait until its client reads."""
+        sending = StartedAwaitable(self._send(message))
+        if sending.is_done:
+            return
 
+        self._let_others_run()
+        await sending.wait()
+
+    def _let_others_run(self) -> None:
+        """Stop counting this request among those that run at once, so that another one may start."""
         if self.place is not None:
             self.place.release()
-        await resume(awaited, sending)
 
     async def send_error(self, error: ServiceError) -> None:
         """Send an error response, unless a response has begun."""
@@ -140,12 +140,19 @@ def choose_request_id(client_id: bytes | None) -> str:
     return os.urandom(16).hex()
 
 
-def _allow_head(allow: bytes) -> bytes:
-    """Return the value of an `Allow` header with HEAD added to its methods if GET is among them."""
-    methods = {method.strip() for method in allow.split(b",")}
+def _add_allowed_head(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    """Add HEAD to the methods in an `Allow` header if GET is among them; return any other header unchanged.
+
+    Applications do not list HEAD themselves, because they see such a request as a GET.
+    """
+    name, value = header
+    if name != b"allow":
+        return header
+
+    methods = {method.strip() for method in value.split(b",")}
     if b"GET" in methods:
         methods.add(b"HEAD")
-    return b", ".join(sorted(methods))
+    return name, b", ".join(sorted(methods))
 
 
 async def receive_disconnect() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
 from touchstone.http.connection import ConnectionProtocol, QuickRefusal
 from touchstone.http.connection_deadlines import KEEP_ALIVE_SECONDS
-from touchstone.http.connection_limits import ConnectionLimits
+from touchstone.http.connection_limits import ConnectionLimits, raise_descriptor_limit
 from touchstone.http.listener import listener_address, open_listener
 from touchstone.http.shutdown import STOP_EVENT_KEY
 from touchstone.http.tcp_sockets import refuse_new_connections, waiting_connections
@@ -29,6 +29,7 @@ LAST_RESPONSE_SECONDS: Final = 3.0
 ACCEPT_SECONDS: Final = 5.0
 HANDSHAKE_SECONDS: Final = 0.05
 POLL_SECONDS: Final = 0.02
+_MIN_DRAIN_SECONDS: Final = 1  # running requests get at least this time, however long the rest of a shutdown takes
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 log = structlog.get_logger("touchstone.http.server")
 
@@ -45,10 +46,10 @@ def run(main: Coroutine[Any, Any, None]) -> None:
 async def serve(
     open_app: AbstractAsyncContextManager[ASGIApp], settings: Settings, *, ready: Callable[[str], Any]
 ) -> None:
-    """Serve an application until SIGINT or SIGTERM, and call `ready(address)` once requests are answered.
+    """Serve the application that `open_app` provides until SIGINT or SIGTERM.
 
-    The application is the one that the context manager `open_app` provides. After the signal, event streams are asked
-    to end, the requests that have begun are finished, and `open_app` closes what it has opened.
+    After the signal, the requests that have begun are finished, and then `open_app` is closed. `ready` is called with
+    the address of the server once it accepts requests.
 
     Raises:
         SettingsError: it is not possible to listen on the address in the settings.
@@ -58,33 +59,37 @@ async def serve(
     _start_metrics_listener(settings)
 
     async with open_app as app:
-        limits = ConnectionLimits.of(settings)
+        # Half of the file descriptors are left for what requests need: each may open a file or another connection.
+        max_connections = raise_descriptor_limit() // 2
+        limits = ConnectionLimits.of(settings, total=max_connections)
+
         config = server_config(app, drain_seconds=settings.drain_seconds, limits=limits)
         server = _Server(config, on_ready=lambda: ready(listener_address(listener)))
         await server.serve(sockets=[listener])
 
 
 def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
-    """Return the uvicorn configuration with which an application is served, here and in tests.
+    """Return the uvicorn configuration for serving an application.
 
-    Connections are handled by our own protocol class, which enforces `limits` and asks the application's
-    `refusal_at_once`, if it has such a method, which requests to refuse. Uvicorn's own features for logs, proxies and
-    websockets are switched off, because the application has its own or none.
+    When the server stops, requests have `drain_seconds` to finish. An application that has a method `refusal_at_once`
+    is asked for each request whether the connection should refuse it, which costs less than calling the application.
     """
+    # Each connection is an object of our own class, which enforces the limits.
     refuse: QuickRefusal = getattr(app, "refusal_at_once", _refuse_nothing)
-    protocol: Any = functools.partial(ConnectionProtocol, limits=limits or ConnectionLimits(), refuse=refuse)
+    create_protocol: Any = functools.partial(ConnectionProtocol, limits=limits or ConnectionLimits(), refuse=refuse)
 
     return uvicorn.Config(
         app,
-        http=protocol,
+        http=create_protocol,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=max(_MIN_DRAIN_SECONDS, round(drain_seconds)),
+        # What follows is switched off, because the application does it in its own way or not at all.
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=max(1, round(drain_seconds)),
     )
 
 
@@ -99,6 +104,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._on_ready = on_ready
         self._stop_event = asyncio.Event()
+        self._drain_deadline = 0.0  # monotonic time at which the requests that still run are cancelled
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening, then call `on_ready`."""
@@ -109,21 +115,33 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop the server without losing a request that a client has sent.
 
-        Health checks report that the server stops, each connection gets one last response, new connections are refused,
-        and finally the requests that have begun are finished. All of this together takes the configured time at most.
+        The configured time for a shutdown includes all of its steps.
         """
-        began_at = time.monotonic()
+        drain_seconds = self.config.timeout_graceful_shutdown or 0
+        self._drain_deadline = time.monotonic() + drain_seconds
+
+        # Health checks report from now on that the server stops, and event streams end.
         self._stop_event.set()
+
+        # Clients learn from a last response that they should connect anew, which another server may accept.
         await self._close_after_next_response()
         await _stop_accepting(sockets or [])
 
-        elapsed_seconds = round(time.monotonic() - began_at)
-        drain_seconds = self.config.timeout_graceful_shutdown or 0
-        self.config.timeout_graceful_shutdown = max(1, drain_seconds - elapsed_seconds)
+        # uvicorn waits for the requests that have begun, by calling `_wait_tasks_to_complete`.
         await super().shutdown(sockets)
 
+    async def _wait_tasks_to_complete(self) -> None:
+        """Wait until the running requests are finished, for as long as the shutdown has time left.
+
+        Raises:
+            TimeoutError: some are still running; uvicorn, which calls this method, then cancels them.
+        """
+        remaining_seconds = self._drain_deadline - time.monotonic()
+        async with asyncio.timeout(max(_MIN_DRAIN_SECONDS, remaining_seconds)):
+            await super()._wait_tasks_to_complete()
+
     async def _close_after_next_response(self) -> None:
-        """Ask each connection to close after its next response, and wait a little for those responses."""
+        """Ask each connection to close after its next response, and wait for up to three seconds until they have."""
         connections: list[Any] = list(self.server_state.connections)
         for connection in connections:
             connection.close_after_next_response()
@@ -145,13 +163,13 @@ class _Server(uvicorn.Server):
 
 
 async def _stop_accepting(listeners: list[socket.socket]) -> None:
-    """Refuse new connections, and wait for up to five seconds until those in the kernel's queues are accepted.
+    """Refuse new connections, and wait for up to five seconds until those that clients have opened are accepted.
 
-    Closing a listener resets the connections in its queue, whose clients may have sent a request. Only Linux can
-    refuse new connections beforehand; elsewhere a few connections are lost.
+    Otherwise closing the listeners would reset the connections that still wait in the kernel's queues, although their
+    clients may have sent a request.
     """
     for listener in listeners:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # only Linux can do this; elsewhere a few connections are lost
             refuse_new_connections(listener)
 
     with contextlib.suppress(TimeoutError):
