@@ -20,10 +20,10 @@ class InProcess(httpx2.AsyncBaseTransport):
         self.app = app
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Call the application with a request, and return the response as soon as the application has started it.
+        """Call the application with a request, and return its response as soon as the response has started.
 
-        The application goes on in a task of its own while the body of the response is read. It is cancelled if the
-        response is closed early, or if the caller is cancelled before the response starts.
+        The body of the response is streamed: the application goes on in a task of its own while the caller reads. It
+        is cancelled if the response is closed early, or if the caller is cancelled before the response starts.
         """
         running_app = _RunningApp(self.app, request)
         try:
@@ -50,15 +50,16 @@ class _RunningApp(httpx2.AsyncByteStream):
         self._task = asyncio.create_task(self._run(app, _build_scope(request)))
 
     async def wait_for_start(self) -> Message:
-        """Wait for the message with which the application starts its response, and return it.
+        """Wait until the application starts its response, and return the message with its status and headers.
+
+        If the application raises an exception before that, it is raised here.
 
         Raises:
-            httpx2.RemoteProtocolError: The application ended without a response; an exception that it raised is
-                raised here instead.
+            httpx2.RemoteProtocolError: The application ended without a response.
         """
         start_message = await self._response_messages.get()
         if start_message is None:
-            await self._task
+            await self._task  # raises the exception of the application, if there is one
             raise httpx2.RemoteProtocolError("the app ended without an answer")
         return start_message
 

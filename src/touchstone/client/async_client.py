@@ -68,7 +68,7 @@ class AsyncTouchstone:
         transport: httpx2.AsyncBaseTransport | None = None,
         timeout: float = 30.0,
     ) -> None:
-        """Prepare a client; the first call opens a connection.
+        """Prepare a client of the server at `base_url`; the first call opens a connection.
 
         `token` is an access token; without one, calls are anonymous until `login`. `locale` is the language of error
         messages, `fr` or `en`. `timeout` is in seconds. `transport` replaces the network, for example by `InProcess`.
@@ -146,8 +146,8 @@ class AsyncTouchstone:
     ) -> AsyncIterator[Dataset]:
         """Iterate over all records that match the filters, fetching one page at a time.
 
-        The service leaves the metadata of some records out of a page that would be too long. These records are
-        fetched once more, each on its own, so that every record is complete.
+        If a page would be too long, the service leaves out the metadata of some records. Each of these records is
+        fetched again on its own, so that every record is complete.
         """
         for page_number in itertools.count(start=1):
             page = await self.page_datasets(
@@ -177,16 +177,17 @@ class AsyncTouchstone:
         return await self._perform(wait_for_job(job, self.identity, report))
 
     async def events(self, job: Job, *, after: str | None = None) -> AsyncIterator[JobEvent]:
-        """Iterate over the events of a job, live, until it is done.
+        """Iterate over the events of a job, as they happen, until it is done.
 
-        A connection that breaks is opened again after the last event that arrived; `after` is the id of the event
-        after which the iteration starts.
+        If a connection breaks, a new one continues after the last event that arrived. With `after`, the id of an
+        event, the iteration begins after that event.
 
         Raises:
             TouchstoneError: The service refused the call, or several connections in a row failed.
         """
         stream = EventStream(after)
-        while stream.begin_connection():
+        while not stream.has_ended:
+            stream.begin_connection()
             try:
                 response = await self.run(job_calls.follow_job(job.kind, job.id, after=stream.last_event_id))
                 async with aclosing(response):
@@ -198,6 +199,8 @@ class AsyncTouchstone:
                 stream.connection_failed(error)
 
             await asyncio.sleep(stream.reconnect_delay_seconds)
+
+        stream.check_completeness()
 
     async def download(self, job: Job, name: str, into: BinaryIO) -> int:
         """Write an artifact of a job to an open file in chunks; return the number of bytes."""

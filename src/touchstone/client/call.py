@@ -51,8 +51,8 @@ class Call(Generic[T]):
 def read_json(result_type: type[T]) -> Callable[[httpx2.Response], T]:
     """Return a function that decodes the JSON body of a response as `result_type`.
 
-    The function raises TouchstoneError with the code `unreadable` if the body does not have that type, as when a
-    proxy or another service has responded.
+    If the body has another form, because a proxy or another service has responded, the function raises
+    `TouchstoneError` with the code `unreadable`.
     """
     decoder = msgspec.json.Decoder(result_type)
 

@@ -50,8 +50,8 @@ class CatalogImport:
     def put(self, record: Record) -> ImportResult:
         """Create or update the dataset of one record, unless the catalog has an identical dataset already.
 
-        A value of None in the record is unknown, and leaves the value in the catalog as it is. If the service
-        rejects the record, the result says why, and the import can go on.
+        A value of None means that the file does not know the value, so the one in the catalog remains. If the service
+        rejects the record, the result says why, and the import can go on with the next record.
 
         Raises:
             TouchstoneError: The service refused the call for another reason than the record, or did not respond.
@@ -64,47 +64,56 @@ class CatalogImport:
                 raise
             return ImportResult(ImportStatus.REJECTED, record["name"], detail=error.detail)
 
+        # Another record of the same name in this file stands for another dataset.
         self._matched_ids.add(dataset.id)
         return ImportResult(status, record["name"], dataset.id)
 
     def _create_or_update(self, record: Record) -> tuple[Dataset, ImportStatus]:
-        """Return the dataset of a record, and what was done to it.
+        """Return the dataset that holds the values of a record, and whether it had to be created or updated for that.
 
-        Of the datasets with the name and source key of the record, an identical one is preferred. Otherwise the first
-        one that the caller may change is updated, and if there is none, a new dataset is created.
+        A dataset with identical values is preferred to one that would have to be updated.
         """
         candidates = self._find_candidates(record)
-
         for dataset in candidates:
             if not _changed_fields(record, dataset):
                 return dataset, ImportStatus.UNCHANGED
 
-        for dataset in candidates:
-            try:
-                updated = self._client.update_dataset(dataset.id, **_changed_fields(record, dataset))
-            except TouchstoneError as error:
-                if error.status == _FORBIDDEN:
-                    continue  # The dataset belongs to somebody else, so it does not come from this file.
-                raise
-            return updated, ImportStatus.UPDATED
+        updated_dataset = self._update_first_permitted(record, candidates)
+        if updated_dataset is not None:
+            return updated_dataset, ImportStatus.UPDATED
 
-        return self._client.create_dataset(**record), ImportStatus.CREATED
+        created_dataset = self._client.create_dataset(**record)
+        return created_dataset, ImportStatus.CREATED
+
+    def _update_first_permitted(self, record: Record, candidates: list[Dataset]) -> Dataset | None:
+        """Update the first of these datasets that the caller may change, and return it; None if there is none.
+
+        A dataset that belongs to somebody else does not come from this import, although it has the same name.
+        """
+        for dataset in candidates:
+            changes = _changed_fields(record, dataset)
+            try:
+                return self._client.update_dataset(dataset.id, **changes)
+            except TouchstoneError as error:
+                if error.status != _FORBIDDEN:
+                    raise
+        return None
 
     def _find_candidates(self, record: Record) -> list[Dataset]:
-        """Return the datasets, ordered by id, that may stand for a record.
+        """Return the datasets of the catalog that may have been created from this record before, ordered by id.
 
-        They have its name, no other source key, and no other record of this import matches them.
+        They have the name of the record, do not come from another source, and match no other record of this import.
         """
         name = record["name"]
-        # The filter finds the datasets whose names contain this text.
-        datasets = self._client.iterate_datasets(dataset_name=name[:_MAX_FILTER_LENGTH])
-        return [
-            dataset
-            for dataset in datasets
-            if dataset.name == name.strip()
-            and dataset.id not in self._matched_ids
-            and _may_have_same_source(record, dataset)
-        ]
+        # This filter matches parts of names and has a limited length, so the exact name is compared below.
+        similar_datasets = self._client.iterate_datasets(dataset_name=name[:_MAX_FILTER_LENGTH])
+
+        candidates = []
+        for dataset in similar_datasets:
+            is_available = dataset.id not in self._matched_ids
+            if is_available and dataset.name == name.strip() and _may_have_same_source(record, dataset):
+                candidates.append(dataset)
+        return candidates
 
 
 def _may_have_same_source(record: Record, dataset: Dataset) -> bool:

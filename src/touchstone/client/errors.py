@@ -54,23 +54,24 @@ class _ErrorBody(msgspec.Struct):
     errors: list[dict[str, Any]] = []
 
 
-def refused(response: httpx2.Response) -> TouchstoneError:
+def error_from_response(response: httpx2.Response) -> TouchstoneError:
     """Return the exception for a response with a status of 400 or above.
 
-    A response without the error body of the service, such as the page of a proxy, has the code `unreadable`.
+    The body says what is wrong. If it is not one of this service but, for example, the page of a proxy, the exception
+    has the code `unreadable` and only names the status.
     """
     retry_after = retry_after_seconds(response)
     try:
         body = msgspec.json.decode(response.content, type=_ErrorBody)
     except (msgspec.DecodeError, httpx2.ResponseNotRead):
-        status_line = f"{response.status_code} {response.reason_phrase}".rstrip()
-        detail = f"The server answered {status_line}."
+        status_and_reason = f"{response.status_code} {response.reason_phrase}".rstrip()
+        detail = f"The server answered {status_and_reason}."
         return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
 
     return TouchstoneError(response.status_code, body.code, body.detail, body.errors, retry_after=retry_after)
 
 
-def unreachable(error: httpx2.RequestError) -> TouchstoneError:
+def connection_error(error: httpx2.RequestError) -> TouchstoneError:
     """Return the exception for a call that got no response, with the address of the server and the reason."""
     try:
         url = error.request.url

@@ -5,7 +5,7 @@ from typing import Any, Final
 import httpx2
 import msgspec
 
-from touchstone.client.errors import TouchstoneError, unreachable
+from touchstone.client.errors import TouchstoneError, connection_error
 from touchstone.client.models import JobEvent
 
 FINAL_STATES: Final = frozenset({"succeeded", "failed", "cancelled"})
@@ -32,48 +32,49 @@ class EventStream:
         """The seconds to wait before the next connection; 0 if the job is done and there will be none."""
         return 0.0 if self._job_is_done else self._retry_delay_seconds
 
-    def begin_connection(self) -> bool:
-        """Count a new connection and return True, or return False if the stream has ended.
+    @property
+    def has_ended(self) -> bool:
+        """Whether the job is done, or the stream is given up after several connections in a row without an event."""
+        return self._job_is_done or self._silent_connections == MAX_SILENT_CONNECTIONS
 
-        The stream has ended if the job is done, or if several connections in a row brought no event. A connection
-        counts as silent until `read_message` returns an event from it.
-
-        Raises:
-            TouchstoneError: Several connections in a row brought no event, and one of them failed.
-        """
-        if self._job_is_done:
-            return False
-
-        if self._silent_connections == MAX_SILENT_CONNECTIONS:
-            if self._last_error is not None:
-                raise unreachable(self._last_error)
-            return False
-
+    def begin_connection(self) -> None:
+        """Count a new connection, which is silent until `read_message` returns an event from it."""
         self._silent_connections += 1
-        return True
 
     def connection_failed(self, error: httpx2.RequestError) -> None:
         """Remember why a connection ended, for the error message if the stream is given up."""
         self._last_error = error
 
+    def check_completeness(self) -> None:
+        """Raise `TouchstoneError` if the stream was given up because connections failed, before the job was done."""
+        if self._last_error is not None and not self._job_is_done:
+            raise connection_error(self._last_error)
+
     def read_message(self, message: httpx2.ServerSentEvent) -> JobEvent | None:
         """Return the event in a message, or None if the message only sets the delay before reconnecting.
 
-        The event also tells whether the job is done, and where the next connection continues.
+        This also updates the state of the stream: the id of the last event, and whether the job is done.
         """
         if message.retry is not None:
             self._retry_delay_seconds = message.retry / 1000
         if not message.data:
             return None
 
+        event = JobEvent(id=message.id, event=message.event, data=_decode_data(message))
+        if _is_final(event):
+            self._job_is_done = True
+
+        self.last_event_id = message.id or self.last_event_id
         self._silent_connections = 0
         self._last_error = None
+        return event
 
-        data = _decode_data(message)
-        self.last_event_id = message.id or self.last_event_id
-        if data.get("done") or message.event in FINAL_STATES or data.get("status") in FINAL_STATES:
-            self._job_is_done = True
-        return JobEvent(id=message.id, event=message.event, data=data)
+
+def _is_final(event: JobEvent) -> bool:
+    """Return whether a job is done after this event: the event says so itself, or names a final state."""
+    if event.data.get("done"):
+        return True
+    return event.event in FINAL_STATES or event.data.get("status") in FINAL_STATES
 
 
 def _decode_data(message: httpx2.ServerSentEvent) -> dict[str, Any]:

@@ -43,12 +43,13 @@ def http_client_options(base_url: str, timeout_seconds: float) -> HttpClientOpti
 def build_request(
     http_client: httpx2.Client | httpx2.AsyncClient, call: Call[Any], identity: Identity
 ) -> httpx2.Request:
-    """Return the HTTP request that makes a call on behalf of a caller.
+    """Return the HTTP request for a call to the API, on behalf of the caller with this identity.
 
-    A header that the call sets replaces the one that the identity would send. The address of the caller travels as
-    the request extension `client`, which only a transport to an application in the same process reads.
+    Headers of the call take precedence over those of the identity. An application in the same process also receives
+    the address of the caller, as the request extension `client`; it is not sent over the network.
     """
-    headers = {**identity.headers(with_token=not call.public), **call.headers}
+    identity_headers = identity.headers(with_token=not call.public)
+    headers = {**identity_headers, **call.headers}
     extensions = {"client": identity.address} if identity.address else None
 
     return http_client.build_request(

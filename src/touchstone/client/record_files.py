@@ -65,7 +65,7 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
     Raises:
         RecordError: A column is unknown, or a value does not fit its column; the message names the line.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_LENGTH))
+    _allow_long_cells()
     rows = csv.reader(file, strict=True)
     try:
         header = next(rows, [])
@@ -73,10 +73,18 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
         _check_field_names(column_names, location="line 1")
 
         for cells in rows:
-            if cells:
-                yield _parse_csv_row(column_names, cells, location=f"line {rows.line_num}")
+            if not cells:
+                continue
+            yield _parse_csv_row(column_names, cells, location=f"line {rows.line_num}")
     except csv.Error as error:
         raise RecordError(f"line {rows.line_num}: {error}") from error
+
+
+def _allow_long_cells() -> None:
+    """Let all CSV readers of this process accept cells of `MAX_CELL_LENGTH`, instead of 128 KiB as by default."""
+    present_limit = csv.field_size_limit()
+    if present_limit < MAX_CELL_LENGTH:
+        csv.field_size_limit(MAX_CELL_LENGTH)
 
 
 def records_to_jsonl(datasets: Iterable[Dataset], file: TextIO) -> int:
@@ -108,7 +116,8 @@ def records_from_jsonl(file: TextIO) -> Iterator[Record]:
             raise RecordError(f"{location}: {error}") from error
 
         _check_field_names(record, location)
-        yield _without_ignored_fields(record, location)
+        _check_has_name(record, location)
+        yield {name: value for name, value in record.items() if name not in IGNORED_FIELDS}
 
 
 WRITERS: Final[Mapping[str, Callable[[Iterable[Dataset], TextIO], int]]] = {
@@ -122,7 +131,11 @@ READERS: Final[Mapping[str, Callable[[TextIO], Iterator[Record]]]] = {
 
 
 def _format_csv_cell(value: Any) -> str:
-    """Return a value as the text of a CSV cell, from which `_parse_csv_cell` restores it."""
+    """Return a value as the text of a CSV cell, from which the same value can be read again.
+
+    A text is written as it is, unless a reader or a spreadsheet could mistake it for something else: such a text is
+    written as a JSON string, like all values that are not text. An empty cell stands for an unknown value.
+    """
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -140,10 +153,12 @@ def _to_json(value: Any) -> str:
 
 
 def _parse_csv_row(column_names: list[str], cells: list[str], location: str) -> Record:
-    """Return the record in one row of a CSV file; `location` names the row in error messages.
+    """Return the record in one row of a CSV file, without the columns that the service sets.
+
+    `location` is where the row is in the file, such as `line 7`, for error messages.
 
     Raises:
-        RecordError: The row has another number of cells than there are columns, or a cell does not fit its column.
+        RecordError: There are more or fewer cells than columns, a cell does not fit its column, or the name is missing.
     """
     if len(cells) != len(column_names):
         raise RecordError(f"{location}: {len(cells)} cells under {len(column_names)} columns")
@@ -152,35 +167,47 @@ def _parse_csv_row(column_names: list[str], cells: list[str], location: str) -> 
     for name, cell in zip(column_names, cells, strict=True):
         if name not in IGNORED_FIELDS:
             record[name] = _parse_csv_cell(cell, name, location)
-    return _without_ignored_fields(record, location)
+
+    _check_has_name(record, location)
+    return record
 
 
 def _parse_csv_cell(cell: str, column_name: str, location: str) -> Any:
-    """Return the value in a cell of a CSV file as the type of its column, or None if the cell is empty.
+    """Return the value in a cell of a CSV file, as the type of its column.
 
-    Texts may be plain or JSON strings, and words may be separated by commas or a JSON list; all other values are
-    JSON. `location` names the row in error messages.
+    `location` is where the row is in the file, such as `line 7`, for error messages.
 
     Raises:
-        RecordError: The cell does not fit the column.
+        RecordError: The cell does not fit the column; the message quotes the cell and says what is expected.
+    """
+    kind = COLUMNS[column_name]
+    try:
+        return _decode_cell(cell, kind)
+    except (KeyError, msgspec.DecodeError) as error:
+        quoted_cell = repr(cell[:MAX_QUOTED_CELL_LENGTH])
+        expected = _EXPECTED_VALUES[kind]
+        raise RecordError(f"{location}, column {column_name}: {quoted_cell} does not fit ({expected})") from error
+
+
+def _decode_cell(cell: str, kind: Kind | None) -> Any:
+    """Return the value in a cell of a column of this kind, or None if the cell is empty.
+
+    Texts may be plain or JSON strings, and words may be separated by commas or a JSON list. All other values are JSON.
+
+    Raises:
+        KeyError, msgspec.DecodeError: The cell does not fit the kind.
     """
     stripped_cell = cell.strip()
     if stripped_cell == "":
         return None
 
-    kind = COLUMNS[column_name]
-    try:
-        if kind is Kind.FLAG:
-            return _BOOLEANS[stripped_cell.lower()]
-        if kind is Kind.TEXT and not stripped_cell.startswith('"'):
-            return cell
-        if kind is Kind.WORDS and not stripped_cell.startswith("["):
-            return _split_words(stripped_cell)
-        return msgspec.json.decode(stripped_cell, type=_JSON_TYPES[kind])
-    except (KeyError, msgspec.DecodeError) as error:
-        quoted_cell = repr(cell[:MAX_QUOTED_CELL_LENGTH])
-        expected = _EXPECTED_VALUES[kind]
-        raise RecordError(f"{location}, column {column_name}: {quoted_cell} does not fit ({expected})") from error
+    if kind is Kind.FLAG:
+        return _BOOLEANS[stripped_cell.lower()]
+    if kind is Kind.TEXT and not stripped_cell.startswith('"'):
+        return cell
+    if kind is Kind.WORDS and not stripped_cell.startswith("["):
+        return _split_words(stripped_cell)
+    return msgspec.json.decode(stripped_cell, type=_JSON_TYPES[kind])
 
 
 def _split_words(text: str) -> list[str]:
@@ -189,15 +216,10 @@ def _split_words(text: str) -> list[str]:
     return [word for word in words if word]
 
 
-def _without_ignored_fields(record: Mapping[str, Any], location: str) -> Record:
-    """Return a record without the fields that the service sets.
-
-    Raises:
-        RecordError: The record has no name.
-    """
+def _check_has_name(record: Record, location: str) -> None:
+    """Raise RecordError if a record has no name, or an empty one."""
     if not record.get(REQUIRED_FIELD):
         raise RecordError(f"{location}: a record has a {REQUIRED_FIELD}")
-    return {name: value for name, value in record.items() if name not in IGNORED_FIELDS}
 
 
 def _check_field_names(names: Iterable[str], location: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import httpx2
 
 from touchstone.client.call import Call
-from touchstone.client.errors import refused, retry_after_seconds, unreachable
+from touchstone.client.errors import connection_error, error_from_response, retry_after_seconds
 from touchstone.client.identity import Identity
 from touchstone.client.job_calls import get_job
 from touchstone.client.models import Job
@@ -58,10 +58,13 @@ Steps = Generator[Step, StepResult, T]
 
 
 def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
-    """Send a call and return the content of its response, trying again where that may help.
+    """Return the content of the response to a call, sending the call again where that may help.
 
-    If the access token has expired, it is renewed once and the call is sent again. A call that changes nothing is
-    attempted up to `MAX_ATTEMPTS` times while the service cannot be reached or is temporarily unavailable.
+    This generator performs no I/O: it yields each step, such as sending the call, to a client, which performs it and
+    sends back the result.
+
+    An expired access token is renewed once, and the call is then sent again. A call that changes nothing is attempted
+    up to `MAX_ATTEMPTS` times while the service cannot be reached or is temporarily unavailable.
 
     Raises:
         TouchstoneError: The service refused the call or did not respond.
@@ -74,8 +77,8 @@ def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
 
         if not has_renewed_tokens and _is_token_expired(result, call, identity):
             has_renewed_tokens = True
-            is_renewed = yield RenewTokens(expired_token=token)
-            if is_renewed:
+            has_new_token = yield RenewTokens(expired_token=token)
+            if has_new_token:
                 result = yield SendCall(call)
 
         delay_seconds = _seconds_until_retry(result, call, attempt)
@@ -87,10 +90,10 @@ def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
 
 
 def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Steps[Job]:
-    """Poll a job until it is done, whether it succeeds or not, and return it in its final state.
+    """Return a job in its final state, after requesting its state again and again until it is done.
 
-    The delay between two polls grows up to `MAX_POLL_DELAY_SECONDS`. After each poll, `report` is called with the
-    current state of the job.
+    `report` is called with each state, so that the caller can show the progress. The delay between two requests grows
+    up to `MAX_POLL_DELAY_SECONDS`. Like `send_with_retries`, this generator yields the steps for a client to perform.
     """
     delay_seconds = FIRST_POLL_DELAY_SECONDS
 
@@ -112,11 +115,11 @@ def read_result(result: StepResult, call: Call[T]) -> T:
         TouchstoneError: The service refused the call or did not respond.
     """
     if isinstance(result, httpx2.RequestError):
-        raise unreachable(result) from result
+        raise connection_error(result) from result
 
     assert isinstance(result, httpx2.Response), "a call that was sent has a response or an error"
     if result.is_error:
-        raise refused(result)
+        raise error_from_response(result)
     return call.read(result)
 
 
@@ -127,10 +130,10 @@ def _is_token_expired(result: StepResult, call: Call[Any], identity: Identity) -
 
 
 def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> float | None:
-    """Return how long to wait before a call is sent again, or None if it must not be sent again.
+    """Return how many seconds to wait before sending a call again, or None if its result is final.
 
-    Only calls that change nothing are repeated, and only after errors that may pass. The delay is the one that the
-    service asks for with `Retry-After`, or else doubles with each attempt; `attempt` counts from 1.
+    `attempt` is the number of attempts so far. Only calls that change nothing are repeated, and only after errors that
+    may pass. The service can ask for a delay with the header `Retry-After`; without it, the delay doubles each time.
     """
     if attempt == MAX_ATTEMPTS or not call.repeatable:
         return None
