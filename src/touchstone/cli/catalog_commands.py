@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, TextIO
@@ -87,9 +87,9 @@ def show(dataset: DatasetId, *, context: CommandContext) -> None:
 
 
 def _dataset_table(dataset: Dataset) -> Table:
-    """Return everything that is known of a dataset as a table of names and values.
+    """Return the table that shows everything that is known of a dataset: its scores, attributes and metadata.
 
-    Unknown attributes are shown as such, because leaving them out would suggest that they do not exist.
+    Unknown attributes are shown as unknown, because leaving them out would suggest that they do not exist.
     """
     facts: dict[str, Any] = {
         "Id": digits_of(dataset.id),
@@ -105,19 +105,20 @@ def _dataset_table(dataset: Dataset) -> Table:
         if attribute.name != "dataset_name":
             facts[attribute.label_en] = format_value(getattr(dataset, attribute.name))
     facts["Year"] = format_value(digits_of(dataset.year))
-    facts.update(_metadata_facts(dataset))
 
-    return build_facts_table(facts, title=dataset.name)
+    all_facts = {**facts, **_metadata_facts(dataset.metadata or {})}
+    return build_facts_table(all_facts, title=dataset.name)
 
 
-def _metadata_facts(dataset: Dataset) -> dict[str, str]:
-    """Return the licence, the source, and the evidence for each attribute, by the names that they have in a table."""
-    metadata = dataset.metadata or {}
+def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the metadata of a dataset say about its licence and source, and the evidence for its attributes.
 
-    source = metadata.get("source")
-    if isinstance(source, dict):
-        source = source.get("name") or source.get("url")
-    facts = {"Licence": format_value(metadata.get("licence")), "Source": format_value(source)}
+    The facts are returned by their names in a table for people. The evidence for an attribute is a quotation.
+    """
+    facts = {
+        "Licence": format_value(metadata.get("licence")),
+        "Source": format_value(_source_name(metadata)),
+    }
 
     evidence = metadata.get("evidence")
     if isinstance(evidence, dict):
@@ -128,6 +129,14 @@ def _metadata_facts(dataset: Dataset) -> dict[str, str]:
     return facts
 
 
+def _source_name(metadata: Mapping[str, Any]) -> Any:
+    """Return the name or else the URL of the source that metadata describe, or a source that is a mere text."""
+    source = metadata.get("source")
+    if isinstance(source, dict):
+        return source.get("name") or source.get("url")
+    return source
+
+
 @server_command(catalog, "add", fields=NEW_DATASET_OPTIONS)
 def add(
     name: Annotated[str, typer.Argument(help="Its name.")], *, context: CommandContext, fields: dict[str, Any]
@@ -136,11 +145,11 @@ def add(
     path: Path | None = fields.pop("file", None)
     if path is not None:
         uploaded_file = _upload(path, context.client)
-        fields.setdefault("file_type", uploaded_file.file_type)
         fields["file_path"] = uploaded_file.file_path
+        fields.setdefault("file_type", uploaded_file.file_type)
 
-    record = context.client.create_dataset(name, **fields)
-    context.show(record, _dataset_table(record))
+    dataset = context.client.create_dataset(name, **fields)
+    context.show(dataset, _dataset_table(dataset))
 
 
 def _upload(path: Path, client: Touchstone) -> File:
@@ -168,14 +177,17 @@ def export(
     filters: dict[str, Any],
 ) -> None:
     """Write the datasets that match to a CSV or JSON Lines file."""
-    write_records = WRITERS[_file_format(file, format_name)]
-    total_count = context.client.page_datasets(page_size=1, **filters).total_count
+    file_format = _file_format(file, format_name)
+    write_records = WRITERS[file_format]
+
+    first_page = context.client.page_datasets(page_size=1, **filters)
     datasets = context.client.iterate_datasets(page_size=EXPORT_PAGE_SIZE, **filters)
 
-    with progress_bar("Exporting", total_count) as (progress, task_id), _open_for_writing(file) as output:
-        tracked_datasets = progress.track(datasets, task_id=task_id, total=total_count)
+    with progress_bar("Exporting", first_page.total_count) as (progress, task_id), _open_for_writing(file) as output:
+        tracked_datasets = progress.track(datasets, task_id=task_id, total=first_page.total_count)
         count = write_records(tracked_datasets, output)
 
+    # On the standard output, a report would be mixed with the records.
     if file != STANDARD_STREAM:
         context.show({"exported": count, "file": str(file)}, f"{count} datasets written to {file}")
 
@@ -200,15 +212,23 @@ def import_records(
         return
 
     results = _import_with_progress(records, context.client)
-    rejections = [result for result in results if result.status is ImportStatus.REJECTED]
+    _show_import_results(context, results)
+
+    if any(result.status is ImportStatus.REJECTED for result in results):
+        raise typer.Exit(ExitStatus.REFUSED)
+
+
+def _show_import_results(context: CommandContext, results: list[ImportResult]) -> None:
+    """Show how many records were created, updated, left unchanged and rejected, and why each rejection happened."""
     status_counts = Counter(result.status for result in results)
     counts = {status.value: status_counts[status] for status in ImportStatus}
 
-    summary_lines = [f"{status}: {count}" for status, count in counts.items()]
+    count_lines = [f"{status}: {count}" for status, count in counts.items()]
+
+    rejections = [result for result in results if result.status is ImportStatus.REJECTED]
     rejection_lines = [f"  {result.name}: {result.detail}" for result in rejections]
-    context.show({"records": len(records), **counts, "results": results}, *summary_lines, *rejection_lines)
-    if rejections:
-        raise typer.Exit(ExitStatus.REFUSED)
+
+    context.show({"records": len(results), **counts, "results": results}, *count_lines, *rejection_lines)
 
 
 def _import_with_progress(records: list[Record], client: Touchstone) -> list[ImportResult]:
@@ -223,14 +243,15 @@ def _import_with_progress(records: list[Record], client: Touchstone) -> list[Imp
 
 
 def _read_records(file: Path, format_name: str | None) -> list[Record]:
-    """Return all records of a file, or of the standard input.
+    """Return all records of a CSV or JSON Lines file, or of the standard input.
 
-    A file that cannot be read ends the command with an error message.
+    If the file cannot be read, the command ends with an error message.
 
     Raises:
-        RecordError: The file does not contain records.
+        RecordError: The file does not contain records; the message says which line is wrong.
     """
-    read_records = READERS[_file_format(file, format_name)]
+    file_format = _file_format(file, format_name)
+    read_records = READERS[file_format]
     try:
         if file == STANDARD_STREAM:
             return list(read_records(sys.stdin))
@@ -286,17 +307,22 @@ def rank(
 
 
 def _ranking_table(ranking: Ranking, *, show_points: bool) -> Table:
-    """Return a ranking as a table, best dataset first.
+    """Return the table that shows a ranking, best dataset first.
 
-    Beside rank, score and name, it has the three composite scores, or with `show_points` the points that each
-    weighted criterion contributes to the score.
+    With `show_points`, it has a column for each criterion of the ranking, with the points that the criterion adds to
+    the score. Otherwise it has the ethical, technical and popularity scores of each dataset.
     """
-    criteria = [weight.criterion_name for weight in ranking.effective_weights]
-    score_columns = [_points_column(criterion) for criterion in criteria] if show_points else COMPOSITE_SCORE_COLUMNS
+    weights = ranking.effective_weights
 
-    weights = [f"{weight.criterion_name} {weight.weight:.0%}" for weight in ranking.effective_weights]
-    title = f"Datasets: {ranking.total_count}, by {', '.join(weights)}"
-    return build_table((*RANKING_COLUMNS, *score_columns), ranking.datasets, title)
+    columns = [*RANKING_COLUMNS]
+    if show_points:
+        columns += [_points_column(weight.criterion_name) for weight in weights]
+    else:
+        columns += COMPOSITE_SCORE_COLUMNS
+
+    weights_as_text = ", ".join(f"{weight.criterion_name} {weight.weight:.0%}" for weight in weights)
+    title = f"Datasets: {ranking.total_count}, by {weights_as_text}"
+    return build_table(columns, ranking.datasets, title)
 
 
 def _points_column(criterion: str) -> Column[ScoredDataset]:

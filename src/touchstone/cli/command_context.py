@@ -82,18 +82,27 @@ class CommandContext:
     def show(self, result: Any, *tables_and_lines: Table | str) -> None:
         """Print the result of a command: `tables_and_lines` for people, or `result` as JSON for programs.
 
-        As JSON, a result of None prints nothing.
+        A result of None has no JSON.
         """
         if self.as_json:
             if result is not None:
                 sys.stdout.write(json_text(result) + "\n")
             return
 
+        console = Console()
         for table_or_line in tables_and_lines:
             if isinstance(table_or_line, str):
-                Console().print(Text(replace_control_characters(table_or_line)))
+                line = replace_control_characters(table_or_line)
+                console.print(Text(line))
             else:
-                Console().print(table_or_line)
+                console.print(table_or_line)
+
+    def resume_session(self, sign_in: SignIn) -> None:
+        """Make all calls with the tokens of a saved sign-in, and save the new tokens after each renewal."""
+        identity = self.client.identity
+        identity.token = sign_in.access_token
+        identity.refresh_token = sign_in.refresh_token
+        identity.on_tokens = functools.partial(self.save_sign_in, sign_in.email)
 
     def save_sign_in(self, email: str, tokens: Tokens) -> None:
         """Save the tokens of a sign-in at this server, for later commands."""
@@ -115,33 +124,35 @@ def json_text(value: Any) -> str:
 
 
 def _build_context(given_options: dict[str, Any]) -> CommandContext:
-    """Return the context of a command for the connection options that were given.
+    """Return the context of a command for the connection options that were given on the command line.
 
     The server is the one that `--url` or the environment names, or else the one that was used last. If the user has
-    signed in there, the client uses the saved tokens, and saves them again after each renewal.
+    signed in there, the session goes on. By default, results are tables on a terminal and JSON elsewhere.
     """
     saved = SavedSignIns.load()
     requested_url = _requested_url(given_options.get("url"))
     url = (requested_url or saved.url).rstrip("/")
-    as_json = given_options.get("json", not sys.stdout.isatty())
+
+    is_read_by_program = not sys.stdout.isatty()
+    as_json = given_options.get("json", is_read_by_program)
     context = CommandContext(url, as_json, client=Touchstone(url, locale="en"))
 
     sign_in = saved.sign_ins.get(url)
     if sign_in is not None:
-        identity = context.client.identity
-        identity.token = sign_in.access_token
-        identity.refresh_token = sign_in.refresh_token
-        identity.on_tokens = functools.partial(context.save_sign_in, sign_in.email)
+        context.resume_session(sign_in)
     return context
 
 
 def _requested_url(url_option: str | None) -> str | None:
-    """Return the server's address from the option `--url`, or else from the environment, or None without either.
+    """Return the address of the server that the user has named, or None.
+
+    The option `--url` takes precedence over the environment variable.
 
     Raises:
-        typer.BadParameter: It is not an HTTP address; the message says where it comes from.
+        typer.BadParameter: The address is not one of a web server; the message says where it comes from.
     """
-    url = url_option or os.environ.get(URL_VARIABLE, "").strip()
+    url_in_environment = os.environ.get(URL_VARIABLE, "").strip()
+    url = url_option or url_in_environment
     if not url:
         return None
 

@@ -30,22 +30,23 @@ ErrorReports = Mapping[type[Exception], Callable[[Any], tuple[str, ExitStatus]]]
 
 
 def server_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorator:
-    """Return a decorator that registers a function as a command which calls a server.
+    """Return a decorator that adds a function to the command line as a command which calls a server.
 
-    The function receives the value of each option group under the name of the group, and under the name `context`
-    a `CommandContext` with a client of the server. The client is closed when the function ends.
+    Each option group becomes one argument of the function, of the same name. The argument `context` is a
+    `CommandContext` with a client of the server, which is closed when the function ends.
     """
     groups_with_connection = {**groups, "context": CONNECTION_OPTIONS}
 
     def decorate(function: CommandFunction) -> CommandFunction:
-        register_command(app, name, _closing_client(function), groups_with_connection, SERVER_ERRORS)
+        command = _closing_client(function)
+        register_command(app, name, command, groups_with_connection, SERVER_ERRORS)
         return function
 
     return decorate
 
 
 def _closing_client(function: CommandFunction) -> CommandFunction:
-    """Return the function of a command so that it closes the client in its context when it ends."""
+    """Wrap the function of a command, so that the client in its context is closed when it ends."""
 
     @functools.wraps(function)
     def command(*, context: CommandContext, **arguments: Any) -> None:
@@ -62,29 +63,33 @@ def register_command(
     groups: Mapping[str, OptionGroup],
     error_reports: ErrorReports,
 ) -> None:
-    """Register a function as a command of the application, with the options of `groups` beside its own parameters.
+    """Add a function to the command line as the command `name`.
 
-    The errors in `error_reports` end the command with one line on the error stream instead of a traceback.
+    The command has the parameters of the function, and the options of each group in `groups`. The errors in
+    `error_reports` end it with one line on the error stream instead of a traceback.
     """
-    command = with_option_groups(exit_on_errors(function, error_reports), groups)
-    app.command(name)(command)
+    function_without_tracebacks = exit_on_errors(function, error_reports)
+    command = with_option_groups(function_without_tracebacks, groups)
+
+    add_command = app.command(name)
+    add_command(command)
 
 
 def exit_on_errors(function: CommandFunction, error_reports: ErrorReports) -> CommandFunction:
-    """Return the function of a command so that its expected errors become one line and an exit status.
+    """Wrap the function of a command, so that expected errors end it with one line instead of a traceback.
 
-    The first entry of `error_reports` whose type fits an error supplies both. All other errors pass through.
+    For each expected type of error, `error_reports` has a function that returns the message and the exit status.
     """
+    expected_errors = tuple(error_reports)
 
     @functools.wraps(function)
     def command(**arguments: Any) -> None:
         try:
             function(**arguments)
-        except tuple(error_reports) as error:
-            for error_type, report in error_reports.items():
-                if isinstance(error, error_type):
-                    message, exit_status = report(error)
-                    exit_with_error(message, exit_status)
+        except expected_errors as error:
+            report = next(report for error_type, report in error_reports.items() if isinstance(error, error_type))
+            message, exit_status = report(error)
+            exit_with_error(message, exit_status)
 
     return command
 
@@ -116,10 +121,9 @@ def exit_status_of(error: TouchstoneError) -> ExitStatus:
 
 
 def error_message(error: TouchstoneError) -> str:
-    """Return an error of the service as one line for people.
+    """Return the line that tells the user why the service refused a call, and what to do about it.
 
-    It consists of the error's own sentence, the reasons why values are invalid as far as the sentence does not
-    contain them, and a hint if there is only one remedy.
+    The sentence of the error comes first, then why single values are invalid, unless the sentence says so already.
     """
     statements = [error.detail]
     for field_error in error.errors:
@@ -130,7 +134,9 @@ def error_message(error: TouchstoneError) -> str:
     message = ": ".join(statements)
     if not message.endswith((".", "!", "?")):
         message += "."
-    return message + _HINTS.get(error.status, "")
+
+    hint = _HINTS.get(error.status, "")
+    return message + hint
 
 
 SERVER_ERRORS: Final[ErrorReports] = {

@@ -14,7 +14,10 @@ NUMBER_TYPES: Final = {Kind.INTEGER: int, Kind.PERCENTAGE: float}
 
 
 def _filter_options(attribute: Attribute) -> Iterator[Option]:
-    """Yield the options that filter datasets by an attribute: two for the bounds of a number, or else one."""
+    """Yield the command-line options that filter datasets by one of their attributes.
+
+    A number has two options, for its lower and its upper bound; all other attributes have one.
+    """
     name = attribute.name
     label = attribute.label_en
 
@@ -48,20 +51,24 @@ FILTERS: Final = OptionGroup(
 
 
 def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | None:
-    """Return the weights by criterion, the name of a weight profile, or None if neither was given.
+    """Return the weights that the options `--weight CRITERION=NUMBER` set, or the profile that `--profile` names.
+
+    Weights are returned as a mapping of criteria to numbers, a profile as its name. Without these options the result
+    is None.
 
     Raises:
-        typer.BadParameter: Both were given, or a weight is not a number.
+        typer.BadParameter: Both options were given, or a weight is not a number.
     """
     profile: str | None = given_options.get("profile")
-    assignments = parse_assignments(given_options.get("weight", []), name_placeholder="criterion")
-    if not assignments:
+    assignments = given_options.get("weight", [])
+    weights_as_text = parse_assignments(assignments, name_placeholder="criterion")
+    if not weights_as_text:
         return profile
     if profile is not None:
         raise typer.BadParameter("either --profile or --weight")
 
     try:
-        return {criterion: float(weight) for criterion, weight in assignments.items()}
+        return {criterion: float(weight) for criterion, weight in weights_as_text.items()}
     except ValueError as error:
         raise typer.BadParameter(f"a weight is a number: {error}") from None
 

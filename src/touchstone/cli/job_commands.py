@@ -64,15 +64,16 @@ EXPLAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def _nest(options: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return the body of a request with the value of each option at its path.
+def _build_request_body(options: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Return the JSON body of a request, with the value of each command-line option at its place.
 
-    For example, with the path `("split", "folds")` the option `folds` becomes `{"split": {"folds": 5}}`. An option
-    without a path becomes a member of the body itself.
+    `paths` says where an option belongs if not in the body itself: with the path `("split", "folds")`, the option
+    `folds` becomes `{"split": {"folds": 5}}`.
     """
     body: dict[str, Any] = {}
     for option_name, value in options.items():
-        *parent_keys, last_key = paths.get(option_name, (option_name,))
+        path = paths.get(option_name, (option_name,))
+        *parent_keys, last_key = path
 
         parent = body
         for key in parent_keys:
@@ -88,14 +89,14 @@ def _training_request(given_options: dict[str, Any]) -> dict[str, Any]:
         options.setdefault("split", "kfold")
     if "time_column" in options:
         options.setdefault("split", "time")
-    return _nest(options, TRAIN_PATHS)
+    return _build_request_body(options, TRAIN_PATHS)
 
 
 def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of an explanation request, in which the JSON texts of `--values` have become objects.
+    """Return the body of a request to explain predictions, from the options that the user has given.
 
     Raises:
-        typer.BadParameter: One of these texts is not a JSON object.
+        typer.BadParameter: A value of the option `--values` is not a JSON object.
     """
     options = dict(given_options)
     if "values" in options:
@@ -103,7 +104,7 @@ def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
             options["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in options["values"]]
         except msgspec.DecodeError as error:
             raise typer.BadParameter(f"--values takes a JSON object: {error}") from error
-    return _nest(options, EXPLAIN_PATHS)
+    return _build_request_body(options, EXPLAIN_PATHS)
 
 
 TRAINING: Final = OptionGroup(
@@ -192,10 +193,10 @@ def explain(wait: WaitOption = True, *, context: CommandContext, request: dict[s
 
 
 def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
-    """Show a job, after waiting until it is done if `wait` is true.
+    """Show a job to the user; with `wait`, first wait until it is done.
 
     Raises:
-        typer.Exit: The job failed or was cancelled.
+        typer.Exit: The job failed or was cancelled, which scripts can tell from the exit status.
     """
     if wait and not job.done:
         job = wait_with_progress(context, job)
@@ -206,10 +207,9 @@ def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
 
 
 def wait_with_progress(context: CommandContext, job: Job) -> Job:
-    """Wait behind a progress bar until a job is done, and return it in its final state.
+    """Show a progress bar until a job is done, and return the job in its final state.
 
-    Interrupting the command with Ctrl-C does not cancel the job. The command then ends with a message that says how
-    to wait again.
+    Ctrl-C ends the command, but not the job. A message then tells the user how to wait for it again.
     """
     try:
         with progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):
@@ -234,39 +234,35 @@ def _describe_progress(job: Job) -> str:
 
 def _job_tables(job: Job) -> list[Table | str]:
     """Return the tables and lines that show a job to a person: its state, its result, and its files."""
+    failure = f"{job.error.message} ({job.error.code})" if job.error else None
     facts = {
         "Id": job.id,
         "Status": job.status,
         "Name": job.name,
         "Started": job.started_at,
-        "Why": f"{job.error.message} ({job.error.code})" if job.error else None,
+        "Why": failure,
         "Finished": job.finished_at,
     }
     tables: list[Table | str] = [build_facts_table(facts, title=f"{job.kind} job")]
 
-    if job.result:
-        result_tables = _training_tables if job.kind == "train" else _explanation_tables
-        tables += result_tables(job.result)
+    if job.result and job.kind == "train":
+        tables += _training_tables(job.result)
+    elif job.result:
+        tables += _explanation_tables(job.result)
+
     if job.artifacts:
         tables.append(build_table(ARTIFACT_COLUMNS, job.artifacts, title="Files: touchstone jobs download"))
     return tables
 
 
 def _training_tables(result: Mapping[str, Any]) -> list[Table | str]:
-    """Return the result of a training as a table of metrics, beside those of the baseline, and one line per warning.
-
-    The metrics are the means over the folds if there are any, and otherwise those of the held-out rows.
-    """
-    metrics = result.get("metrics") or {}
-    model_metrics = metrics.get("folds") or metrics.get("holdout") or {}
-    baseline_metrics = metrics.get("baseline") or {}
-    rows = [
-        (metric, _format_estimate(estimate), _format_estimate(baseline_metrics.get(metric)))
-        for metric, estimate in model_metrics.items()
-    ]
+    """Return the result of a training as a table of quality metrics and one line for each warning."""
     model = result.get("model") or {}
-    model_name = english_text(model.get("label", model.get("algorithm", "the model")))
-    tables: list[Table | str] = [build_table(METRIC_COLUMNS, rows, title=f"Quality of {model_name}")]
+    model_label = model.get("label", model.get("algorithm", "the model"))
+    title = f"Quality of {english_text(model_label)}"
+
+    metric_rows = _metric_rows(result.get("metrics") or {})
+    tables: list[Table | str] = [build_table(METRIC_COLUMNS, metric_rows, title)]
 
     for warning in result.get("warnings") or []:
         warning_text = english_text(warning.get("text", warning.get("code")))
@@ -274,20 +270,25 @@ def _training_tables(result: Mapping[str, Any]) -> list[Table | str]:
     return tables
 
 
-def _explanation_tables(result: Mapping[str, Any]) -> list[Table | str]:
-    """Return an explanation as one table of attributions for each explained row, and the narrative as a line.
+def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the name of each quality metric, its estimate for the trained model, and that for a trivial baseline.
 
-    The columns that contribute most to a prediction come first.
+    If the model was cross-validated, its estimates are the means over the folds, and otherwise those of the rows held
+    out of the training.
     """
-    tables: list[Table | str] = []
-    for explanation in result.get("local") or []:
-        attributions = explanation.get("attributions") or {}
-        strongest_first = sorted(attributions.items(), key=lambda item: abs(item[1]), reverse=True)
+    model_estimates = metrics.get("folds") or metrics.get("holdout") or {}
+    baseline_estimates = metrics.get("baseline") or {}
 
-        row_number = format_value(explanation.get("row"))
-        prediction = format_value(explanation.get("prediction"))
-        title = f"Row {row_number}: prediction {prediction}"
-        tables.append(build_table(ATTRIBUTION_COLUMNS, strongest_first, title))
+    rows = []
+    for metric, estimate in model_estimates.items():
+        baseline_estimate = baseline_estimates.get(metric)
+        rows.append((metric, _format_estimate(estimate), _format_estimate(baseline_estimate)))
+    return rows
+
+
+def _explanation_tables(result: Mapping[str, Any]) -> list[Table | str]:
+    """Return the result of an explanation as one table for each explained prediction, and its summary as a line."""
+    tables: list[Table | str] = [_attribution_table(explanation) for explanation in result.get("local") or []]
 
     narrative = result.get("narrative")
     if narrative:
@@ -295,21 +296,29 @@ def _explanation_tables(result: Mapping[str, Any]) -> list[Table | str]:
     return tables
 
 
+def _attribution_table(explanation: Mapping[str, Any]) -> Table:
+    """Return a table of how much each column contributes to the prediction for one row, strongest first."""
+    attributions = explanation.get("attributions") or {}
+    strongest_first = sorted(attributions.items(), key=lambda item: abs(item[1]), reverse=True)
+
+    row_number = format_value(explanation.get("row"))
+    prediction = format_value(explanation.get("prediction"))
+    return build_table(ATTRIBUTION_COLUMNS, strongest_first, title=f"Row {row_number}: prediction {prediction}")
+
+
 def _format_estimate(estimate: Any) -> str:
-    """Return the estimate of a metric with four decimals, and with its confidence interval if it has one.
+    """Return an estimate of a metric as text, such as `0.8312 (0.8011 to 0.8604)`.
 
-    An estimate is a number, or an object with the members `mean` or `value`, and `low` and `high`. A metric without
-    an estimate is shown as `?`.
+    The service gives an estimate as a number, or as an object with the member `mean` or `value`. The object may also
+    have a confidence interval, with the members `low` and `high`. A missing estimate is shown as `?`.
     """
-    if not isinstance(estimate, dict):
-        estimate = {"value": estimate}
-
-    value = estimate.get("mean", estimate.get("value"))
+    members = estimate if isinstance(estimate, dict) else {"value": estimate}
+    value = members.get("mean", members.get("value"))
     if not isinstance(value, int | float):
         return UNKNOWN
 
-    low = estimate.get("low")
-    high = estimate.get("high")
+    low = members.get("low")
+    high = members.get("high")
     if low is None or high is None:
         return f"{value:.4f}"
     return f"{value:.4f} ({low:.4f} to {high:.4f})"

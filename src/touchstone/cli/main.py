@@ -34,8 +34,7 @@ def main() -> None:
 def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
     """Return the application with the command that the arguments name, or with all commands if they name none.
 
-    Only the module of that command is imported, because importing the server would take most of the time of a
-    command that merely calls one.
+    Importing the modules of all commands would take seconds, most of them for the server, which few commands need.
     """
     app = typer.Typer(
         name="touchstone",
@@ -46,18 +45,21 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
         # The boxes of the rich help cut the names of options in a terminal of 80 columns.
         rich_markup_mode=None,
     )
-    app.callback()(_accept_no_options)
 
-    if arguments and arguments[0] in COMMAND_MODULES:
-        module_names = [COMMAND_MODULES[arguments[0]]]
-    else:
-        module_names = list(dict.fromkeys(COMMAND_MODULES.values()))
+    @app.callback()
+    def accept_no_options() -> None:
+        # With a callback, Typer expects the name of a command even if the application has only one.
+        pass
 
-    for module_name in module_names:
-        import_module(f"touchstone.cli.{module_name}").register(app)
+    for module_name in _command_modules(arguments):
+        module = import_module(f"touchstone.cli.{module_name}")
+        module.register(app)
     return app
 
 
-def _accept_no_options() -> None:
-    # With a callback, Typer expects the name of a command even if the application has only one.
-    pass
+def _command_modules(arguments: Sequence[str]) -> list[str]:
+    """Return the names of the modules with the command that the arguments name, or with all commands, each once."""
+    if arguments and arguments[0] in COMMAND_MODULES:
+        command_name = arguments[0]
+        return [COMMAND_MODULES[command_name]]
+    return list(dict.fromkeys(COMMAND_MODULES.values()))

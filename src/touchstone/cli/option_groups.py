@@ -32,17 +32,21 @@ class Option:
     is_required: bool = False
 
     def to_parameter(self, help_panel: str | None) -> inspect.Parameter:
-        """Return the option as the parameter of a function, which is how Typer expects options to be declared.
+        """Return the option as a parameter of a function, because Typer reads options from signatures.
 
         An option that is not given has the value None. `help_panel` is the heading of its group in the help text.
         """
-        spelling = self.spelling or "--" + self.name.replace("_", "-")
+        dashed_name = self.name.replace("_", "-")
+        spelling = self.spelling or f"--{dashed_name}"
         placeholder = None if self.value_type is bool else self.value_type.__name__.upper()
         typer_option = typer.Option(
             *spelling.split(), help=self.help, metavar=placeholder, rich_help_panel=help_panel, show_default=False
         )
 
-        annotation: Any = list[self.value_type] if self.is_repeatable else self.value_type  # type: ignore[name-defined]
+        annotation: Any = self.value_type
+        if self.is_repeatable:
+            annotation = list[annotation]
+
         default: Any = inspect.Parameter.empty
         if not self.is_required:
             annotation = annotation | None
@@ -89,45 +93,48 @@ class OptionGroup:
 
 
 def with_option_groups(function: Callable[..., Any], groups: Mapping[str, OptionGroup]) -> Callable[..., Any]:
-    """Return a command for Typer that calls `function` with whole groups of options as single arguments.
+    """Return a command for Typer that passes the options of each group to `function` as a single argument.
 
-    Typer reads the options of a command from its signature. In the signature of the returned command, the options of
-    each group stand in place of the parameter that has the name of the group: a parameter `page` could become
-    `--page` and `--page-size`. When the command runs, it builds the value of each group from its options, and passes
-    it to `function` under the name of the group.
+    For example, the options `--page` and `--page-size` of a group `page` become the argument `page` of `function`.
+    Typer reads the options of a command from its signature, so the command gets a signature with all of them.
     """
-    function_parameters = inspect.signature(function).parameters.values()
-    ordinary_parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in function_parameters
-        if parameter.name not in groups
-    ]
-    group_parameters: list[inspect.Parameter] = []
+    ordinary_parameters = _ordinary_parameters(function, groups)
+    option_parameters: list[inspect.Parameter] = []
     for group in groups.values():
-        group_parameters += group.to_parameters()
+        option_parameters += group.to_parameters()
 
     @functools.wraps(function)
     def command(**arguments: Any) -> Any:
         function_arguments = {parameter.name: arguments[parameter.name] for parameter in ordinary_parameters}
-        for name, group in groups.items():
-            function_arguments[name] = group.build_value(arguments)
+        for group_name, group in groups.items():
+            function_arguments[group_name] = group.build_value(arguments)
         return function(**function_arguments)
 
-    command.__signature__ = inspect.Signature([*ordinary_parameters, *group_parameters])  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature([*ordinary_parameters, *option_parameters])  # type: ignore[attr-defined]
     # Typer would prefer the annotations of `function` to the signature.
     command.__annotations__ = {}
     return command
 
 
-def parse_assignments(texts: list[str], name_placeholder: str) -> dict[str, str]:
-    """Return texts such as `year=0.5` as a mapping of names to values.
+def _ordinary_parameters(function: Callable[..., Any], groups: Mapping[str, OptionGroup]) -> list[inspect.Parameter]:
+    """Return the parameters of a function that are not groups of options, as keyword-only parameters."""
+    parameters = inspect.signature(function).parameters.values()
+    return [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in parameters
+        if parameter.name not in groups
+    ]
 
-    `name_placeholder` says in the error message what kind of name is expected, for example `criterion`.
+
+def parse_assignments(texts: list[str], name_placeholder: str) -> dict[str, str]:
+    """Return texts such as `year=0.5` as a mapping of names to values, here `{"year": "0.5"}`.
+
+    `name_placeholder` is the word for a name in the error message, for example `criterion`.
 
     Raises:
         typer.BadParameter: A text has no `=`, or no name before it.
     """
-    values = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, equals_sign, value = text.partition("=")
         if not equals_sign or not name:

@@ -47,23 +47,27 @@ def create(
 
     fields: dict[str, Any] = {"description": description, "criteria": filters, "weights": weights}
     given_fields = {field_name: value for field_name, value in fields.items() if value}
-    created = context.client.create_project(name, **given_fields)
-    context.show(created, _project_table(created))
+
+    new_project = context.client.create_project(name, **given_fields)
+    context.show(new_project, _project_table(new_project))
 
 
 def profile_weights(context: CommandContext, profile_name: str) -> dict[str, float]:
-    """Return the weights of a weight profile by criterion, as the service defines them.
+    """Return the weights by criterion that the service has under the name of a weight profile.
 
     A project stores weights rather than the name of a profile, so its ranking stays the same if the profile changes.
 
     Raises:
         typer.BadParameter: The service has no profile of this name.
     """
-    profiles = {profile["name"]: profile["weights"] for profile in context.client.get_criteria()["profiles"]}
-    if profile_name not in profiles:
-        raise typer.BadParameter(f"{profile_name!r} is not a profile; known: {', '.join(profiles)}")
+    criteria = context.client.get_criteria()
+    weights_by_profile = {profile["name"]: profile["weights"] for profile in criteria["profiles"]}
+    if profile_name not in weights_by_profile:
+        known_names = ", ".join(weights_by_profile)
+        raise typer.BadParameter(f"{profile_name!r} is not a profile; known: {known_names}")
 
-    return {weight["criterion_name"]: weight["weight"] for weight in profiles[profile_name]}
+    weights = weights_by_profile[profile_name]
+    return {weight["criterion_name"]: weight["weight"] for weight in weights}
 
 
 @server_command(project, "show")
@@ -108,7 +112,7 @@ def delete(project_id: ProjectId, *, context: CommandContext) -> None:
 
 
 def _project_table(project: Project) -> Table:
-    """Return a project, with its filters, weights and choice, as a table of names and values."""
+    """Return the table that shows a project: its need, its filters and weights, and the dataset that was chosen."""
     filters = [f"{name}={format_value(value)}" for name, value in project.criteria.items()]
     weights = [f"{weight.criterion_name} {weight.weight:g}" for weight in project.weights]
     facts = {

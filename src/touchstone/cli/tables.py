@@ -29,26 +29,31 @@ class Column(Generic[T]):
 
 
 def build_table(columns: Sequence[Column[T]], items: Iterable[T], title: str | None = None) -> Table:
-    """Return a table with one row for each item, for a person at a terminal."""
+    """Return a table for a person at a terminal, with one row for each item."""
     rows = [[format_value(column.read(item)) for column in columns] for item in items]
     table = _empty_table(title)
 
     for index, column in enumerate(columns):
-        if not (column.is_number or column.is_key):
-            table.add_column(column.title, overflow="fold")
-            continue
-
-        longest_cell = max((len(row[index]) for row in rows), default=0)
-        table.add_column(
-            column.title,
-            justify="right" if column.is_number else "left",
-            no_wrap=True,
-            min_width=longest_cell,
-        )
+        cells = [row[index] for row in rows]
+        _add_column(table, column, cells)
 
     for row in rows:
         table.add_row(*[Text(_shorten(cell)) for cell in row])
     return table
+
+
+def _add_column(table: Table, column: Column[Any], cells: Sequence[str]) -> None:
+    """Add a column to a table, wide enough for all its cells if these must not be wrapped."""
+    if not column.is_number and not column.is_key:
+        table.add_column(column.title, overflow="fold")
+        return
+
+    table.add_column(
+        column.title,
+        justify="right" if column.is_number else "left",
+        no_wrap=True,
+        min_width=max((len(cell) for cell in cells), default=0),
+    )
 
 
 def _shorten(text: str) -> str:

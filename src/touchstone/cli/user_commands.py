@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -36,53 +36,50 @@ PROFILE_OPTIONS: Final = OptionGroup(
         Option("given_name", str, "First name."),
         Option("family_name", str, "Last name."),
         Option("locale", str, "fr or en."),
-    )
+    ),
+    build=lambda given_options: accounts.UserProfile(**given_options),
 )
 Email = Annotated[str, typer.Argument(help="E-mail address.")]
 
 
-@local_command(user, "create", names=PROFILE_OPTIONS)
+@local_command(user, "create", profile=PROFILE_OPTIONS)
 def create(
     email: Email,
     admin: Annotated[bool, typer.Option("--admin", help="Make an administrator.")] = False,
     password: Annotated[str | None, typer.Option(help="Password; made up and shown once when left out.")] = None,
     *,
-    names: dict[str, Any],
+    profile: accounts.UserProfile,
 ) -> None:
     """Make an account."""
-    generated_password = secrets.token_urlsafe(12)
-    profile = accounts.UserProfile(**names)
+    is_password_generated = not password
+    if not password:
+        password = secrets.token_urlsafe(12)
 
-    async def create_account() -> UserView:
-        async with _open_accounts() as database:
-            return await accounts.create_user(
-                database,
-                email=email,
-                password=password or generated_password,
-                is_superuser=admin,
-                profile=profile,
-            )
+    account = asyncio.run(_create_account(email, password, profile, is_superuser=admin))
+    _print_account(account, generated_password=password if is_password_generated else None)
 
-    account = asyncio.run(create_account())
-    if password:
-        _print_account(account)
-    else:
-        _print_account(account, generated_password=generated_password)
+
+async def _create_account(email: str, password: str, profile: accounts.UserProfile, *, is_superuser: bool) -> UserView:
+    async with _open_accounts() as database:
+        return await accounts.create_user(
+            database, email=email, password=password, is_superuser=is_superuser, profile=profile
+        )
 
 
 @local_command(user, "list")
 def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
     """List the accounts, oldest first."""
+    total_count, users = asyncio.run(_load_accounts())
 
-    async def load_accounts() -> tuple[int, list[UserView]]:
-        async with _open_accounts() as database:
-            return await accounts.list_users(database, limit=MAX_LISTED_USERS)
-
-    total_count, users = asyncio.run(load_accounts())
     if json:
         typer.echo(json_text([account.model_dump(mode="json") for account in users]))
     else:
         Console().print(build_table(USER_COLUMNS, users, title=f"Accounts: {total_count}"))
+
+
+async def _load_accounts() -> tuple[int, list[UserView]]:
+    async with _open_accounts() as database:
+        return await accounts.list_users(database, limit=MAX_LISTED_USERS)
 
 
 @local_command(user, "deactivate")
@@ -102,16 +99,18 @@ def activate(email: Email) -> None:
 @local_command(user, "reset")
 def reset(email: Email) -> None:
     """Issue a token with which someone chooses a new password, once."""
-    lifetime = timedelta(minutes=Settings.load().reset_token_minutes)
+    reset_token = asyncio.run(_issue_reset_token(email))
 
-    async def issue_token() -> ResetToken:
-        async with _open_accounts() as database:
-            account = await accounts.find_user(database, email)
-            return await password_changes.issue_reset_token(database, account.id, lifetime=lifetime)
-
-    reset_token = asyncio.run(issue_token())
     facts = {"Token": reset_token.token, "Good until": reset_token.expires_at}
     Console().print(build_facts_table(facts, title=email))
+
+
+async def _issue_reset_token(email: str) -> ResetToken:
+    lifetime = timedelta(minutes=Settings.load().reset_token_minutes)
+
+    async with _open_accounts() as database:
+        account = await accounts.find_user(database, email)
+        return await password_changes.issue_reset_token(database, account.id, lifetime=lifetime)
 
 
 async def _set_active(email: str, *, is_active: bool) -> UserView:
@@ -134,9 +133,9 @@ def _print_account(account: UserView, *, generated_password: str | None = None) 
 
 @asynccontextmanager
 async def _open_accounts() -> AsyncIterator[Database]:
-    """Open the database in the settings for a command on the accounts, and close it at the end of the block.
+    """Open the database of this installation for a command on the accounts, and close it at the end of the block.
 
-    An empty database gets its schema, but an older one is not upgraded, because a server may be using it.
+    An empty database gets its schema. An older schema is not upgraded, because a server may be using it.
 
     Raises:
         SettingsError: The database cannot be opened.
