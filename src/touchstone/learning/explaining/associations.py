@@ -103,23 +103,23 @@ def _rank_correlation(first: Floats, second: Floats) -> float:
 
 
 def _correlation_ratio(codes: Codes, numbers: Floats) -> float:
-    """Return how strongly the category of a row determines the rank of its number.
+    """Return how strongly the category of a row determines the rank of its number, from 0 to 1.
 
     This is the square root of the share of the ranks' variance that lies between the categories, corrected for the
     share that chance alone would produce. It is 0 if there is only one category, or one for every row.
     """
     ranks = rankdata(numbers)
-    categories = np.unique(codes, return_inverse=True)[1]
-    category_sizes = np.bincount(categories)
+    _distinct_codes, category_of_row = np.unique(codes, return_inverse=True)
+    rows_per_category = np.bincount(category_of_row)
     rows = len(ranks)
-    category_count = len(category_sizes)
+    category_count = len(rows_per_category)
 
     total_variation = float(((ranks - ranks.mean()) ** 2).sum())
     if total_variation == 0 or category_count < 2 or rows <= category_count:
         return 0.0
 
-    category_means = np.bincount(categories, weights=ranks) / category_sizes
-    variation_between = float((category_sizes * (category_means - ranks.mean()) ** 2).sum())
+    mean_by_category = np.bincount(category_of_row, weights=ranks) / rows_per_category
+    variation_between = float((rows_per_category * (mean_by_category - ranks.mean()) ** 2).sum())
     share_between = variation_between / total_variation
 
     corrected_share = 1 - (1 - share_between) * (rows - 1) / (rows - category_count)
@@ -129,20 +129,15 @@ def _correlation_ratio(codes: Codes, numbers: Floats) -> float:
 def _cramers_v(first: Codes, second: Codes) -> float:
     """Return Cramér's V of two category columns: 0 if they are independent, 1 if one determines the other.
 
-    Bergsma's correction keeps V from growing with the numbers of categories. It reduces the chi-squared statistic and
-    both numbers of categories by what is expected of independent columns.
+    Chance alone makes V grow with the numbers of categories. Bergsma's correction therefore reduces the chi-squared
+    statistic and both numbers of categories by what is expected of independent columns.
     """
-    first_codes = np.unique(first, return_inverse=True)[1]
-    second_codes = np.unique(second, return_inverse=True)[1]
-    rows = len(first_codes)
-    first_count = int(first_codes.max()) + 1
-    second_count = int(second_codes.max()) + 1
-
-    cell_of_row = first_codes * second_count + second_codes
-    observed = np.bincount(cell_of_row, minlength=first_count * second_count).reshape(first_count, second_count)
+    observed = _contingency_table(first, second)
+    rows = int(observed.sum())
     expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / rows
     phi_squared = float(((observed - expected) ** 2 / expected).sum()) / rows
 
+    first_count, second_count = observed.shape
     corrected_phi_squared = max(0.0, phi_squared - (first_count - 1) * (second_count - 1) / (rows - 1))
     corrected_first_count = first_count - (first_count - 1) ** 2 / (rows - 1)
     corrected_second_count = second_count - (second_count - 1) ** 2 / (rows - 1)
@@ -151,3 +146,13 @@ def _cramers_v(first: Codes, second: Codes) -> float:
     if largest_possible <= 0:
         return 0.0
     return float(np.sqrt(min(1.0, corrected_phi_squared / largest_possible)))
+
+
+def _contingency_table(first: Codes, second: Codes) -> npt.NDArray[np.intp]:
+    """Count the rows for every pair of a category of the first column and one of the second."""
+    first_categories, first_index_of_row = np.unique(first, return_inverse=True)
+    second_categories, second_index_of_row = np.unique(second, return_inverse=True)
+
+    rows_per_pair = np.zeros((len(first_categories), len(second_categories)), dtype=np.intp)
+    np.add.at(rows_per_pair, (first_index_of_row, second_index_of_row), 1)
+    return rows_per_pair

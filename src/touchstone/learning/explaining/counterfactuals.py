@@ -1,7 +1,7 @@
 """Counterfactuals: the smallest change of a row, towards values of real rows, that changes the predicted class.
 
 The nearest background rows for which the model predicts another class are the candidates (the nearest unlike
-neighbours). The row takes over values of a neighbour one column at a time, always the one that moves the prediction
+neighbours). The row takes over values of such a row one column at a time, always the one that moves the prediction
 most, until the predicted class changes. The counterfactual with the fewest changes wins.
 """
 
@@ -19,61 +19,77 @@ MAX_CHANGES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """The background row that lends its values, the positions of the changed columns, and the class reached."""
+    """A changed row for which the model predicts another class.
 
-    neighbour: int
-    changed: tuple[int, ...]
+    Attributes:
+        source_row: the position of the background row from which the new values are taken.
+        changed_columns: the positions of the changed source columns.
+        class_code: the code of the class that is now predicted.
+    """
+
+    source_row: int
+    changed_columns: tuple[int, ...]
     class_code: int
 
 
 def find_counterfactual(explained: ExplainedModel, row: Floats) -> Counterfactual | None:
-    """Return the smallest change of an encoded row, towards a similar real row, that changes its predicted class.
+    """Find the fewest changes of an encoded row that make the model predict another class.
 
-    Returns None for a regression, and if none of the nearest background rows of another class is reached within a few
-    changes.
+    New values are only taken from the background rows that are most similar to the row but belong to another class, so
+    that the changed row stays realistic. Returns None for a regression, and if no such change is found.
     """
     if explained.class_code is None:
         return None
 
     row_class = explained.predict_row(row)
     background_classes, _probabilities = explained.predict(explained.background)
+    rows_of_other_classes = np.flatnonzero(background_classes != row_class)
 
-    unlike = np.flatnonzero(background_classes != row_class)
-    distances = np.abs(explained.background[unlike] - row).sum(axis=1)
-    nearest_unlike = unlike[np.argsort(distances, kind="stable")[:NEIGHBOURS]]
+    distances = np.abs(explained.background[rows_of_other_classes] - row).sum(axis=1)
+    nearest_first = rows_of_other_classes[np.argsort(distances, kind="stable")]
 
     counterfactuals = []
-    for neighbour in nearest_unlike.tolist():
-        wanted_class = int(background_classes[neighbour])
-        counterfactual = _approach_neighbour(explained, row, neighbour, wanted_class)
+    for source_row in nearest_first[:NEIGHBOURS].tolist():
+        wanted_class = int(background_classes[source_row])
+        counterfactual = _approach_source_row(explained, row, source_row, wanted_class)
         if counterfactual is not None:
             counterfactuals.append(counterfactual)
-    return min(counterfactuals, key=lambda counterfactual: len(counterfactual.changed), default=None)
+
+    if not counterfactuals:
+        return None
+    return min(counterfactuals, key=lambda counterfactual: len(counterfactual.changed_columns))
 
 
-def _approach_neighbour(
-    explained: ExplainedModel, row: Floats, neighbour: int, wanted_class: int
+def _approach_source_row(
+    explained: ExplainedModel, row: Floats, source_row: int, wanted_class: int
 ) -> Counterfactual | None:
     """Copy values of a background row into the row, column by column, until the wanted class is predicted.
 
-    Each step copies the source column that raises the probability of the wanted class most. Returns None if the class
-    is not reached within `MAX_CHANGES` columns.
+    Each step copies the column that raises the probability of the wanted class most. Returns None if the class is not
+    reached within `MAX_CHANGES` steps.
     """
-    current_row = row.copy()
-    neighbour_row = explained.background[neighbour]
-    remaining_columns = list(np.unique(explained.sources[current_row != neighbour_row]))
+    source_values = explained.background[source_row]
+    remaining_columns = np.unique(explained.sources[row != source_values]).tolist()
     changed_columns: list[int] = []
+    changed_row = row
 
     while remaining_columns and len(changed_columns) < MAX_CHANGES:
-        # One candidate per remaining column: the current row with the neighbour's value of that column.
-        is_copied = explained.sources[None, :] == np.array(remaining_columns)[:, None]
-        candidates = np.where(is_copied, neighbour_row, current_row)
-
+        candidates = np.array(
+            [_copy_column(explained, source_values, changed_row, column) for column in remaining_columns]
+        )
         _classes, probabilities = explained.predict(candidates)
         best = int(probabilities[:, wanted_class].argmax())
-        current_row = candidates[best]
-        changed_columns.append(int(remaining_columns.pop(best)))
 
-        if explained.predict_row(current_row) == wanted_class:
-            return Counterfactual(neighbour, tuple(changed_columns), wanted_class)
+        changed_row = candidates[best]
+        changed_columns.append(remaining_columns.pop(best))
+        if explained.predict_row(changed_row) == wanted_class:
+            return Counterfactual(source_row, tuple(changed_columns), wanted_class)
     return None
+
+
+def _copy_column(explained: ExplainedModel, source_values: Floats, row: Floats, column: int) -> Floats:
+    """Return a copy of an encoded row in which one source column has the value of another row."""
+    encoded_columns = explained.block(column)
+    changed_row = row.copy()
+    changed_row[encoded_columns] = source_values[encoded_columns]
+    return changed_row

@@ -91,22 +91,31 @@ class ExplainedModel:
 def build_explained_model(
     model: LoadedModel, background: pd.DataFrame, target_class: Cell, output: Output
 ) -> ExplainedModel:
-    """Encode the background rows and choose the class to explain."""
+    """Prepare a loaded model for being explained: encode its background rows, and choose the class to explain.
+
+    `target_class` is the class that the request asks for, or None if it leaves the choice open.
+    """
     encoded_background = encode_frame(model.preparation, background)
+    column_names = [column.name for column in model.columns]
+
+    class_code = None
+    if model.classes:
+        class_code = _choose_class(model, encoded_background, target_class)
+
     return ExplainedModel(
         model=model,
-        sources=encoded_sources(model.preparation, [column.name for column in model.columns]),
-        class_code=_choose_class(model, encoded_background, target_class) if model.classes else None,
+        sources=encoded_sources(model.preparation, column_names),
+        class_code=class_code,
         output=output,
         background=encoded_background,
     )
 
 
 def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) -> int:
-    """Return the code of the class to explain.
+    """Return the code of the class whose probability is explained.
 
-    This is the requested class, if there is one. Otherwise it is the second of two classes, or the one with the
-    highest mean probability in the background.
+    If the request does not name a class, this is the second of two classes, or else the class that the model finds
+    most probable on average over the background rows.
     """
     class_names = [str(name) for name in model.classes]
     if target_class is not None:
@@ -115,7 +124,8 @@ def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) ->
         return 1
 
     _codes, probabilities = predict_matrix(model.estimator, background, len(class_names))
-    return int(probabilities.mean(axis=0).argmax())
+    mean_probabilities = probabilities.mean(axis=0)
+    return int(mean_probabilities.argmax())
 
 
 def log_odds(probabilities: Floats) -> Floats:

@@ -57,29 +57,32 @@ class ExplanationContext:
 
 
 def prepare_explanation(request: ExplanationRequest, table: Table, model: LoadedModel) -> ExplanationContext:
-    """Check a request to explain a model, and select the background rows and the rows to measure the model on.
+    """Check a request to explain a model, and collect what every method needs: the model and the rows to use.
 
-    Raises `LearningError`: data_changed if the file is no longer the one that the model was trained on, and the errors
-    of `check_explanation_request`.
+    Background rows, which stand for the average case, are sampled from the training rows. Importance is measured on
+    test rows, which the model has not learned from. Raises `LearningError` if the file has changed since the training
+    (data_changed), or if the request does not fit the table or the model.
     """
     if table.sha256 != model.data_sha256:
         raise LearningError("data_changed", field="job_id")
     check_explanation_request(request, list(table.columns), rows=len(table.frame), classes=model.classes)
 
+    # From here on, rows are counted among those that have a target, as in the training.
     target = read_target(table, model.target, model.task, model.metric)
     frame = select_features(table.frame, target, [column.name for column in model.columns])
-
     fold = _fold_of_training(model, table, target)
+
     rng = np.random.default_rng(request.seed)
     background_rows = sample_rows(fold.train, request.background.size, rng)
     test_rows = sample_rows(fold.test, MAX_ROWS, rng)
 
     background = frame.iloc[background_rows].reset_index(drop=True)
     target_class = None if request.target_class is UNSET else request.target_class
+    explained_model = build_explained_model(model, background, target_class, request.output)
     return ExplanationContext(
         request=request,
         table=table,
-        explained=build_explained_model(model, background, target_class, request.output),
+        explained=explained_model,
         background=background,
         test_frame=frame.iloc[test_rows].reset_index(drop=True),
         test_truth=target.values[test_rows],
@@ -88,17 +91,18 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
 
 
 def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
-    """Separate training and test rows exactly as the training of the model did.
+    """Divide the rows of a table into the training and test rows that a stored model was trained and measured on.
 
-    After k folds, the stored model has learned from all rows, so every row is both a training and a test row.
+    A model that was measured by cross-validation has finally learned from all rows, so every row counts as both.
     """
     if model.split.strategy is Strategy.KFOLD:
         every_row = np.arange(len(target.rows))
         return Fold(train=every_row, test=every_row)
 
+    # The same split with the same seed selects the same rows again.
     times = read_times(table, target, model.split.time_column)
-    (fold,) = outer_folds(model.split, target, times, model.seed)
-    return fold
+    folds = outer_folds(model.split, target, times, model.seed)
+    return folds[0]
 
 
 def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
@@ -110,19 +114,21 @@ def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
 
 
 def rows_to_explain(context: ExplanationContext) -> tuple[pd.DataFrame, list[int]]:
-    """Return the rows whose predictions are explained, and a label for each.
+    """Return the rows whose predictions are explained, and the number by which the result refers to each.
 
-    Rows that the request gives by value are labelled by their position in the request, all others by their position
-    in the file. A request that names no rows is about the first test rows. Raises `LearningError` if a value of the
-    request cannot be read.
+    A request may contain the values of these rows, which are numbered from 0, or name rows of the data file by their
+    numbers. If it does neither, a few test rows are explained. Raises `LearningError` if a value cannot be read.
     """
     instances = context.request.instances
+
     if instances.values:
         frame = build_frame(
             context.explained.columns, instances.values, context.model.other_columns, location="instances.values"
         )
         return frame, list(range(len(frame)))
 
-    rows = list(instances.rows) or context.test_positions[:DEFAULT_ROWS].tolist()
-    frame = context.table.frame[context.names].iloc[rows].reset_index(drop=True)
-    return frame, rows
+    row_numbers = list(instances.rows)
+    if not row_numbers:
+        row_numbers = context.test_positions[:DEFAULT_ROWS].tolist()
+    frame = context.table.frame[context.names].iloc[row_numbers].reset_index(drop=True)
+    return frame, row_numbers

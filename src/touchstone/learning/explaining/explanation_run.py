@@ -35,6 +35,7 @@ from touchstone.learning.table_reader import Table, read_table
 
 DEPENDENCE_CHARTS: Final = 4
 WATERFALL_CHARTS: Final = 5
+PERCENT_AFTER_READING: Final = 20.0
 
 
 def run_explanation(
@@ -71,25 +72,30 @@ def preflight(request: ExplanationRequest, file: DataFile, model: ModelFile | No
 
         if model is None:
             check_explanation_request(request, list(table.columns), rows=len(table.frame))
-        else:
-            context = prepare_explanation(request, table, model_artifact.load(model))
-            rows_to_explain(context)  # Reading the rows given by value raises if one of them is invalid.
+            return table.summary
 
+        loaded_model = model_artifact.load(model)
+        context = prepare_explanation(request, table, loaded_model)
+        # The request may contain rows by value. Reading them fails if one of them is invalid.
+        rows_to_explain(context)
         return table.summary
 
 
 def _explain_table(request: ExplanationRequest, table: Table, file: DataFile, report: Report) -> Json:
-    """Explain a table without a model, and return the result as the API documents it."""
-    check_explanation_request(request, list(table.columns), rows=len(table.frame))
+    """Explain a table without a model: what it contains, and which of its columns are associated.
 
-    report(20.0, Phase.EXPLAINING, step=0, total_steps=1, message="profiling_data")
+    Returns the result as the API documents it.
+    """
+    check_explanation_request(request, list(table.columns), rows=len(table.frame))
+    report(PERCENT_AFTER_READING, Phase.EXPLAINING, step=0, total_steps=1, message="profiling_data")
     explanation = explain_table(request, table, file.declared)
 
+    # Add to each column how strongly it is associated with the target.
     association_by_column = {entry["column"]: entry["association"] for entry in explanation.with_target}
-    columns = [
-        {**column, "association": association_by_column.get(column["name"])}
-        for column in explanation.profile["by_column"]
-    ]
+    columns = []
+    for column in explanation.profile["by_column"]:
+        association = association_by_column.get(column["name"])
+        columns.append({**column, "association": association})
 
     sentences = [
         *narrative.table_sentences(explanation.profile, explanation.target),
@@ -122,14 +128,16 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
         columns = [_column_entry(name, global_explanation) for name in global_explanation.names]
 
     is_classifier = bool(context.model.classes)
+    explained_output = str(context.request.output) if is_classifier else "value"
+    charts = _global_charts(context, global_explanation) | _row_charts(rows)
     return {
         "method": context.request.method,
-        "output": str(context.request.output) if is_classifier else "value",
+        "output": explained_output,
         "target_class": _explained_class(context),
         "background": {"rows": len(context.background)},
         "global": columns,
         "local": [row.entry for row in rows],
-        "charts": {**_global_charts(context, global_explanation), **_row_charts(rows)},
+        "charts": charts,
         "narrative": _narrative(context, columns, rows),
         "limits": _limits(context, rows),
     }
@@ -189,16 +197,17 @@ def _global_charts(context: ExplanationContext, explanation: GlobalExplanation) 
 def _contribution_charts(
     context: ExplanationContext, sample: ContributionSample, summaries: Mapping[str, ContributionSummary]
 ) -> Json:
-    """Return the two charts of sampled contributions: their mean size per column, and a dot for each of them.
+    """Return two charts of the contributions to the predictions of sampled rows.
 
-    Both list the columns by their mean absolute contribution, the largest first.
+    One shows the mean size of the contributions of each column, the other a dot for each contribution. Both begin
+    with the columns that contribute most.
     """
-    names = sorted(context.names, key=lambda name: -summaries[name].mean_absolute)
-    positions = [context.names.index(name) for name in names]
-
+    names = sorted(context.names, key=lambda name: summaries[name].mean_absolute, reverse=True)
     summary_chart = explanation_charts.shap_importance_chart({name: summaries[name] for name in names})
+
+    column_positions = [context.names.index(name) for name in names]
     dot_chart = explanation_charts.beeswarm_chart(
-        sample.contributions, value_ranks(context, sample), context.names, order=positions
+        sample.contributions, value_ranks(context, sample), context.names, order=column_positions
     )
     return {"shap_importance": summary_chart, "beeswarm": dot_chart}
 
@@ -223,15 +232,14 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
     """
     model = context.model
     algorithm = localize(ALGORITHM_BY_NAME[model.algorithm].label)
-    sentences = [
-        narrative.sentence("model", algorithm=algorithm, target=model.target, features=len(context.names)),
-    ]
+    sentences = [narrative.sentence("model", algorithm=algorithm, target=model.target, features=len(context.names))]
 
-    if context.explained.class_code is not None:
+    is_classifier = bool(model.classes)
+    if is_classifier:
         sentences.append(narrative.sentence("target_class", name=str(_explained_class(context))))
 
-    has_importances = bool(columns) and columns[0]["importance"] is not None
-    if has_importances:
+    importance_was_measured = bool(columns) and columns[0]["importance"] is not None
+    if importance_was_measured:
         sentences += narrative.importance_sentences(columns, _metric_label(context))
 
     sentences += narrative.direction_sentences(columns)
@@ -240,22 +248,22 @@ def _narrative(context: ExplanationContext, columns: Sequence[Json], rows: Seque
 
 
 def _limits(context: ExplanationContext, rows: Sequence[RowExplanation]) -> dict[str, list[str]]:
-    """Return the sentences that warn readers of what this explanation does not say, in both languages.
+    """Return sentences, in both languages, that warn readers of conclusions that an explanation does not support.
 
-    Some limits apply to every explanation, others only to certain models, methods or parts of the result.
+    Some of the warnings apply to every explanation, others only to certain models or methods.
     """
-    is_about_whole_model = context.request.scope is not Scope.LOCAL
-    is_classifier = bool(context.model.classes)
+    request = context.request
     permutations = max((row.permutations for row in rows), default=0)
 
-    applies = {
-        "not_causal": True,
-        "correlated": True,
-        "training_rows": is_about_whole_model and context.test_rows_were_learned,
-        "sampled": permutations > 0,
-        "background": True,
-        "rounded_probability": is_classifier and context.model.is_balanced,
-        "counterfactual_not_advice": context.request.method == "counterfactual",
-    }
-    limits = [limit for limit in applies if applies[limit]]
+    limits = ["not_causal", "correlated"]
+    if request.scope is not Scope.LOCAL and context.test_rows_were_learned:
+        limits.append("training_rows")
+    if permutations > 0:
+        limits.append("sampled")
+    limits.append("background")
+    if context.model.classes and context.model.is_balanced:
+        limits.append("rounded_probability")
+    if request.method == "counterfactual":
+        limits.append("counterfactual_not_advice")
+
     return narrative.limit_sentences(limits, permutations=permutations, rows=len(context.background))

@@ -28,6 +28,7 @@ SAMPLE_EVALUATIONS: Final = 6_000
 TOTAL_EVALUATIONS: Final = 6_000_000  # Shared by all rows that one request asks to explain.
 MIN_EVALUATIONS: Final = 2_000
 DEPENDENCE_COLUMNS: Final = 6
+MAX_DEPENDENCE_ATTEMPTS: Final = 2 * DEPENDENCE_COLUMNS
 CLEAR_DIRECTION: Final = 0.6  # The least rank correlation for which a column is said to push one way.
 PERCENT_BEFORE_IMPORTANCE: Final = 10.0  # The percentages of the progress between which each part runs.
 PERCENT_AFTER_IMPORTANCE: Final = 50.0
@@ -76,9 +77,9 @@ class RowExplanation:
 
 
 def explain_globally(context: ExplanationContext, report: Report) -> GlobalExplanation:
-    """Run the global methods that the request asks for; each leaves its part of the result empty if it is not run.
+    """Explain a model as a whole by the methods that the request asks for.
 
-    Partial dependence is computed for the most important columns only, so it comes last.
+    The parts of the result that belong to other methods are empty.
     """
     request = context.request
 
@@ -92,6 +93,7 @@ def explain_globally(context: ExplanationContext, report: Report) -> GlobalExpla
         sample = _sample_contributions(context, report)
         summaries = _summarize_contributions(context, sample)
 
+    # Partial dependence comes last, because it is only computed for the most important columns.
     names = _rank_columns(context, importances, summaries)
     dependences: dict[str, Dependence] = {}
     if request.asks_for(Scope.GLOBAL, "partial_dependence"):
@@ -101,18 +103,17 @@ def explain_globally(context: ExplanationContext, report: Report) -> GlobalExpla
 
 
 def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplanation]:
-    """Explain the predictions of the rows that the request names, and report progress after each row.
+    """Explain the predictions of single rows, and report progress after each row.
 
-    Returns an empty list if the request does not ask for single rows. Counterfactuals are expensive and easily misread
-    as advice, so they are only searched for if the request names that method.
+    Returns an empty list if the request only asks about the model as a whole.
     """
     request = context.request
     if not request.asks_for(Scope.LOCAL, "shap", "counterfactual"):
         return []
 
-    frame, labels = rows_to_explain(context)
-    matrix = context.explained.encode(frame)
-    predictions, _probabilities = context.explained.predict(matrix)
+    frame, row_numbers = rows_to_explain(context)
+    encoded_rows = context.explained.encode(frame)
+    predictions, _probabilities = context.explained.predict(encoded_rows)
 
     rng = np.random.default_rng(request.seed)
     evaluations = _evaluations_per_row(rows=len(frame))
@@ -126,13 +127,15 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     )
 
     explanations = []
-    for position, row in enumerate(matrix):
-        attribution = explain_row(context.explained, row, rng, evaluations)
+    for position, encoded_row in enumerate(encoded_rows):
+        attribution = explain_row(context.explained, encoded_row, rng, evaluations)
         values = _values_as_text(context, frame.iloc[position])
 
-        entry = _row_entry(context, labels[position], attribution, predictions[position]) | {"values": values}
+        entry = _row_entry(context, row_numbers[position], attribution, predictions[position])
+        entry["values"] = values
+        # Counterfactuals are slow to find and easily misread as advice, so a request has to name the method.
         if request.method == "counterfactual":
-            entry |= {"counterfactuals": _counterfactuals(context, row, values)}
+            entry["counterfactuals"] = _counterfactual_entries(context, encoded_row, values)
 
         explanations.append(RowExplanation(entry, values, attribution.permutations))
         progress.report_step(position + 1)
@@ -178,13 +181,14 @@ def _compute_importances(context: ExplanationContext, report: Report) -> dict[st
 
 
 def _sample_contributions(context: ExplanationContext, report: Report) -> ContributionSample:
-    """Compute the contributions to the predictions of some test rows, and report progress after each row.
+    """Compute how much each column contributes to the predictions of some test rows, and report progress per row.
 
-    A part of the background serves as reference, because the cost grows with the rows of both.
+    The predictions are compared with those of a part of the background rows only, which makes this fast enough.
     """
     rng = np.random.default_rng(context.request.seed)
-    test_rows = np.arange(len(context.test_frame))
-    frame = context.test_frame.iloc[sample_rows(test_rows, SAMPLE_ROWS, rng)].reset_index(drop=True)
+    every_test_row = np.arange(len(context.test_frame))
+    sampled_rows = sample_rows(every_test_row, SAMPLE_ROWS, rng)
+    frame = context.test_frame.iloc[sampled_rows].reset_index(drop=True)
 
     small_background = context.explained.background[:SAMPLE_BACKGROUND]
     explained = replace(context.explained, background=small_background)
@@ -198,8 +202,8 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
     )
 
     contributions = []
-    for step, row in enumerate(explained.encode(frame), start=1):
-        attribution = explain_row(explained, row, rng, SAMPLE_EVALUATIONS)
+    for step, encoded_row in enumerate(explained.encode(frame), start=1):
+        attribution = explain_row(explained, encoded_row, rng, SAMPLE_EVALUATIONS)
         contributions.append(attribution.contributions)
         progress.report_step(step)
     return ContributionSample(np.array(contributions), frame)
@@ -219,17 +223,17 @@ def _summarize_contributions(context: ExplanationContext, sample: ContributionSa
 
 
 def _direction(column: ColumnSchema, cells: "pd.Series[Any]", contributions: Floats) -> str:
-    """Return whether high values of a column push predictions "up" or "down".
+    """Return whether high values of a column raise the predictions ("up") or lower them ("down").
 
-    The direction is "unclear" if the values have no order, or if their rank correlation with the contributions is weak
-    or undefined.
+    The direction is "unclear" if the values have no order, or if they are only weakly correlated with their
+    contributions.
     """
     is_present = ~cells.isna().to_numpy()
     if not _has_order(column) or cells.nunique() < 2 or not contributions[is_present].any():
         return "unclear"
 
-    numbers = cells.to_numpy().astype(np.float64)
-    correlation = float(spearmanr(numbers[is_present], contributions[is_present]).statistic)
+    present_values = cells.to_numpy().astype(np.float64)[is_present]
+    correlation = float(spearmanr(present_values, contributions[is_present]).statistic)
     if np.isnan(correlation) or abs(correlation) < CLEAR_DIRECTION:
         return "unclear"
     return "up" if correlation > 0 else "down"
@@ -247,42 +251,43 @@ def _rank_columns(
 ) -> list[str]:
     """Return the names of all columns, the most important first.
 
-    They are ranked by permutation importance or else by their mean contribution, whichever was computed. If neither
-    was, they stay in the order of the file.
+    Columns are ranked by their permutation importance, or by the size of their contributions if it was not measured.
+    If neither was computed, they stay in the order of the file.
     """
     if importances:
         return [importance.column for importance in rank_importances(importances.values())]
     if summaries:
-        return sorted(context.names, key=lambda name: -summaries[name].mean_absolute)
+        return sorted(context.names, key=lambda name: summaries[name].mean_absolute, reverse=True)
     return context.names
 
 
 def _compute_dependences(context: ExplanationContext, names: Sequence[str]) -> dict[str, Dependence]:
-    """Compute the partial dependence on the first few of these columns that have one, such as columns other than texts.
+    """Compute how the prediction depends on each of the most important columns.
 
-    Only twice as many columns are tried as are needed, because each attempt takes time.
+    `names` lists the columns, the most important first. Some columns cannot be varied, such as texts; the next ones
+    then take their place, but only a limited number of columns is tried, because each takes time.
     """
     dependences: dict[str, Dependence] = {}
-    for name in names[: 2 * DEPENDENCE_COLUMNS]:
-        if len(dependences) == DEPENDENCE_COLUMNS:
-            break
-
+    for name in names[:MAX_DEPENDENCE_ATTEMPTS]:
         position = context.names.index(name)
         dependence = partial_dependence(context.explained, context.background, position)
         if dependence is not None:
             dependences[name] = dependence
+
+        if len(dependences) == DEPENDENCE_COLUMNS:
+            break
     return dependences
 
 
-def _row_entry(context: ExplanationContext, label: int, attribution: Attribution, predicted: Any) -> Json:
+def _row_entry(context: ExplanationContext, row_number: int, attribution: Attribution, predicted: Any) -> Json:
     """Return the explanation of one row as the API documents it.
 
-    `predicted` is what the model itself predicts, a class code or a number; the attribution explains a number that
-    may be on another scale, such as a probability. Standard errors are included if the contributions were sampled.
+    `attribution` says how much each column contributes to the explained number, which for a classifier is the
+    probability of a class. `predicted` is the prediction itself: a class code, or a number for a regression.
     """
     classes = context.model.classes
     entry: Json = {
-        "row": label,
+        "row": row_number,
         "base_value": attribution.base,
         "prediction": attribution.prediction,
         "predicted": classes[int(predicted)] if classes else float(predicted),
@@ -290,13 +295,12 @@ def _row_entry(context: ExplanationContext, label: int, attribution: Attribution
         "additivity_error": attribution.additivity_error,
         "method": attribution.method,
     }
-    if attribution.standard_errors is None:
-        return entry
 
-    return entry | {
-        "standard_errors": _by_column(context, attribution.standard_errors),
-        "permutations": attribution.permutations,
-    }
+    # Only contributions that were estimated from a sample have standard errors.
+    if attribution.standard_errors is not None:
+        entry["standard_errors"] = _by_column(context, attribution.standard_errors)
+        entry["permutations"] = attribution.permutations
+    return entry
 
 
 def _by_column(context: ExplanationContext, numbers: Floats) -> dict[str, float]:
@@ -304,23 +308,27 @@ def _by_column(context: ExplanationContext, numbers: Floats) -> dict[str, float]
     return dict(zip(context.names, numbers.tolist(), strict=True))
 
 
-def _counterfactuals(context: ExplanationContext, row: Floats, values: Mapping[str, str]) -> list[Json]:
-    """Return the counterfactual of an encoded row as the API documents it, in a list that is empty if there is none.
+def _counterfactual_entries(context: ExplanationContext, encoded_row: Floats, values: Mapping[str, str]) -> list[Json]:
+    """Find changes of a row that would make the model predict another class, and describe them as the API documents it.
 
-    `values` are the values of the row as text, by column.
+    `values` are the present values of the row as text, by column. The API returns a list, because there could be
+    several ways to another class, but only the one with the fewest changes is searched for.
     """
-    counterfactual = find_counterfactual(context.explained, row)
+    counterfactual = find_counterfactual(context.explained, encoded_row)
     if counterfactual is None:
         return []
 
-    neighbour_values = _values_as_text(context, context.background.iloc[counterfactual.neighbour])
-    changes = []
-    for position in counterfactual.changed:
-        name = context.names[position]
-        changes.append({"column": name, "from": values[name], "to": neighbour_values[name]})
+    # The new values come from a similar row of the data, for which the model predicts the other class.
+    similar_row = context.background.iloc[counterfactual.source_row]
+    new_values = _values_as_text(context, similar_row)
 
-    predicted_class = context.model.classes[counterfactual.class_code]
-    return [{"prediction": predicted_class, "changes": changes}]
+    changes = []
+    for column_position in counterfactual.changed_columns:
+        name = context.names[column_position]
+        changes.append({"column": name, "from": values[name], "to": new_values[name]})
+
+    new_prediction = context.model.classes[counterfactual.class_code]
+    return [{"prediction": new_prediction, "changes": changes}]
 
 
 def _values_as_text(context: ExplanationContext, row: "pd.Series[Any]") -> dict[str, str]:

@@ -30,10 +30,11 @@ class Dependence:
 
 
 def partial_dependence(explained: ExplainedModel, background: pd.DataFrame, position: int) -> Dependence | None:
-    """Compute how the prediction changes as one source column takes other values and all others stay as they are.
+    """Compute how the predictions change as one source column takes other values and all others stay as they are.
 
-    `background` holds the source rows of `explained.background`, and `position` is that of the column. Returns None
-    if the column does not have two values to compare.
+    Each value of a grid is put into every background row in turn. `position` is that of the column, and `background`
+    holds the same rows as `explained.background`, before they were encoded. Returns None if the column does not have
+    two values to compare.
     """
     column = explained.columns[position]
     grid = _build_grid(column, background[column.name])
@@ -67,17 +68,19 @@ def _encode_grid(explained: ExplainedModel, background: pd.DataFrame, name: str,
 
 
 def _build_grid(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Any]:
-    """Return the values of a column to try, in ascending order.
+    """Return typical values of a column in ascending order, for which predictions are compared.
 
-    These are quantiles of numbers and dates, and the most frequent categories. Texts have no values to try.
+    These are quantiles of numbers and dates, and the most frequent categories. Texts have no typical values.
     """
     if column.kind is ColumnKind.TEXT:
         return []
 
     if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
+        # The two percent at either end are left out, because outliers would stretch the axis.
         shares = np.linspace(0.02, 0.98, GRID_SIZE)
         quantiles = cells.dropna().quantile(shares, interpolation="nearest")
         return sorted(set(quantiles))
 
-    rows_per_category = cells[cells != MISSING].value_counts().sort_index()
+    present_cells = cells[cells != MISSING]
+    rows_per_category = present_cells.value_counts().sort_index()
     return sorted(rows_per_category.nlargest(GRID_SIZE).index)

@@ -50,14 +50,12 @@ def permutation_importance(
     seed: int,
     on_column_measured: Callable[[int], None],
 ) -> list[Importance]:
-    """Measure how much the model's own metric suffers when the values of one source column are shuffled.
+    """Measure how much worse the predictions become when the values of one source column are shuffled between rows.
 
-    `matrix` holds encoded rows, and `truth` the values to predict for them. Returns the importance of every source
-    column, in the order of the columns. After each column, `on_column_measured` is called with the number of columns
-    that have been measured so far.
+    A column that the model relies on makes a large difference. `matrix` holds encoded rows, and `truth` the values to
+    predict for them. After each column, `on_column_measured` is called with the number of columns measured so far.
     """
     rng = np.random.default_rng(seed)
-    sign = metric_sign(explained.model.metric)
     intact_score = _score(explained, matrix, truth)
 
     importances = []
@@ -68,16 +66,21 @@ def permutation_importance(
         for _ in range(REPEATS):
             shuffled_matrix = _shuffle_columns(matrix, encoded_columns, rng)
             shuffled_score = _score(explained, shuffled_matrix, truth)
-            losses.append(sign * (intact_score - shuffled_score))
+            losses.append(_loss(explained, intact_score, shuffled_score))
 
         importances.append(Importance(column.name, tuple(losses)))
         on_column_measured(position + 1)
     return importances
 
 
+def _loss(explained: ExplainedModel, intact_score: float, shuffled_score: float) -> float:
+    """Return by how much shuffling made the score worse, whether high or low scores of the metric are good."""
+    return metric_sign(explained.model.metric) * (intact_score - shuffled_score)
+
+
 def rank_importances(importances: Iterable[Importance]) -> list[Importance]:
     """Sort importances with the largest first; equal ones keep their order."""
-    return sorted(importances, key=lambda importance: -importance.mean)
+    return sorted(importances, key=lambda importance: importance.mean, reverse=True)
 
 
 def _score(explained: ExplainedModel, matrix: Floats, truth: npt.NDArray[Any]) -> float:

@@ -13,6 +13,7 @@ players are the source columns that can change the prediction at all.
 
 import math
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -55,9 +56,9 @@ def explain_row(
 ) -> Attribution:
     """Return how much each source column contributes to the prediction for one encoded row.
 
-    The contributions are exact if the model is linear or if all coalitions of columns can be evaluated within the
-    budget of `evaluations`; otherwise they are estimated from random permutations. The budget counts rows that the
-    model evaluates; models that are fast to evaluate get a larger one.
+    The contributions are exact if the model is linear, or if few enough columns can change the prediction. Otherwise
+    they are estimated from random permutations of these columns. `evaluations` limits how many rows the model
+    evaluates; models that are fast to evaluate have a higher limit of their own.
     """
     if is_linear(explained):
         return _explain_linear_model(explained, row)
@@ -71,19 +72,31 @@ def explain_row(
 
     if explained.model.algorithm in CHEAP_ALGORITHMS:
         evaluations = max(evaluations, CHEAP_EVALUATIONS)
-    evaluations_per_coalition = len(explained.background)
 
-    all_coalitions = 2 ** len(players)
-    if len(players) <= MAX_EXACT_COLUMNS and all_coalitions * evaluations_per_coalition <= evaluations:
+    if _can_evaluate_all_coalitions(explained, players, evaluations):
         contributions = _exact_contributions(explained, row, players)
         return Attribution(base, prediction, contributions, method="exact")
 
-    evaluations_per_pair = 2 * len(players) * evaluations_per_coalition
-    pairs = max(MIN_PERMUTATION_PAIRS, min(MAX_PERMUTATION_PAIRS, evaluations // evaluations_per_pair))
+    pairs = _affordable_permutation_pairs(explained, players, evaluations)
     contributions, standard_errors = _sample_contributions(explained, row, players, pairs=pairs, rng=rng)
     return Attribution(
         base, prediction, contributions, method="sampled", standard_errors=standard_errors, permutations=2 * pairs
     )
+
+
+def _can_evaluate_all_coalitions(explained: ExplainedModel, players: Indices, evaluations: int) -> bool:
+    """Return whether the model can be evaluated for every subset of the players within a number of evaluations."""
+    if len(players) > MAX_EXACT_COLUMNS:
+        return False
+    coalitions = 2 ** len(players)
+    return coalitions * len(explained.background) <= evaluations
+
+
+def _affordable_permutation_pairs(explained: ExplainedModel, players: Indices, evaluations: int) -> int:
+    """Return how many pairs of permutations can be evaluated, within the limits that the method itself has."""
+    evaluations_per_permutation = len(players) * len(explained.background)
+    affordable_pairs = evaluations // (2 * evaluations_per_permutation)
+    return max(MIN_PERMUTATION_PAIRS, min(MAX_PERMUTATION_PAIRS, affordable_pairs))
 
 
 def is_linear(explained: ExplainedModel) -> bool:
@@ -96,12 +109,12 @@ def is_linear(explained: ExplainedModel) -> bool:
 
 
 def _explain_linear_model(explained: ExplainedModel, row: Floats) -> Attribution:
-    """Return the contributions for a linear model, which follow exactly from its coefficients.
+    """Return the contributions of the source columns for a linear model, which follow exactly from its coefficients.
 
-    A column contributes its coefficient times its distance from the background mean, summed over the encoded columns
-    that stem from it.
+    An encoded column contributes its coefficient times the distance of its value from the background mean. A source
+    column contributes the sum over the encoded columns that stem from it.
     """
-    # The coefficients of a classifier describe the log-odds of its second class.
+    # The coefficients of a classifier describe the log-odds of its second class; those of the first are opposite.
     sign = -1.0 if explained.class_code == 0 else 1.0
     coefficients = sign * np.ravel(explained.estimator.coef_)
     intercept = sign * float(np.ravel(explained.estimator.intercept_)[0])
@@ -109,6 +122,7 @@ def _explain_linear_model(explained: ExplainedModel, row: Floats) -> Attribution
     background_mean = explained.background.mean(axis=0)
     encoded_contributions = coefficients * (row - background_mean)
     contributions = np.bincount(explained.sources, weights=encoded_contributions, minlength=len(explained.columns))
+
     return Attribution(
         base=intercept + float(coefficients @ background_mean),
         prediction=intercept + float(coefficients @ row),
@@ -127,27 +141,32 @@ def _find_players(explained: ExplainedModel, row: Floats) -> Indices:
 
 
 def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indices) -> Floats:
-    """Return the Shapley values of the source columns, computed from every coalition of the players.
+    """Return the Shapley values of the source columns, computed from every coalition (every subset of the players).
 
-    The contribution of a player is a weighted mean of its gains, which are what it adds to the values of the
-    coalitions without it. Coalitions are numbered such that bit i of a number says whether player i belongs to it.
+    The contribution of a player is the weighted mean of what it adds to the prediction when it joins a coalition of
+    other players. `players` are the source columns that can change the prediction; all others contribute nothing.
     """
     player_count = len(players)
-    coalition_numbers = np.arange(2**player_count)
-    bits = np.arange(player_count)
-    coalitions = (coalition_numbers[:, None] >> bits) & 1 == 1
+    coalitions = _all_coalitions(player_count)
     values = _coalition_values(explained, row, players, coalitions)
 
     coalition_sizes = coalitions.sum(axis=1)
     weight_by_size = np.array([_shapley_weight(size, player_count) for size in range(player_count)])
 
     contributions = np.zeros(len(explained.columns))
-    for bit, player in enumerate(players):
-        without_player = coalition_numbers[~coalitions[:, bit]]
-        with_player = without_player | (1 << bit)
-        gains = values[with_player] - values[without_player]
-        contributions[player] = float(weight_by_size[coalition_sizes[without_player]] @ gains)
+    for index, player in enumerate(players):
+        # The coalitions with and without a player are in the same order, so they differ in nothing but this player.
+        is_member = coalitions[:, index]
+        gains = values[is_member] - values[~is_member]
+        weights = weight_by_size[coalition_sizes[~is_member]]
+        contributions[player] = float(weights @ gains)
     return contributions
+
+
+def _all_coalitions(player_count: int) -> Coalitions:
+    """Return every subset of the players, one per row, from the empty one to that of all players."""
+    memberships = list(product([False, True], repeat=player_count))
+    return np.array(memberships)[:, ::-1]  # Reversed, so that the first player joins and leaves most often.
 
 
 def _shapley_weight(size: int, player_count: int) -> float:
@@ -161,34 +180,38 @@ def _shapley_weight(size: int, player_count: int) -> float:
 def _sample_contributions(
     explained: ExplainedModel, row: Floats, players: Indices, *, pairs: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Estimate the Shapley values of the source columns from random permutations, with their standard errors.
+    """Estimate the Shapley values of the source columns from random permutations, and their standard errors.
 
-    Along a permutation the players join the coalition one after another, and the gain of a player is what its joining
-    adds to the value. The gains of one permutation add up to the prediction minus the base value, and so does every
-    estimate. Each permutation is paired with its reverse, which makes the standard errors smaller.
+    In the order of a permutation, the players join a coalition one after another, and each contributes what its
+    joining adds to the prediction. Each permutation is paired with its reverse, which makes the estimates more precise.
     """
     permutations = []
     for _ in range(pairs):
         permutation = rng.permutation(len(players))
         permutations += [permutation, permutation[::-1]]
 
-    # The coalitions of a permutation consist of its first 0, 1, 2, ... players.
-    sizes = np.arange(len(players) + 1)[:, None]
-    coalitions_by_permutation = []
-    for permutation in permutations:
-        position_of_player = np.argsort(permutation)
-        coalitions_by_permutation.append(position_of_player[None, :] < sizes)
-
-    values = _coalition_values(explained, row, players, np.concatenate(coalitions_by_permutation))
-    values_by_permutation = values.reshape(len(permutations), len(sizes))
+    # Evaluate the coalitions of all permutations at once.
+    coalitions = np.concatenate([_growing_coalitions(permutation) for permutation in permutations])
+    values = _coalition_values(explained, row, players, coalitions)
+    values_by_permutation = values.reshape(len(permutations), len(players) + 1)
 
     gains = np.zeros((len(permutations), len(explained.columns)))
     for number, permutation in enumerate(permutations):
-        gains[number, players[permutation]] = np.diff(values_by_permutation[number])
+        players_in_order = players[permutation]
+        gains[number, players_in_order] = np.diff(values_by_permutation[number])
 
     pair_means = gains.reshape(pairs, 2, -1).mean(axis=1)
     standard_errors = pair_means.std(axis=0, ddof=1) / math.sqrt(pairs)
     return pair_means.mean(axis=0), standard_errors
+
+
+def _growing_coalitions(permutation: Indices) -> Coalitions:
+    """Return the coalitions that form as the players join in this order, from the empty one to that of all players."""
+    coalitions = np.zeros((len(permutation) + 1, len(permutation)), dtype=np.bool_)
+    for size, player in enumerate(permutation, start=1):
+        coalitions[size] = coalitions[size - 1]
+        coalitions[size, player] = True
+    return coalitions
 
 
 def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
@@ -202,16 +225,18 @@ def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, 
 def _chunk_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
     """Return the mean prediction of each coalition of a chunk.
 
-    The columns of a coalition come from the row, and all others from each background row in turn.
+    For each coalition, the columns of its players are taken from the explained row and all other columns from a
+    background row. The mean is taken over all background rows.
     """
     is_source_from_row = np.zeros((len(coalitions), len(explained.columns)), dtype=np.bool_)
     is_source_from_row[:, players] = coalitions
-    is_from_row = is_source_from_row[:, explained.sources]
+    is_encoded_from_row = is_source_from_row[:, explained.sources]
 
-    # Shape (coalitions, background rows, encoded columns).
+    # Mix the explained row into every background row; the shape is (coalitions, background rows, encoded columns).
     background = explained.background
-    mixed_rows = np.where(is_from_row[:, None, :], row, background[None, :, :])
+    mixed_rows = np.where(is_encoded_from_row[:, None, :], row, background[None, :, :])
 
-    predictions = explained.value(mixed_rows.reshape(-1, background.shape[1]))
+    encoded_column_count = background.shape[1]
+    predictions = explained.value(mixed_rows.reshape(-1, encoded_column_count))
     means: Floats = predictions.reshape(len(coalitions), len(background)).mean(axis=1)
     return means

@@ -43,14 +43,14 @@ class TableExplanation:
 
 
 def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[str, Any]) -> TableExplanation:
-    """Profile a table and measure how strongly its columns are associated.
+    """Profile a table, and measure how strongly its columns are associated.
 
     Comparing all columns of a wide table would take long, so at most 40 are compared, among them the target and the
-    sensitive columns. `declared` holds the attributes that the dataset's record declares.
+    sensitive columns. `declared` holds the attributes that the author of the dataset states, such as its number of
+    rows; the profile compares them with the measured ones.
     """
     roles = {name: {"role": _column_role(request, name)} for name in table.columns}
     profile = profile_table(table, roles, declared, request.target)
-    target_entries = [column for column in profile["by_column"] if column["name"] == request.target]
 
     names = _select_columns(request, table)
     strengths = association_matrix([table.columns[name] for name in names], table.frame)
@@ -59,12 +59,14 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
     if request.target is not None and request.target in names:
         with_target = _strongest_partners(names, strengths, request.target)
 
+    # Columns that are associated with a sensitive column may stand in for it.
+    compared_sensitive_columns = [name for name in request.sensitive_features if name in names]
     proxies = [
-        {"sensitive": sensitive, "columns": _strongest_partners(names, strengths, sensitive)}
-        for sensitive in request.sensitive_features
-        if sensitive in names
+        {"sensitive": name, "columns": _strongest_partners(names, strengths, name)}
+        for name in compared_sensitive_columns
     ]
 
+    profile_by_name = {column["name"]: column for column in profile["by_column"]}
     return TableExplanation(
         profile=profile,
         names=names,
@@ -72,7 +74,7 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
         pairs=_strongest_pairs(names, strengths),
         with_target=with_target,
         proxies=proxies,
-        target=target_entries[0] if target_entries else None,
+        target=profile_by_name.get(request.target),
     )
 
 
@@ -109,9 +111,12 @@ def count_values(table: Table, name: str) -> list[tuple[str, int]]:
     if column.kind is ColumnKind.NUMBER and column.distinct > MANY_NUMBERS:
         return _count_by_range(cells.to_numpy(dtype=np.float64))
 
-    rows_per_value = sorted(cells.value_counts().items(), key=lambda entry: (-entry[1], str(entry[0])))
+    # Sorting keeps the order of equal entries, so equally frequent values stay in alphabetical order.
+    alphabetical = sorted(cells.value_counts().items(), key=lambda entry: str(entry[0]))
+    most_frequent_first = sorted(alphabetical, key=lambda entry: entry[1], reverse=True)
+
     counts = []
-    for value, rows in rows_per_value[:BALANCE_VALUES]:
+    for value, rows in most_frequent_first[:BALANCE_VALUES]:
         label = f"{value:g}" if isinstance(value, float) else str(value)
         counts.append((label, int(rows)))
     return counts
@@ -165,4 +170,4 @@ def _strongest_partners(names: Sequence[str], strengths: Floats, name: str) -> l
 
 def _strongest_first(entries: Sequence[Json]) -> list[Json]:
     """Sort entries by their association, the strongest first; equal ones keep their order."""
-    return sorted(entries, key=lambda entry: -float(entry["association"]))
+    return sorted(entries, key=lambda entry: float(entry["association"]), reverse=True)
