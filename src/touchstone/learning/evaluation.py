@@ -145,43 +145,53 @@ def area_under_roc(is_positive: Mask, scores: Floats) -> float:
 
     rank_sum = float(rankdata(scores)[is_positive].sum())
     lowest_possible_rank_sum = positives * (positives + 1) / 2
-    return (rank_sum - lowest_possible_rank_sum) / (positives * negatives)
+    pairs_in_right_order = rank_sum - lowest_possible_rank_sum
+    return pairs_in_right_order / (positives * negatives)
 
 
 def average_precision(is_positive: Mask, scores: Floats) -> float:
-    """Return the mean of the precision over the positive rows, each measured at the threshold of its own score.
+    """Return the mean precision over the positive rows of a ranking by score.
 
-    It is NaN if there are no positive rows.
+    The precision of a positive row is the share of positive rows among those that score at least as high. The result
+    is NaN if there are no positive rows.
     """
     if not is_positive.any():
         return float("nan")
 
+    # Rows with equal scores share a threshold, so the precision of a threshold counts once per new hit.
     counts = count_by_threshold(is_positive, scores)
     new_hits = np.diff(counts.hits, prepend=0)
     weighted_precisions = new_hits * counts.hits / counts.selected
-    return float(weighted_precisions.sum() / counts.hits[-1])
+    all_hits = counts.hits[-1]
+    return float(weighted_precisions.sum() / all_hits)
 
 
-def _averaged_over_classes(binary_metric: BinaryMetric) -> Callable[[Predictions], float]:
-    """Extend a metric of two classes, positive and negative, to predictions of any number of classes.
+def _roc_auc(predictions: Predictions) -> float:
+    """Return the area under the ROC curve, averaged over the classes."""
+    return _mean_over_classes(area_under_roc, predictions)
 
-    Of two classes only the second is measured, as the positive one. Of more, each is measured against all others, and
-    the result is the mean over the classes for which the metric is defined, or NaN if it is defined for none.
+
+def _average_precision(predictions: Predictions) -> float:
+    """Return the average precision, averaged over the classes."""
+    return _mean_over_classes(average_precision, predictions)
+
+
+def _mean_over_classes(binary_metric: BinaryMetric, predictions: Predictions) -> float:
+    """Return the mean over the classes of a metric that only distinguishes positive from negative rows.
+
+    Each class in turn is the positive one; of two classes, only the second is. Classes for which the metric is not
+    defined are left out, and the result is NaN if it is defined for none.
     """
+    class_codes = [1] if predictions.class_count == 2 else range(predictions.class_count)
 
-    def multiclass_metric(predictions: Predictions) -> float:
-        """Return the mean of the binary metric over the classes, each measured against all others."""
-        class_codes = [1] if predictions.class_count == 2 else range(predictions.class_count)
+    defined_values = []
+    for code in class_codes:
+        is_positive = predictions.truth == code
+        value = binary_metric(is_positive, predictions.probabilities[:, code])
+        if not np.isnan(value):
+            defined_values.append(value)
 
-        class_values = []
-        for code in class_codes:
-            is_this_class = predictions.truth == code
-            class_values.append(binary_metric(is_this_class, predictions.probabilities[:, code]))
-
-        defined_values = [value for value in class_values if not np.isnan(value)]
-        return float(np.mean(defined_values)) if defined_values else float("nan")
-
-    return multiclass_metric
+    return float(np.mean(defined_values)) if defined_values else float("nan")
 
 
 def _log_loss(predictions: Predictions) -> float:
@@ -230,8 +240,8 @@ METRIC_FUNCTIONS: Final[dict[str, Callable[[Predictions], float]]] = {
     "f1_macro": _f1_macro,
     "precision_macro": _precision_macro,
     "recall_macro": _balanced_accuracy,
-    "roc_auc": _averaged_over_classes(area_under_roc),
-    "average_precision": _averaged_over_classes(average_precision),
+    "roc_auc": _roc_auc,
+    "average_precision": _average_precision,
     "log_loss": _log_loss,
     "brier": _brier,
     "r2": _r2,

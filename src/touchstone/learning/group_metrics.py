@@ -45,9 +45,9 @@ def group_metrics(columns: Sequence[ColumnSchema], frame: pd.DataFrame, predicti
 
 
 def group_labels(column: ColumnSchema, cells: "pd.Series[Any]") -> npt.NDArray[Any]:
-    """Return the group of each row of a sensitive column.
+    """Return the group of each row of a sensitive column, by which the quality of a model is compared.
 
-    Dates are grouped by year and numbers by quartile. Each of the most frequent categories is a group, and all others
+    Dates are grouped by year and numbers by range. Each of the most frequent categories is a group, and all others
     share one. The group of a row without a value is None.
     """
     if column.kind is ColumnKind.DATE:
@@ -57,7 +57,8 @@ def group_labels(column: ColumnSchema, cells: "pd.Series[Any]") -> npt.NDArray[A
     if column.kind is ColumnKind.NUMBER:
         return _number_labels(cells.to_numpy(dtype=np.float64), integral=column.integral)
 
-    rows_per_category = cells[cells != MISSING].value_counts().sort_index()
+    present_cells = cells[cells != MISSING]
+    rows_per_category = present_cells.value_counts().sort_index()
     largest_categories = rows_per_category.nlargest(MAX_GROUPS).index
 
     label_by_cell: dict[Any, str | None] = {category: category for category in largest_categories}
@@ -68,31 +69,40 @@ def group_labels(column: ColumnSchema, cells: "pd.Series[Any]") -> npt.NDArray[A
 def _number_labels(numbers: Floats, *, integral: bool) -> npt.NDArray[Any]:
     """Label each number with the range that it lies in, such as "20 – 34"; a missing number (NaN) gets None.
 
-    The ranges are the quartiles of the column. A column with only a few different numbers is not divided into ranges;
-    each number is then its own label.
+    A column with only a few different numbers is not divided into ranges; each number is then its own label.
     """
     is_missing = np.isnan(numbers)
-    known_numbers = numbers[~is_missing]
-    distinct_numbers = np.unique(known_numbers)
+    distinct_numbers = np.unique(numbers[~is_missing])
+
     if len(distinct_numbers) <= MAX_SINGLE_NUMBERS:
         labels = np.array([f"{number:g}" for number in numbers], dtype=object)
-        labels[is_missing] = None
-        return labels
+    else:
+        labels = _range_labels(numbers, integral=integral)
+
+    labels[is_missing] = None
+    return labels
+
+
+def _range_labels(numbers: Floats, *, integral: bool) -> npt.NDArray[Any]:
+    """Divide numbers into four ranges that hold about as many rows each, and label each number with its range.
+
+    A range is labelled with the lowest and the highest number that occur in it. Missing numbers (NaN) get any label.
+    """
+    known_numbers = numbers[~np.isnan(numbers)]
 
     # With the method "nearest" every border is a number that occurs. Equal quartiles merge into one range.
     quartiles = np.quantile(known_numbers, np.linspace(0, 1, NUMBER_RANGES + 1), method="nearest")
     inner_borders = np.unique(quartiles)[1:-1]
 
+    distinct_numbers = np.unique(known_numbers)
     range_of_distinct_number = np.searchsorted(inner_borders, distinct_numbers, side="right")
-    range_labels = [
-        _range_label(distinct_numbers[range_of_distinct_number == range_index], integral=integral)
-        for range_index in range(len(inner_borders) + 1)
-    ]
+    label_by_range = []
+    for range_index in range(len(inner_borders) + 1):
+        numbers_in_range = distinct_numbers[range_of_distinct_number == range_index]
+        label_by_range.append(_range_label(numbers_in_range, integral=integral))
 
     range_of_row = np.searchsorted(inner_borders, numbers, side="right")
-    labels = np.array(range_labels, dtype=object)[range_of_row]
-    labels[is_missing] = None
-    return labels
+    return np.array(label_by_range, dtype=object)[range_of_row]
 
 
 def _range_label(sorted_numbers: Floats, *, integral: bool) -> str:

@@ -11,6 +11,7 @@ from touchstone.messages.plurals import with_count
 LOCALES: Final = ("fr", "en")
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
+_FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # From English numbers.
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 
 LocalizedText = dict[str, str]  # {"fr": ..., "en": ...}
@@ -53,8 +54,8 @@ def format_cell(cell: Any) -> LocalizedText:
 def format_fact(fact: Any, locale: str) -> str:
     """Write a fact as readers of this language expect it, so that it can be quoted in a sentence.
 
-    Numbers get about three significant digits and the separators of the language, lists are joined by commas, and
-    control characters in texts are replaced.
+    The items of a list are separated by commas, numbers are rounded to about three significant digits, and control
+    characters in texts are replaced. A `LocalizedText` is already written in both languages.
     """
     if isinstance(fact, dict):
         return str(fact[locale])
@@ -62,15 +63,17 @@ def format_fact(fact: Any, locale: str) -> str:
         return ", ".join(format_fact(item, locale) for item in fact)
 
     is_number = isinstance(fact, int | float) and not isinstance(fact, bool)
-    if not is_number:
-        return replace_control_characters(str(fact))
+    if is_number:
+        return _format_number(fact, locale)
+    return replace_control_characters(str(fact))
 
-    english = f"{fact:,}" if isinstance(fact, int) else _format_float(fact)
-    if fact < 0:
+
+def _format_number(number: float, locale: str) -> str:
+    """Write a number with the decimal mark, the thousands mark and the minus sign of a language."""
+    english = f"{number:,}" if isinstance(number, int) else _format_float(number)
+    if number < 0:
         english = english.replace("-", _MINUS, 1)
-    if locale == "fr":
-        return english.replace(",", _THIN_SPACE).replace(".", ",")
-    return english
+    return english.translate(_FRENCH_MARKS) if locale == "fr" else english
 
 
 def _format_float(number: float) -> str:

@@ -21,7 +21,7 @@ from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
 from touchstone.learning.preparation import build_preparation, encode_frame
 from touchstone.learning.splits import Fold
-from touchstone.learning.target import Floats, Target
+from touchstone.learning.target import Floats, Indices, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,10 @@ def select_features(frame: pd.DataFrame, target: Target, names: Sequence[str]) -
 
 
 def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
-    """Fit the preparation on the training rows of a fold, and encode its training and its test rows."""
+    """Encode the training and the test rows of a fold as numbers, in a way that is learned from the training rows only.
+
+    Test rows must not influence how columns are encoded, or the scores on them would be too good.
+    """
     training_frame = data.frame.iloc[fold.train]
     test_frame = data.frame.iloc[fold.test]
 
@@ -89,20 +92,29 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold) -> Any:
 
 def predict_fold(data: TrainingData, model: Any, encoded: EncodedFold) -> Predictions:
     """Predict the test rows of a fold, and return the predictions beside the true values."""
+    return predict_rows(data, model, encoded.test, encoded.fold.test)
+
+
+def predict_rows(data: TrainingData, model: Any, matrix: Floats, rows: Indices) -> Predictions:
+    """Predict some rows of the training data, and return the predictions beside the true values.
+
+    `matrix` holds these rows as they were encoded, and `rows` their positions in the training data.
+    """
     class_count = len(data.target.classes)
-    values, probabilities = predict_matrix(model, encoded.test, class_count)
-    return Predictions(data.target.values[encoded.fold.test], values, class_count, probabilities)
+    values, probabilities = predict_matrix(model, matrix, class_count)
+    return Predictions(data.target.values[rows], values, class_count, probabilities)
 
 
 def predict_matrix(model: Any, matrix: Floats, class_count: int) -> tuple[npt.NDArray[Any], Floats]:
     """Return what a fitted model predicts for encoded rows, and the probabilities of the classes.
 
-    The predictions are numbers for a regression (a `class_count` of 0), which has no probabilities, and class codes
-    otherwise. A class that did not occur in training has the probability 0.
+    The predictions are class codes, with one column of probabilities per class. For a regression, whose `class_count`
+    is 0, they are numbers without probabilities.
     """
     if class_count == 0:
         return np.asarray(model.predict(matrix), dtype=np.float64), np.empty((0, 0))
 
+    # The model only knows the classes of its training rows; all others keep the probability 0.
     probabilities = np.zeros((len(matrix), class_count))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
     return probabilities.argmax(axis=1), probabilities
@@ -116,10 +128,10 @@ def score_trials(
     deadline: float,
     on_trial_scored: Callable[[], None],
 ) -> list[float]:
-    """Return the mean validation score of each trial over the folds, in the order of the trials.
+    """Return the mean score of each trial on the test rows of the folds, in the order of the trials.
 
-    After the deadline (a moment of `time.monotonic`) no further trial is started, so the list can be shorter than
-    `trials`, but at least one trial is scored. `on_trial_scored` is called after each.
+    No trial is started after the deadline (a moment of `time.monotonic`), so the last trials may have no score; the
+    first one always has. `on_trial_scored` is called after each trial.
     """
     encoded_folds = [encode_fold(data, fold) for fold in folds]
 
@@ -128,6 +140,7 @@ def score_trials(
         fold_scores = [_validation_score(data, trial, encoded) for encoded in encoded_folds]
         mean_scores.append(float(np.mean(fold_scores)))
         on_trial_scored()
+
         if time.monotonic() > deadline:
             break
     return mean_scores

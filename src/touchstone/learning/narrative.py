@@ -64,16 +64,18 @@ def direction_sentences(columns: Sequence[Json]) -> Iterator[LocalizedText]:
 
 
 def row_sentences(rows: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield sentences about single predictions: what was predicted for a row, and which values moved it up or down.
+    """Yield sentences about single predictions: what was predicted for a row, and which columns moved it up or down.
 
     `rows` are the entries of the explained rows; only the first few are put into words.
     """
     for row in rows[:MAX_ROWS]:
         yield sentence("row", row=str(row["row"]), prediction=row["prediction"], base=row["base_value"])
 
-        strongest_first = sorted(row["attributions"].items(), key=lambda attribution: -abs(attribution[1]))
+        contributions = row["attributions"].items()
+        strongest_first = sorted(contributions, key=lambda contribution: abs(contribution[1]), reverse=True)
         raising = [(name, points) for name, points in strongest_first if points > 0]
         lowering = [(name, points) for name, points in strongest_first if points < 0]
+
         if raising:
             yield sentence("row_raised", names=_contributions(raising[:STRONGEST_COLUMNS], row["values"]))
         if lowering:
@@ -120,22 +122,22 @@ def table_sentences(profile: Json, target: Json | None) -> Iterator[LocalizedTex
 
 
 def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
-    """Yield a sentence about the target: its most frequent class, or the range of its numbers.
+    """Yield a sentence about the target column: its most frequent class, or the range of its numbers.
 
-    A target of another kind, such as dates, gets no sentence.
+    `target` is the entry of the column in the profile. A target of another kind, such as dates, gets no sentence.
     """
     summary = target["summary"]
 
     if summary.get("top"):
         most_frequent = summary["top"][0]
         share_with_target = 1 - target["missing_percentage"] / 100
-        rows_with_target = profile["rows"] * share_with_target
+        rows_with_target = max(1.0, profile["rows"] * share_with_target)  # Rounding could make this a little less.
         yield sentence(
             "data_classes",
             target=target["name"],
             classes=target["distinct"],
             name=most_frequent["value"],
-            percent=100 * most_frequent["rows"] / max(1.0, rows_with_target),
+            percent=100 * most_frequent["rows"] / rows_with_target,
         )
 
     elif "median" in summary:
@@ -151,10 +153,10 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
 def association_sentences(
     pairs: Sequence[Json], with_target: Sequence[Json], target: str | None
 ) -> Iterator[LocalizedText]:
-    """Yield sentences about the strongest association between two columns, and about those with the target.
+    """Yield a sentence about the two columns that are most strongly associated, and one about the target's partners.
 
-    `pairs` are pairs of associated columns, and `with_target` the columns associated with the target, each with the
-    strongest first.
+    `pairs` are pairs of associated columns, and `with_target` the columns associated with the target; both begin with
+    the strongest association.
     """
     if pairs and pairs[0]["association"] > 0:
         strongest_pair = pairs[0]
@@ -174,12 +176,16 @@ def association_sentences(
 
 
 def proxy_sentences(proxies: Sequence[Json]) -> Iterator[LocalizedText]:
-    """Yield, for each sensitive column, sentences about the columns from which it could be guessed, or that none is.
+    """Yield sentences that warn of proxies: columns from which a sensitive column could be guessed.
 
-    Each proxy entry holds the name of a sensitive column and the columns associated with it, the strongest first.
+    Each entry of `proxies` holds the name of a sensitive column and the columns associated with it, the strongest
+    first. A sensitive column without strong associations gets a sentence that says so.
     """
     for proxy in proxies:
         strong_columns = [column for column in proxy["columns"] if column["strong"]]
+        if not strong_columns:
+            yield sentence("data_no_proxy", sensitive=proxy["sensitive"])
+
         for column in strong_columns[:STRONGEST_COLUMNS]:
             yield sentence(
                 "data_proxy",
@@ -187,5 +193,3 @@ def proxy_sentences(proxies: Sequence[Json]) -> Iterator[LocalizedText]:
                 sensitive=proxy["sensitive"],
                 strength=column["association"],
             )
-        if not strong_columns:
-            yield sentence("data_no_proxy", sensitive=proxy["sensitive"])

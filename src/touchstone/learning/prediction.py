@@ -16,9 +16,9 @@ from touchstone.learning.row_values import build_frame
 def predict(model_file: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
     """Predict up to 1 000 rows, each given as `{column: value}`, with a stored model.
 
-    Returns `{predictions: [{prediction, probabilities?}], classes}`; only classifiers have probabilities, one for each
-    of the classes. A feature that a row does not name counts as missing, and other columns of the training table are
-    ignored. Raises `LearningError` (row_column_unknown, row_value_invalid, too_many_rows, artifact_damaged).
+    A column that a row does not name counts as missing. Returns `{predictions: [{prediction, probabilities?}],
+    classes}`; only classifiers have probabilities, one for each of the classes. Raises `LearningError` if there are too
+    many rows, if a row does not suit the model, or if the model file is damaged.
     """
     model = model_artifact.load(model_file)
     if len(rows) > MAX_INSTANCES:
@@ -32,12 +32,11 @@ def predict(model_file: ModelFile, rows: Sequence[Mapping[str, Cell]]) -> Json:
         matrix = encode_frame(model.preparation, frame)
         values, probabilities = predict_matrix(model.estimator, matrix, len(model.classes))
 
-    predictions: list[Json]
-    if model.classes:
-        predictions = [
-            {"prediction": model.classes[code], "probabilities": row_probabilities}
-            for code, row_probabilities in zip(values, probabilities.tolist(), strict=True)
-        ]
-    else:
-        predictions = [{"prediction": float(value)} for value in values]
+    if not model.classes:
+        numbers = [{"prediction": float(value)} for value in values]
+        return {"predictions": numbers, "classes": []}
+
+    predictions = []
+    for class_code, row_probabilities in zip(values, probabilities.tolist(), strict=True):
+        predictions.append({"prediction": model.classes[class_code], "probabilities": row_probabilities})
     return {"predictions": predictions, "classes": list(model.classes)}

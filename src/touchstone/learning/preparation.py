@@ -74,9 +74,10 @@ def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int
 
 
 def encoded_sources(preparation: ColumnTransformer, names: Sequence[str]) -> Indices:
-    """Return for each encoded column the position in `names` of the source column that it stems from.
+    """Return, for each encoded column of a fitted preparation, the position in `names` of its source column.
 
-    `preparation` must be fitted. Explanations need this to speak of source columns.
+    A source column may be encoded as several columns of numbers, for example one per category. Explanations add them
+    up again, in order to speak of source columns.
     """
     encoded_count = max(encoded_columns.stop for encoded_columns in preparation.output_indices_.values())
     sources = np.full(encoded_count, -1, dtype=np.intp)
@@ -85,10 +86,11 @@ def encoded_sources(preparation: ColumnTransformer, names: Sequence[str]) -> Ind
         if step == "remainder":
             continue
         step_names = [step_columns] if isinstance(step_columns, str) else list(step_columns)
-        positions = np.array([names.index(name) for name in step_names], dtype=np.intp)
+        position_of_step_column = np.array([names.index(name) for name in step_names], dtype=np.intp)
 
+        sources_within_step = _sources_within_step(step, encoder, len(step_names))
         encoded_columns = preparation.output_indices_[step]
-        sources[encoded_columns] = positions[_sources_within_step(step, encoder, len(step_names))]
+        sources[encoded_columns] = position_of_step_column[sources_within_step]
     return sources
 
 
@@ -98,9 +100,10 @@ def encode_frame(preparation: ColumnTransformer, frame: pd.DataFrame) -> Floats:
 
 
 def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:
-    """Return for each encoded column of a step the position of its source column among the columns of the step.
+    """Return, for each encoded column of a step, which of the step's source columns it stems from.
 
-    Each encoder has a layout of its own.
+    The source columns are numbered from 0. A step that encodes two columns, of two and of three categories, returns
+    [0, 0, 1, 1, 1].
     """
     source_positions = np.arange(column_count)
     if step == "numbers":
@@ -108,11 +111,15 @@ def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:
         flagged_positions = encoder.named_steps["impute"].indicator_.features_
         return np.concatenate([source_positions, flagged_positions]).astype(np.intp)
     if step == "categories":
-        return np.repeat(source_positions, [len(values) for values in encoder.categories_])
+        categories_per_column = [len(categories) for categories in encoder.categories_]
+        return np.repeat(source_positions, categories_per_column)
     if step == "many":
         # If there are more than two classes, the target encoder makes one column per class.
-        return np.repeat(source_positions, len(encoder.encodings_) // column_count)
-    return np.zeros(1, dtype=np.intp)  # Everything that a date or text step makes stems from its only column.
+        encoded_per_column = len(encoder.encodings_) // column_count
+        return np.repeat(source_positions, encoded_per_column)
+
+    # Everything that a date or text step makes stems from its only column.
+    return np.zeros(1, dtype=np.intp)
 
 
 def _number_encoder() -> Pipeline:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from pandas.api.types import is_datetime64_any_dtype, is_float_dtype
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from touchstone.learning.choices import Strategy
@@ -31,10 +32,10 @@ class Fold:
 
 
 def outer_folds(split: Split, target: Target, times: npt.NDArray[Any] | None, seed: int) -> tuple[Fold, ...]:
-    """Return the folds on whose test rows quality is reported: as many as a k-fold split asks for, otherwise one.
+    """Divide the rows into training and test rows as the request asks for, to measure the quality of a model.
 
-    `times` are the moments by which a split by time orders the rows. Raises `LearningError` (time_column_not_ordered,
-    too_many_folds) if the rows cannot be split like this.
+    A cross-validation has several such folds, the other strategies a single one. `times` are the moments by which a
+    split by time orders the rows. Raises `LearningError` if the rows cannot be divided in this way.
     """
     if split.strategy is Strategy.KFOLD:
         _check_fold_count(split.folds, target)
@@ -54,10 +55,11 @@ def outer_folds(split: Split, target: Target, times: npt.NDArray[Any] | None, se
 def inner_folds(
     target: Target, train: Indices, times: npt.NDArray[Any] | None, *, seed: int, limit: int
 ) -> tuple[Fold, ...]:
-    """Divide training rows into the folds by which the best trial is chosen; at most `limit` rows take part.
+    """Divide training rows once more, into the folds by which the best trial is chosen.
 
-    A split by time validates on the latest quarter of the rows, provided that at least as many lie before it.
-    Otherwise a short table gets three folds, and a long one a single fold with a quarter of the rows for validation.
+    With a split by time the latest quarter of the rows is used for validation, provided that at least as many rows lie
+    before it. Otherwise a short table gets three folds, and a long one a single fold with a random quarter for
+    validation. A sample is divided instead if there are more than `limit` rows.
     """
     if len(train) > limit:
         sample = np.random.default_rng(seed).choice(train, limit, replace=False)
@@ -70,12 +72,13 @@ def inner_folds(
 
     if len(train) <= FEW_ROWS:
         return _k_folds(target, train, INNER_FOLDS, seed)
-    fold_count = round(1 / INNER_TEST_SHARE)
-    return _k_folds(target, train, fold_count, seed)[:1]
+
+    quarters = _k_folds(target, train, round(1 / INNER_TEST_SHARE), seed)
+    return (quarters[0],)
 
 
 def read_times(table: Table, target: Target, name: str | None) -> npt.NDArray[Any] | None:
-    """Return the values of the time column for the target's rows as numbers, or None if there is no time column.
+    """Return the values of the time column as numbers for the rows that have a target; None without a time column.
 
     A missing value counts as older than all others. Raises `LearningError` if the values of the column have no order.
     """
@@ -83,12 +86,13 @@ def read_times(table: Table, target: Target, name: str | None) -> npt.NDArray[An
         return None
 
     cells = table.frame[name].iloc[target.rows]
-    is_number_or_date = cells.dtype.kind in "fM"
+    is_number_or_date = is_float_dtype(cells) or is_datetime64_any_dtype(cells)
     if table.columns[name].kind not in ORDERED_KINDS or not is_number_or_date:
         raise LearningError("time_column_not_ordered", field="split.time_column", name=name)
 
     times = cells.to_numpy().astype(np.float64)
-    return np.where(cells.isna().to_numpy(), -np.inf, times)
+    times[cells.isna().to_numpy()] = -np.inf
+    return times
 
 
 def held_out_positions(folds: Sequence[Fold]) -> Indices:
@@ -124,21 +128,22 @@ def _check_fold_count(count: int, target: Target) -> None:
 
 
 def _split_by_time(rows: Indices, times: npt.NDArray[Any], test_share: float) -> Fold | None:
-    """Train on the earlier rows and test on the latest share of them.
+    """Train on the earlier rows and test on the latest share of them, so that the past predicts the future.
 
-    Rows of the same moment always stay on the same side. If most rows belong to the first moment, the test rows begin
-    with the second one. Returns None if all rows belong to a single moment.
+    Rows of the same moment always stay on the same side. Returns None if all rows belong to a single moment.
     """
     moments = times[rows]
     sorted_moments = np.sort(moments)
-    border_position = int(np.ceil((1 - test_share) * len(sorted_moments)))
-    border = sorted_moments[min(len(sorted_moments) - 1, border_position)]
+    first_test_position = int(np.ceil((1 - test_share) * len(sorted_moments)))
+    last_position = len(sorted_moments) - 1
+    first_test_moment = sorted_moments[min(first_test_position, last_position)]
 
-    first_moment = sorted_moments[0]
-    if border == first_moment:
-        later_moments = sorted_moments[sorted_moments > first_moment]
-        if len(later_moments) == 0:
+    # If most rows belong to the first moment, testing begins with the second one, so that rows remain for training.
+    if first_test_moment == sorted_moments[0]:
+        distinct_moments = np.unique(moments)
+        if len(distinct_moments) == 1:
             return None
-        border = later_moments[0]
+        first_test_moment = distinct_moments[1]
 
-    return Fold(train=rows[moments < border], test=rows[moments >= border])
+    is_test = moments >= first_test_moment
+    return Fold(train=rows[~is_test], test=rows[is_test])

@@ -89,11 +89,12 @@ def histogram(numbers: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]
         low -= 0.5
         high += 0.5
 
-    smallest_step = float(np.spacing(max(abs(low), abs(high))))
-    possible_bins = min(bins, int((high - low) / (2 * smallest_step)))
-    if possible_bins < 1:
+    largest_magnitude = max(abs(low), abs(high))
+    smallest_step = float(np.spacing(largest_magnitude))  # The distance to the next number that a float can represent.
+    representable_bins = int((high - low) / (2 * smallest_step))
+    if representable_bins < 1:
         return np.array([len(numbers)]), np.array([low, high])
-    return np.histogram(numbers, bins=possible_bins, range=(low, high))
+    return np.histogram(numbers, bins=min(bins, representable_bins), range=(low, high))
 
 
 def _summarize_dates(cells: "pd.Series[Any]") -> Json:
@@ -104,8 +105,11 @@ def _summarize_dates(cells: "pd.Series[Any]") -> Json:
 def _summarize_words(cells: "pd.Series[Any]") -> Json:
     """Return the most frequent values of a column of words, equally frequent ones in alphabetical order."""
     rows_per_value = cells[cells != MISSING].value_counts()
-    most_frequent = sorted(rows_per_value.items(), key=lambda entry: (-entry[1], str(entry[0])))[:TOP_VALUES]
-    return {"top": [{"value": str(value)[:MAX_VALUE_LENGTH], "rows": int(rows)} for value, rows in most_frequent]}
+    alphabetical = sorted(rows_per_value.items(), key=lambda entry: str(entry[0]))
+    most_frequent_first = sorted(alphabetical, key=lambda entry: entry[1], reverse=True)
+
+    top_values = most_frequent_first[:TOP_VALUES]
+    return {"top": [{"value": str(value)[:MAX_VALUE_LENGTH], "rows": int(rows)} for value, rows in top_values]}
 
 
 def _empty_summary(cells: "pd.Series[Any]") -> Json:
@@ -122,9 +126,9 @@ _SUMMARIES: Final = {
 
 
 def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target: bool) -> list[Json]:
-    """Compare the attributes that the dataset's record declares with the measured ones.
+    """Compare the attributes that the author of a dataset states, such as its number of rows, with the measured ones.
 
-    Returns one `{attribute, declared, measured, agrees}` per declared attribute.
+    Returns `{attribute, declared, measured, agrees}` for each attribute that is stated.
     """
     columns = measured["columns"]
     measured_by_attribute = {
@@ -136,15 +140,16 @@ def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target
     comparisons = []
     for attribute, measured_value in measured_by_attribute.items():
         declared_value = declared.get(attribute)
-        if declared_value is not None:
-            comparisons.append(
-                {
-                    "attribute": attribute,
-                    "declared": declared_value,
-                    "measured": measured_value,
-                    "agrees": _agrees(attribute, declared_value, measured),
-                }
-            )
+        if declared_value is None:
+            continue
+
+        comparison = {
+            "attribute": attribute,
+            "declared": declared_value,
+            "measured": measured_value,
+            "agrees": _agrees(attribute, declared_value, measured),
+        }
+        comparisons.append(comparison)
     return comparisons
 
 

@@ -85,20 +85,26 @@ def read_table(file: DataFile) -> Table:
 
 def unique_names(names: list[str]) -> list[str]:
     """Return usable column names: trimmed, empty ones numbered, repeated ones distinguished by a suffix."""
-    unique: dict[str, None] = {}  # The keys of a dictionary are ordered like a list and searched as fast as a set.
+    unique: list[str] = []
+    taken: set[str] = set()
     for position, name in enumerate(names, start=1):
         base = name.strip() or f"column_{position}"
         candidate = base
         suffix = 2
-        while candidate in unique:
+        while candidate in taken:
             candidate = f"{base}_{suffix}"
             suffix += 1
-        unique[candidate] = None
-    return list(unique)
+
+        taken.add(candidate)
+        unique.append(candidate)
+    return unique
 
 
 def _digest(stream: BinaryIO) -> str:
-    """Return the SHA-256 digest of a file as hexadecimal digits; refuse a file that is too large."""
+    """Return the SHA-256 digest of a file as hexadecimal digits, and rewind the file.
+
+    Raises `LearningError` (file_too_large) as soon as more than `MAX_BYTES` have been read.
+    """
     digest = hashlib.sha256()
     size = 0
 
@@ -114,9 +120,9 @@ def _digest(stream: BinaryIO) -> str:
 
 
 def _read_csv(stream: BinaryIO, delimiter: str | None = None) -> tuple[list[str], list[TypedColumn]]:
-    """Read a CSV file, and return the column names as written beside the typed columns.
+    """Read a CSV file, and return the column names as they are written and the columns with their inferred types.
 
-    The encoding, and the delimiter unless it is given, are detected from the file.
+    The encoding is detected from the file, and so is the delimiter unless it is given.
     """
     encoding = _detect_encoding(stream)
     sample = _sample_lines(stream, encoding)
@@ -124,21 +130,28 @@ def _read_csv(stream: BinaryIO, delimiter: str | None = None) -> tuple[list[str]
     header = _read_header(sample, delimiter)
     _check_size(columns=header.width, rows=1)
 
-    names = header.names
     cells = _read_cells(stream, encoding, delimiter, header.width)
+    names = header.names
     if header.rows_are_wider:
-        rows_end_with_delimiter = not cells.iloc[:, -1].str.strip().any()
-        if rows_end_with_delimiter:
-            cells = cells.iloc[:, :-1]
-        else:
-            names = ["", *names]  # The extra field is the name of the row, which comes first.
+        names, cells = _resolve_extra_field(names, cells)
     _check_size(columns=len(names), rows=len(cells))
 
-    columns = [
-        from_texts(name, cells[position], delimiter=delimiter)
-        for name, position in zip(unique_names(names), cells, strict=True)
-    ]
+    columns = []
+    for name, position in zip(unique_names(names), cells, strict=True):
+        columns.append(from_texts(name, cells[position], delimiter=delimiter))
     return names, columns
+
+
+def _resolve_extra_field(names: list[str], cells: pd.DataFrame) -> tuple[list[str], pd.DataFrame]:
+    """Return names and cells that fit together, for a file whose rows have one field more than the header has names.
+
+    Some programs end each row with a delimiter, so that the last field is always empty; it is dropped. Others begin
+    each row with its name, for which the header has no column name; an empty one is added.
+    """
+    rows_end_with_delimiter = not cells.iloc[:, -1].str.strip().any()
+    if rows_end_with_delimiter:
+        return names, cells.iloc[:, :-1]
+    return ["", *names], cells
 
 
 def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
@@ -149,7 +162,7 @@ def _read_tsv(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
 def _read_cells(stream: BinaryIO, encoding: str, delimiter: str, width: int) -> pd.DataFrame:
     """Return the cells below the header as texts, in columns that are numbered from 0.
 
-    Raises `LearningError` if rows have more fields than `width`, or if the file cannot be parsed for another reason.
+    Raises `LearningError` if a row has more fields than `width`, or if the file cannot be parsed for another reason.
     """
     stream.seek(0)
     try:
@@ -187,10 +200,9 @@ def _line_number(message: str) -> int | None:
 
 
 def _detect_encoding(stream: BinaryIO) -> str:
-    """Return the encoding of a text file: UTF-16 or UTF-8 if the bytes prove it, otherwise Windows-1252.
+    """Return the encoding of a text file: UTF-16, UTF-8, or else Windows-1252, in which any bytes are valid.
 
-    The whole file is read, and files with endless lines are refused on the way. Raises `LearningError` if the file is
-    empty, is not a text, or has a line that is too long.
+    Raises `LearningError` if the file is empty, if it is not a text, or if one of its lines is too long.
     """
     stream.seek(0)
     first_chunk = stream.read(CHUNK)
@@ -200,24 +212,24 @@ def _detect_encoding(stream: BinaryIO) -> str:
         return "utf-16"
     if first_chunk.startswith(BINARY_SIGNATURES):
         raise LearningError("file_not_text")
-    return _detect_utf8_or_windows(stream, first_chunk)
+    return _detect_utf8_or_windows(stream)
 
 
-def _detect_utf8_or_windows(stream: BinaryIO, first_chunk: bytes) -> str:
+def _detect_utf8_or_windows(stream: BinaryIO) -> str:
     """Return UTF-8 if all bytes of a text file are valid in it, otherwise Windows-1252, in which any bytes are valid.
 
-    `first_chunk` has already been read from the stream. Raises `LearningError` if the file is not a text, or has a line
-    that is too long.
+    Raises `LearningError` if the file is not a text, or if one of its lines is too long.
     """
     utf8 = _Utf8Check()
     open_line_bytes = 0
-    chunk = first_chunk
-    while chunk:
+
+    stream.seek(0)
+    while chunk := stream.read(CHUNK):
         if b"\x00" in chunk:
             raise LearningError("file_not_text")
         utf8.feed(chunk)
         open_line_bytes = _open_line_bytes(chunk, open_line_bytes)
-        chunk = stream.read(CHUNK)
+
     return "utf-8-sig" if utf8.is_valid else "cp1252"
 
 
@@ -263,7 +275,7 @@ def _sample_lines(stream: BinaryIO, encoding: str) -> list[str]:
 
 
 def _detect_delimiter(sample: list[str]) -> str:
-    """Return the delimiter that splits most lines into the same number of fields, more than one.
+    """Return the delimiter that splits most lines of a sample into the same number of fields.
 
     Among equally good delimiters, the one that makes more fields is preferred.
     """
@@ -273,7 +285,7 @@ def _detect_delimiter(sample: list[str]) -> str:
         field_counts = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter))
         fields, lines = field_counts.most_common(1)[0]
         if fields < 2:
-            return 0.0, fields
+            return 0.0, fields  # A character that splits no line is not the delimiter, although all lines agree.
         return lines / field_counts.total(), fields
 
     return max(DELIMITERS, key=agreement)
@@ -318,7 +330,7 @@ def _check_size(*, columns: int, rows: int) -> None:
 
 
 def _read_parquet(stream: BinaryIO) -> tuple[list[str], list[TypedColumn]]:
-    """Read a Parquet file, and return the column names as written beside the typed columns.
+    """Read a Parquet file, and return the column names as they are written and the typed columns.
 
     The sizes that the file declares are checked before anything is decompressed.
     """

@@ -100,25 +100,25 @@ def _read_classes(table: Table, column: ColumnSchema) -> Target:
     Classes are numbered in the order of their names. Raises `LearningError` if fewer than two of them can be learned,
     or if there are too many.
     """
-    class_of_row = np.array([_class_label(column, cell) for cell in table.frame[column.name]], dtype=object)
-    is_present = np.array([label is not None for label in class_of_row])
-    present_classes, rows_per_class = np.unique(class_of_row[is_present], return_counts=True)
+    labels = np.array([_class_label(column, cell) for cell in table.frame[column.name]], dtype=object)
+    is_missing = np.array([label is None for label in labels])
+    names, rows_per_class = np.unique(labels[~is_missing], return_counts=True)
 
     is_learnable = rows_per_class >= MIN_CLASS_ROWS
-    classes = tuple(present_classes[is_learnable].tolist())
-    rare_classes = zip(present_classes[~is_learnable].tolist(), rows_per_class[~is_learnable].tolist(), strict=True)
-    _check_class_count(column.name, learnable=len(classes), present=len(present_classes))
+    classes = tuple(names[is_learnable].tolist())
+    rare_classes = zip(names[~is_learnable].tolist(), rows_per_class[~is_learnable].tolist(), strict=True)
+    _check_class_count(column.name, learnable=len(classes), present=len(names))
 
-    code_by_class = {label: code for code, label in enumerate(classes)}
-    rows = np.array([row for row in np.flatnonzero(is_present) if class_of_row[row] in code_by_class], dtype=np.intp)
-    codes = np.array([code_by_class[label] for label in class_of_row[rows]], dtype=np.intp)
+    code_by_class = {name: code for code, name in enumerate(classes)}
+    is_usable = np.array([label in code_by_class for label in labels])
+    codes = [code_by_class[label] for label in labels[is_usable]]
     return Target(
         name=column.name,
         task=Task.CLASSIFICATION,
-        values=codes,
-        rows=rows,
+        values=np.array(codes, dtype=np.intp),
+        rows=np.flatnonzero(is_usable),
         classes=classes,
-        missing=int((~is_present).sum()),
+        missing=int(is_missing.sum()),
         rare_classes=tuple(rare_classes),
     )
 

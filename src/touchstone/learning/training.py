@@ -96,36 +96,40 @@ class _TrialCounter:
 def _search(experiment: Experiment, report: Report) -> SearchResult:
     """Compare the trials on every outer fold, and report progress after each trial.
 
-    The time budget is divided equally: fold n of k must end when n/k of the budget have passed.
+    Each fold may use an equal part of the time budget. A fold that runs out of time skips its remaining trials.
     """
-    started = time.monotonic()
+    request = experiment.request
     fold_count = len(experiment.folds)
     trial_count = len(experiment.trials)
-    counter = _TrialCounter(
-        StepwiseProgress(
-            report,
-            Phase.SEARCHING,
-            message="searching_models",
-            start_percent=PERCENT_BEFORE_SEARCH,
-            end_percent=PERCENT_AFTER_SEARCH,
-            total_steps=trial_count * fold_count,
-        )
+    progress = StepwiseProgress(
+        report,
+        Phase.SEARCHING,
+        message="searching_models",
+        start_percent=PERCENT_BEFORE_SEARCH,
+        end_percent=PERCENT_AFTER_SEARCH,
+        total_steps=trial_count * fold_count,
     )
+    counter = _TrialCounter(progress)
 
+    started = time.monotonic()
+    seconds_per_fold = request.budget.max_runtime_seconds / fold_count
     results = []
-    for number, fold in enumerate(experiment.folds, start=1):
-        deadline = started + experiment.request.budget.max_runtime_seconds * number / fold_count
+    for folds_to_finish, fold in enumerate(experiment.folds, start=1):
+        deadline = started + folds_to_finish * seconds_per_fold
         results.append(_search_fold(experiment, fold, deadline, counter))
-        counter.skip_to(number * trial_count)
+        counter.skip_to(folds_to_finish * trial_count)
     return SearchResult.from_folds(experiment, results)
 
 
 def _search_fold(experiment: Experiment, fold: Fold, deadline: float, counter: _TrialCounter) -> FoldResult:
-    """Choose the best trial on inner folds of the training rows, and measure it beside the baseline on the test rows.
+    """Choose the best trial for the training rows of an outer fold, and measure it on the test rows.
 
-    The test rows take no part in the choice, so they show how the chosen model does on rows it has never met.
+    The trials are compared on a further division of the training rows. The test rows take no part in the choice, so
+    they show how well the chosen model does on rows that it has never met.
     """
     data = experiment.data
+
+    # Choose the best trial.
     validation_folds = inner_folds(
         data.target, fold.train, experiment.times, seed=experiment.request.seed, limit=SEARCH_ROWS
     )
@@ -134,6 +138,7 @@ def _search_fold(experiment: Experiment, fold: Fold, deadline: float, counter: _
     )
     best_trial = experiment.trials[best_position(data.metric, scores)]
 
+    # Measure it beside the baseline, which ignores all features.
     encoded = encode_fold(data, fold)
     model = fit_trial(data, best_trial, encoded)
     baseline = fit_trial(data, BASELINE, encoded)
@@ -146,15 +151,17 @@ def _search_fold(experiment: Experiment, fold: Fold, deadline: float, counter: _
 
 
 def _final_pipeline(experiment: Experiment, search: SearchResult) -> Pipeline:
-    """Return the model to store, as a pipeline that takes source columns.
+    """Return the model to store, as a pipeline that takes the columns of the table.
 
-    After a single split this is the model that was measured. After k folds, the best trial is fitted on all rows.
+    After a single split this is the very model that was measured. After a cross-validation, in which each fold has its
+    own model, the best trial is fitted once more on all rows.
     """
     if not experiment.is_cross_validated:
         return search.folds[0].pipeline
 
     every_row = np.arange(len(experiment.target.values))
-    encoded = encode_fold(experiment.data, Fold(train=every_row, test=every_row[:1]))
+    first_row = every_row[:1]  # Nothing is tested here, but the encoder does not accept an empty fold.
+    encoded = encode_fold(experiment.data, Fold(train=every_row, test=first_row))
     model = fit_trial(experiment.data, search.best_trial, encoded)
     return Pipeline([("prepare", encoded.preparation), ("model", model)])
 
@@ -170,12 +177,19 @@ def _write_artifacts(experiment: Experiment, result: Json, pipeline: Pipeline, s
 
 
 def _model_record(experiment: Experiment, result: Json) -> Json:
-    """Return the record that is stored inside the model file, so that the model can predict and be explained later.
+    """Describe a training in JSON values, to be stored inside the model file.
 
-    It holds only JSON values, and says on what and how the model was trained.
+    Whoever loads the file later needs this record to encode rows as the training did, to name the predicted classes,
+    and to tell training rows from test rows.
     """
     request = experiment.request
     data = experiment.data
+    versions = {
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+        "skrub": skrub.__version__,
+        "numpy": np.__version__,
+    }
     return {
         "target": request.target,
         "task": str(data.target.task),
@@ -190,10 +204,5 @@ def _model_record(experiment: Experiment, result: Json) -> Json:
         "split": msgspec.to_builtins(request.split),
         "seed": request.seed,
         "sha256": experiment.table.sha256,
-        "versions": {
-            "python": platform.python_version(),
-            "scikit-learn": sklearn.__version__,
-            "skrub": skrub.__version__,
-            "numpy": np.__version__,
-        },
+        "versions": versions,
     }

@@ -1,6 +1,7 @@
 """The result of a training: the chosen model, its metrics, the leaderboard, charts and warnings."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +19,6 @@ from touchstone.learning.evaluation import (
     compute_metric,
     concatenate,
     finite_or_none,
-    metric_sign,
     summarize_folds,
     summarize_holdout,
 )
@@ -26,7 +26,7 @@ from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.group_metrics import group_metrics
 from touchstone.learning.interfaces import Json
 from touchstone.learning.localized_text import LocalizedText, localize
-from touchstone.learning.model_search import EncodedFold, encode_fold, fit_trial, has_single_class, predict_fold
+from touchstone.learning.model_search import encode_fold, fit_trial, has_single_class, predict_rows
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.requests import chosen_features
 from touchstone.learning.splits import Fold, held_out_positions
@@ -41,20 +41,23 @@ MIN_LEARNING_CURVE_ROWS: Final = 10
 def build_training_result(experiment: Experiment, search: SearchResult, declared: Mapping[str, Any]) -> Json:
     """Return the result of a training as the API documents it.
 
-    `declared` holds the attributes that the dataset's record declares; the profile compares them with the measured
-    ones.
+    `declared` holds the attributes that the author of the dataset states, such as its number of rows; the profile
+    compares them with the measured ones.
     """
+    # Measure the model on the test rows of all folds.
     predictions = concatenate([fold.predictions for fold in search.folds])
     metrics = _metrics(experiment, search)
     groups = _group_metrics(experiment, predictions)
-    leaderboard = _leaderboard(experiment, search)
-    roles = _column_roles(experiment)
-    stopped_by = _stopped_by(experiment, search)
 
-    charts = {
-        **_quality_charts(experiment, search.best_trial, predictions),
-        **_comparison_charts(experiment, leaderboard, groups),
-    }
+    # Describe how the model was chosen, and from which columns.
+    leaderboard = _leaderboard(experiment, search)
+    stopped_by = _stopped_by(experiment, search)
+    roles = _column_roles(experiment)
+    profile = profile_table(experiment.table, roles, declared, experiment.target.name)
+
+    # Illustrate these numbers, and warn of what makes them doubtful.
+    quality_charts = _quality_charts(experiment, search.best_trial, predictions)
+    comparison_charts = _comparison_charts(experiment, leaderboard, groups)
     warnings = [
         *training_warnings.data_warnings(experiment.table, experiment.target, experiment.request),
         *training_warnings.unseen_class_warnings(experiment.target, experiment.folds),
@@ -62,13 +65,14 @@ def build_training_result(experiment: Experiment, search: SearchResult, declared
         *training_warnings.result_warnings(metrics, groups, METRIC_BY_NAME[experiment.data.metric]),
         *training_warnings.budget_warnings(stopped_by),
     ]
+
     return {
         "model": _model(experiment, search.best_trial),
         "metrics": metrics,
         "leaderboard": leaderboard,
         "group_metrics": groups,
-        "profile": profile_table(experiment.table, roles, declared, experiment.target.name),
-        "charts": charts,
+        "profile": profile,
+        "charts": quality_charts | comparison_charts,
         "warnings": warnings,
         "stopped_by": stopped_by,
     }
@@ -77,23 +81,25 @@ def build_training_result(experiment: Experiment, search: SearchResult, declared
 def _metrics(experiment: Experiment, search: SearchResult) -> Json:
     """Return the metrics of the chosen model and of the baseline, both measured on the same test rows.
 
-    They are summarised under `folds` after a cross-validation, and under `holdout` after a single split.
+    The model's metrics are summarised under `folds` after a cross-validation, and under `holdout` after a single split.
     """
     target = experiment.target
     metric = experiment.data.metric
+    model_predictions = [fold.predictions for fold in search.folds]
+    baseline_predictions = [fold.baseline_predictions for fold in search.folds]
+
     if experiment.is_cross_validated:
         return {
             "metric": metric,
-            "folds": summarize_folds(target, [fold.predictions for fold in search.folds]),
-            "baseline": summarize_folds(target, [fold.baseline_predictions for fold in search.folds]),
+            "folds": summarize_folds(target, model_predictions),
+            "baseline": summarize_folds(target, baseline_predictions),
         }
 
-    (fold,) = search.folds
     seed = experiment.request.seed
     return {
         "metric": metric,
-        "holdout": summarize_holdout(target, fold.predictions, seed),
-        "baseline": summarize_holdout(target, fold.baseline_predictions, seed),
+        "holdout": summarize_holdout(target, model_predictions[0], seed),
+        "baseline": summarize_holdout(target, baseline_predictions[0], seed),
     }
 
 
@@ -101,6 +107,9 @@ def _model(experiment: Experiment, trial: Trial) -> Json:
     """Describe the chosen model: its algorithm and settings, what it predicts, and from which columns."""
     target = experiment.target
     data = experiment.data
+    positive_class = target.classes[1] if len(target.classes) == 2 else None
+    has_balanced_classes = target.is_classification and data.options.balanced
+
     return {
         "algorithm": trial.algorithm,
         "label": _algorithm_label(trial.algorithm),
@@ -108,8 +117,8 @@ def _model(experiment: Experiment, trial: Trial) -> Json:
         "task": str(target.task),
         "target": target.name,
         "classes": list(target.classes),
-        "positive_class": target.classes[1] if len(target.classes) == 2 else None,
-        "balanced_classes": target.is_classification and data.options.balanced,
+        "positive_class": positive_class,
+        "balanced_classes": has_balanced_classes,
         "metric": data.metric,
         "features": [_feature(column, data.frame) for column in data.columns],
         "fitted_on": "all_rows" if experiment.is_cross_validated else "training_rows",
@@ -138,24 +147,27 @@ def _metric_label(experiment: Experiment) -> LocalizedText:
 
 
 def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
-    """Return every scored trial with its validation score, the best first.
+    """Return every trial that was scored with its validation score, the best first.
 
-    The trials did not learn from the validation rows, but these rows decided which trial won, so the scores are a
-    little too good. The metrics of the result are measured on other rows.
+    A trial is an algorithm with one choice of settings. Its score is the mean over the folds.
     """
-    mean_scores = search.scores.mean(axis=0)
-    best_first = np.argsort(-metric_sign(experiment.data.metric) * mean_scores, kind="stable")
+    mean_scores = search.scores.mean(axis=0).tolist()
+    fold_scores = search.scores.transpose()  # One row of scores per trial.
+    # If the time ran out, the last trials have no scores; `zip` leaves them out.
+    scored_trials = list(zip(mean_scores, fold_scores, experiment.trials, strict=False))
+
+    metric = METRIC_BY_NAME[experiment.data.metric]
+    best_first = sorted(scored_trials, key=itemgetter(0), reverse=metric.greater_is_better)
 
     entries = []
-    for rank, position in enumerate(best_first.tolist(), start=1):
-        trial = experiment.trials[position]
+    for rank, (_mean_score, scores, trial) in enumerate(best_first, start=1):
         entries.append(
             {
                 "rank": rank,
                 "algorithm": trial.algorithm,
                 "label": _algorithm_label(trial.algorithm),
                 "settings": dict(trial.settings),
-                "score": _score_range(search.scores[:, position]),
+                "score": _score_range(scores),
             }
         )
     return entries
@@ -180,31 +192,33 @@ def _group_metrics(experiment: Experiment, predictions: Predictions) -> list[Jso
 
 
 def _column_roles(experiment: Experiment) -> dict[str, Json]:
-    """Return the role of every column of the table as `{name: {role, reason}}`.
+    """Return the role of every column of the table in the training, as `{name: {role, reason}}`.
 
     A column is the `target`, a `feature`, `excluded` by the request, or `left_out` because nothing can be learned from
-    it; only then there is a reason.
+    it. Only a column that is left out has a reason.
     """
     table = experiment.table
     feature_names = {column.name for column in experiment.data.columns}
     chosen_names = set(chosen_features(experiment.request, list(table.columns)))
 
-    def role_of(name: str) -> Json:
+    roles: dict[str, Json] = {}
+    for name, column in table.columns.items():
         if name == experiment.target.name:
-            return {"role": "target", "reason": None}
-        if name in feature_names:
-            return {"role": "feature", "reason": None}
-        if name in chosen_names:
-            return {"role": "left_out", "reason": exclusion_reason(table.columns[name], len(table.frame))}
-        return {"role": "excluded", "reason": None}
-
-    return {name: role_of(name) for name in table.columns}
+            roles[name] = {"role": "target", "reason": None}
+        elif name in feature_names:
+            roles[name] = {"role": "feature", "reason": None}
+        elif name in chosen_names:
+            roles[name] = {"role": "left_out", "reason": exclusion_reason(column, len(table.frame))}
+        else:
+            roles[name] = {"role": "excluded", "reason": None}
+    return roles
 
 
 def _quality_charts(experiment: Experiment, trial: Trial, predictions: Predictions) -> Json:
-    """Return the charts that show how good the predictions on the test rows are; they depend on the task.
+    """Return the charts that show how good the predictions on the test rows are, as a dictionary by name.
 
-    The learning curve is included, for which models of the trial are fitted on fewer rows.
+    A learning curve is always included; it refits `trial`, the chosen one, on fewer rows. The other charts depend on
+    whether classes or numbers are predicted.
     """
     points = _learning_curve(experiment, trial)
     learning_curve = evaluation_charts.learning_curve_chart(points, _metric_label(experiment))
@@ -239,9 +253,9 @@ def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], grou
 
 
 def _learning_curve(experiment: Experiment, trial: Trial) -> list[LearningCurvePoint]:
-    """Refit a trial on growing shares of the first fold's training rows, and score each model on the test rows.
+    """Refit a trial on a growing number of training rows, and score each model, to show whether more data would help.
 
-    A share whose rows all belong to one class is skipped, because nothing can be learned from it.
+    The training and test rows are those of the first fold.
     """
     fold = experiment.folds[0]
     rng = np.random.default_rng(experiment.request.seed)
@@ -251,34 +265,33 @@ def _learning_curve(experiment: Experiment, trial: Trial) -> list[LearningCurveP
     for share in LEARNING_CURVE_SHARES:
         row_count = max(MIN_LEARNING_CURVE_ROWS, int(share * len(shuffled_rows)))
         smaller_fold = Fold(train=np.sort(shuffled_rows[:row_count]), test=fold.test)
+        # Few rows may all belong to one class; then there is nothing to learn, and the curve starts later.
         if not has_single_class(experiment.target, smaller_fold):
             points.append(_learning_curve_point(experiment, trial, smaller_fold))
     return points
 
 
 def _learning_curve_point(experiment: Experiment, trial: Trial, fold: Fold) -> LearningCurvePoint:
-    """Fit a trial on the training rows of a fold, and score it on both its training and its test rows."""
+    """Fit a trial on the training rows of a fold, and score it on these rows and on the test rows."""
     data = experiment.data
     encoded = encode_fold(data, fold)
     model = fit_trial(data, trial, encoded)
 
-    training_rows_as_test = EncodedFold(
-        preparation=encoded.preparation,
-        train=encoded.train,
-        test=encoded.train,
-        fold=Fold(train=fold.train, test=fold.train),
-    )
+    training_predictions = predict_rows(data, model, encoded.train, fold.train)
+    test_predictions = predict_rows(data, model, encoded.test, fold.test)
     return LearningCurvePoint(
         rows=len(fold.train),
-        training_score=compute_metric(data.metric, predict_fold(data, model, training_rows_as_test)),
-        test_score=compute_metric(data.metric, predict_fold(data, model, encoded)),
+        training_score=compute_metric(data.metric, training_predictions),
+        test_score=compute_metric(data.metric, test_predictions),
     )
 
 
 def _stopped_by(experiment: Experiment, search: SearchResult) -> str:
-    """Return why the search ended.
+    """Return why the search for the best model ended.
 
-    It ran out of `time`, had tried the whole `space` of settings, or had reached the requested number of `trials`.
+    - "time": the time budget was used up before all planned trials were scored.
+    - "space": every combination of settings was tried.
+    - "trials": the number of trials that the request allows was reached.
     """
     planned_trials = len(experiment.trials)
     if any(len(fold.validation_scores) < planned_trials for fold in search.folds):
@@ -286,10 +299,10 @@ def _stopped_by(experiment: Experiment, search: SearchResult) -> str:
 
     possible_trials = 0
     for algorithm in experiment.request.chosen_algorithms:
-        space = search_space(
+        trials_of_algorithm = search_space(
             algorithm,
             classification=experiment.target.is_classification,
             seed=experiment.request.seed,
         )
-        possible_trials += len(space)
+        possible_trials += len(trials_of_algorithm)
     return "space" if planned_trials == possible_trials else "trials"

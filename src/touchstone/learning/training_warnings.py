@@ -142,26 +142,26 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
 
 
 def _single_feature_score(data: TrainingData, column: ColumnSchema) -> float:
-    """Return how well this column alone predicts the target, by the default metric of the task.
+    """Return how well one column alone predicts the target, by the default metric of the task.
 
-    A shallow tree learns from one half of a sample of the rows, and is scored on the other half.
+    A shallow decision tree learns from one half of a sample of the rows, and is scored on the other half.
     """
     if column.kind is ColumnKind.TEXT or column.distinct < 2:
         return 0.0
 
     target = data.target
-    rows = np.random.default_rng(0).permutation(len(target.values))[:LEAKAGE_ROWS]
-    training_rows, test_rows = np.split(rows, [len(rows) // 2])
-    features = _as_numbers(column, data.frame[column.name].iloc[rows])
-    training_features, test_features = np.split(features, [len(rows) // 2])
+    sample = np.random.default_rng(0).permutation(len(target.values))[:LEAKAGE_ROWS]
+    features = _as_numbers(column, data.frame[column.name].iloc[sample])
+    true_values = target.values[sample]
+    half = len(sample) // 2
 
     tree_class = DecisionTreeClassifier if target.is_classification else DecisionTreeRegressor
     tree = tree_class(max_depth=8, max_leaf_nodes=32, random_state=0)
-    tree.fit(training_features, target.values[training_rows])
+    tree.fit(features[:half], true_values[:half])
 
     predictions = Predictions(
-        truth=target.values[test_rows],
-        predicted=tree.predict(test_features),
+        truth=true_values[half:],
+        predicted=tree.predict(features[half:]),
         class_count=len(target.classes),
     )
     return compute_metric(DEFAULT_METRIC[target.task], predictions)
@@ -180,22 +180,22 @@ def _as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:
 def _is_better_than_baseline(metrics: Json, metric: Metric) -> bool:
     """Return whether the model is clearly better than the baseline, which ignores all features.
 
-    The whole confidence interval of the model's metric must lie on the good side of the baseline's value. If one of
-    the two is undefined, nothing can be said against the model, and the result is True.
+    The whole confidence interval of the model's metric must be better than the baseline's value. If one of the two is
+    undefined, nothing can be said against the model, and the result is True.
     """
-    own_metrics = metrics.get("holdout") or metrics["folds"]
-    own = own_metrics[metric.name]
+    model_metrics = metrics.get("holdout") or metrics["folds"]
+    model = model_metrics[metric.name]
     baseline = metrics["baseline"][metric.name]
 
     # A single split reports a value, several folds report a mean.
     baseline_value = baseline.get("value", baseline.get("mean"))
-    worst_own_value = own["low"] if metric.greater_is_better else own["high"]
-    if worst_own_value is None or baseline_value is None:
+    worst_model_value = model["low"] if metric.greater_is_better else model["high"]
+    if worst_model_value is None or baseline_value is None:
         return True
 
     if metric.greater_is_better:
-        return bool(worst_own_value > baseline_value)
-    return bool(worst_own_value < baseline_value)
+        return bool(worst_model_value > baseline_value)
+    return bool(worst_model_value < baseline_value)
 
 
 def _group_warnings(column: Json) -> Iterator[Json]:
