@@ -81,10 +81,12 @@ def _build_tree(options: ModelOptions, settings: Settings) -> Any:
 def _build_forest(options: ModelOptions, settings: Settings) -> Any:
     """Build a random forest; its trees see a sample of the rows if there are many."""
     model_class = RandomForestClassifier if options.target.is_classification else RandomForestRegressor
+
     rows = len(options.target.values)
+    sampled_share = FOREST_SAMPLE / rows if rows > FOREST_SAMPLE else None
     return model_class(
         n_estimators=100,
-        max_samples=FOREST_SAMPLE / rows if rows > FOREST_SAMPLE else None,
+        max_samples=sampled_share,
         n_jobs=1,
         random_state=options.seed,
         **settings,
@@ -156,7 +158,10 @@ def build_model(trial: Trial, options: ModelOptions) -> Any:
 
 
 def search_space(algorithm: str, *, classification: bool, seed: int) -> list[Trial]:
-    """Return every trial of an algorithm: its first settings, then the others in an order decided by the seed."""
+    """Return a trial for every combination of settings of an algorithm, in the order in which they are tried.
+
+    The first trial has the preferred value of each setting; the others are shuffled.
+    """
     family = MODEL_FAMILIES[algorithm]
     values_of_task = family.classification if classification else family.regression
     values_by_setting = {**family.shared, **values_of_task}
@@ -166,9 +171,10 @@ def search_space(algorithm: str, *, classification: bool, seed: int) -> list[Tri
         settings = dict(zip(values_by_setting, values, strict=True))
         trials.append(Trial(algorithm, settings))
 
-    first, *others = trials
+    preferred, *others = trials
     shuffled_positions = np.random.default_rng(seed).permutation(len(others))
-    return [first, *(others[position] for position in shuffled_positions)]
+    shuffled = [others[position] for position in shuffled_positions]
+    return [preferred, *shuffled]
 
 
 def plan_trials(algorithms: Sequence[str], *, classification: bool, max_trials: int, seed: int) -> list[Trial]:

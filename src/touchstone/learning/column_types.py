@@ -116,7 +116,7 @@ class _TextCells:
 
 
 def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> TypedColumn:
-    """Infer the type of a column of texts: number, boolean or date, otherwise category, text or identifier.
+    """Infer the type of a column of texts: numbers, booleans, dates, or else words.
 
     `delimiter` is what separates the cells in the file. Unless it is a comma, commas may belong to numbers.
     """
@@ -125,6 +125,7 @@ def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> T
     if not text_cells.present:
         return _infer_words(text_cells)
 
+    # Each of these returns None if the values are of another type; any values are words.
     return (
         _infer_numbers(text_cells, delimiter)
         or _infer_booleans(text_cells)
@@ -142,12 +143,14 @@ def from_numbers(
     `notation` how the numbers were written; both are stored in the schema.
     """
     values = np.asarray(cells, dtype=np.float64).copy()
-    is_infinite = np.abs(values) > MAX_MAGNITUDE
-    values[is_infinite] = np.nan
+    is_too_large = np.abs(values) > MAX_MAGNITUDE
+    values[is_too_large] = np.nan
 
     known_values = values[~np.isnan(values)]
-    is_integral = len(known_values) > 0 and bool(np.all(known_values == np.floor(known_values)))
+    all_are_whole = bool(np.all(known_values == np.floor(known_values)))
+    is_integral = len(known_values) > 0 and all_are_whole
     is_identifier = is_integral and _is_row_number(values)
+
     schema = ColumnSchema(
         name,
         ColumnKind.IDENTIFIER if is_identifier else ColumnKind.NUMBER,
@@ -157,13 +160,13 @@ def from_numbers(
         thousands=notation.thousands,
         integral=is_integral,
         mixed=mixed,
-        infinite=int(is_infinite.sum()),
+        infinite=int(is_too_large.sum()),
     )
     return TypedColumn(schema, pd.Series(values))
 
 
 def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = "ISO8601", mixed: int = 0) -> TypedColumn:
-    """Return a column of moments, in UTC without a time zone and to the microsecond.
+    """Return a column of dates and times, converted to UTC.
 
     `date_format` is how the dates were written, and `mixed` how many cells were not dates; both are stored in the
     schema.
@@ -287,7 +290,7 @@ def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
     """
     is_missing = np.array([text == MISSING or text.lower() in MISSING_NUMBER_MARKS for text in cells.values])
     known_texts = [text for text, missing in zip(cells.values, is_missing, strict=True) if not missing]
-    has_leading_zeros = any(map(_LEADING_ZERO.match, cells.values))
+    has_leading_zeros = any(_LEADING_ZERO.match(text) for text in cells.values)
     if not known_texts or has_leading_zeros:
         return None
 
@@ -296,9 +299,11 @@ def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
     numbers = pd.to_numeric(normalized_texts, errors="coerce").to_numpy(dtype=np.float64)
 
     is_word = np.isnan(numbers) & ~is_missing
-    if is_word.sum() > (1 - AGREEMENT) * len(known_texts):
+    has_too_many_words = is_word.sum() > (1 - AGREEMENT) * len(known_texts)
+    if has_too_many_words:
         return None
 
+    # So far each different value was looked at once; `codes` holds, for every row, the position of its value.
     rows_with_word = int(is_word[cells.codes].sum())
     return from_numbers(cells.name, numbers[cells.codes], mixed=rows_with_word, notation=notation)
 
@@ -317,14 +322,19 @@ def _infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation:
 
     texts_with_comma = [text for text in texts if "," in text]
     texts_to_check = texts if delimiter == ";" else texts_with_comma
-    if texts_to_check and all(map(_GROUPED_DIGITS[","].match, texts_to_check)):
+    if texts_to_check and _have_grouped_digits(texts_to_check, mark=","):
         return NumberNotation(thousands=",")
 
     texts_with_dot = [text for text in texts if "." in text]
-    has_both_marks = any("," in text for text in texts_with_dot)
-    if has_both_marks and all(map(_GROUPED_DIGITS["."].match, texts_with_dot)):
+    some_have_both_marks = any("," in text for text in texts_with_dot)
+    if some_have_both_marks and _have_grouped_digits(texts_with_dot, mark="."):
         return NumberNotation(decimal_comma=True, thousands=".")
     return NumberNotation(decimal_comma=True)
+
+
+def _have_grouped_digits(texts: Sequence[str], *, mark: str) -> bool:
+    """Return whether all texts are numbers in which this mark separates groups of three digits."""
+    return all(_GROUPED_DIGITS[mark].match(text) for text in texts)
 
 
 def _infer_booleans(cells: _TextCells) -> TypedColumn | None:
@@ -336,7 +346,7 @@ def _infer_booleans(cells: _TextCells) -> TypedColumn | None:
 
 
 def _infer_dates(cells: _TextCells) -> TypedColumn | None:
-    """Return a column of dates in the first format that nearly all of its values have, or None if there is none.
+    """Return a column of dates if nearly all of its values have the same format, otherwise None.
 
     The few values that have another format become missing.
     """
@@ -348,17 +358,18 @@ def _infer_dates(cells: _TextCells) -> TypedColumn | None:
     texts = pd.Series([text if text != MISSING else None for text in cells.values], dtype=object)
     for date_format in DATE_FORMATS:
         moments = pd.to_datetime(texts, format=date_format, errors="coerce", utc=True)
-        if moments.notna().sum() < AGREEMENT * len(cells.present):
-            continue
-
-        has_other_format = (moments.isna() & texts.notna()).to_numpy()
-        rows_with_other_format = int(has_other_format[cells.codes].sum())
-        return from_dates(cells.name, moments.iloc[cells.codes], date_format=date_format, mixed=rows_with_other_format)
+        nearly_all_agree = moments.notna().sum() >= AGREEMENT * len(cells.present)
+        if nearly_all_agree:
+            has_other_format = (moments.isna() & texts.notna()).to_numpy()
+            rows_with_other_format = int(has_other_format[cells.codes].sum())
+            return from_dates(
+                cells.name, moments.iloc[cells.codes], date_format=date_format, mixed=rows_with_other_format
+            )
     return None
 
 
 def _infer_words(cells: _TextCells) -> TypedColumn:
-    """Return a column of words: categories, texts, or identifiers.
+    """Return a column of words, and decide whether they are categories, texts, or identifiers.
 
     Few different values are categories. Many different values are texts if they mostly consist of several words, and
     identifiers if no value occurs twice.
@@ -373,7 +384,8 @@ def _infer_words(cells: _TextCells) -> TypedColumn:
         return _word_column(cells.name, ColumnKind.TEXT, values)
 
     rows_with_value = int((values != MISSING).sum())
-    kind = ColumnKind.IDENTIFIER if len(distinct_values) == rows_with_value else ColumnKind.CATEGORY
+    no_value_occurs_twice = len(distinct_values) == rows_with_value
+    kind = ColumnKind.IDENTIFIER if no_value_occurs_twice else ColumnKind.CATEGORY
     return _word_column(cells.name, kind, values)
 
 

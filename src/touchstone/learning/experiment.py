@@ -73,10 +73,10 @@ class SearchResult:
 
 
 def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
-    """Check a training request against its table, and determine the target, the features, the folds and the trials.
+    """Check a training request against its table, and plan the training without learning anything yet.
 
-    Nothing is learned yet, so this is also how a request is checked before it is queued. Raises `LearningError` for
-    whatever would make the training impossible.
+    The plan says which column is predicted from which others, on which rows models are trained and tested, and which
+    models are tried. Raises `LearningError` for whatever would make the training impossible.
     """
     check_training_request(request, list(table.columns), rows=len(table.frame))
     target = read_target(table, request.target, request.task, request.metric)
@@ -96,25 +96,24 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
 
 
 def _select_training_data(request: TrainingRequest, table: Table, target: Target) -> TrainingData:
-    """Select the features of a training: the chosen columns from which something can be learned.
+    """Select the columns to learn from, and say how models are fitted on them.
 
-    Raises `LearningError` if there are none.
+    These are the columns that the request chooses, without those from which nothing can be learned, such as a column
+    with a single value. Raises `LearningError` if there are none.
     """
     rows = len(table.frame)
-    names = [
-        name
-        for name in chosen_features(request, list(table.columns))
-        if exclusion_reason(table.columns[name], rows) is None
-    ]
+    chosen_names = chosen_features(request, list(table.columns))
+    names = [name for name in chosen_names if exclusion_reason(table.columns[name], rows) is None]
     if not names:
         raise LearningError("no_features", field="features")
 
+    # A metric to which every class counts the same calls for a model to which it does, too.
     metric = request.metric or DEFAULT_METRIC[target.task]
-    gives_classes_equal_weight = METRIC_BY_NAME[metric].prevalence_free
+    is_balanced = METRIC_BY_NAME[metric].prevalence_free
     return TrainingData(
         frame=select_features(table.frame, target, names),
         columns=tuple(table.columns[name] for name in names),
-        options=ModelOptions(target, balanced=gives_classes_equal_weight, seed=request.seed),
+        options=ModelOptions(target, balanced=is_balanced, seed=request.seed),
         metric=metric,
     )
 

@@ -125,11 +125,10 @@ def dump(pipeline: Pipeline, record: Json) -> bytes:
 
 
 def load(model: ModelFile) -> LoadedModel:
-    """Load a model file that this service has written.
+    """Load a model file that this service has written, without ever running code from it.
 
-    The digest is checked first, and only types of a fixed list are created, so a manipulated file cannot run code.
-    Raises `LearningError`: artifact_damaged if the bytes are not the recorded ones, artifact_untrusted if the file
-    names a type that is not allowed.
+    The digest must be the recorded one, and the file may only contain objects whose types are on a fixed list. Raises
+    `LearningError`: artifact_damaged if the bytes have changed, artifact_untrusted if another type occurs.
     """
     model.stream.seek(0)
     data = model.stream.read(MAX_MODEL_BYTES + 1)
@@ -138,7 +137,7 @@ def load(model: ModelFile) -> LoadedModel:
 
     try:
         untrusted_types = set(skops.io.get_untrusted_types(data=data))
-        if not untrusted_types <= set(ALLOWED_TYPES):
+        if not untrusted_types.issubset(ALLOWED_TYPES):
             raise LearningError("artifact_untrusted")
 
         pipeline = skops.io.loads(data, trusted=list(ALLOWED_TYPES))
@@ -166,37 +165,49 @@ def write_artifact(scratch: Path, name: str, data: bytes) -> ArtifactFile:
 
 def _canonical_archive(data: bytes, record: Json) -> bytes:
     """Rewrite a skops file without memory addresses and times, with the record added."""
-    object_numbers: dict[Any, int] = {}
-    file_names: dict[str, str] = {}
+    numbering = _Numbering()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        schema = _renumber(json.loads(archive.read(SCHEMA)), object_numbers, file_names)
-        files = [(new_name, archive.read(old_name)) for old_name, new_name in file_names.items()]
+        schema = numbering.renumber(json.loads(archive.read(SCHEMA)))
+        files = [(new_name, archive.read(old_name)) for old_name, new_name in numbering.file_names.items()]
     return _zip([(SCHEMA, _encode_json(schema)), (RECORD, _encode_json(record)), *sorted(files)])
 
 
-def _renumber(node: Any, object_numbers: dict[Any, int], file_names: dict[str, str]) -> Any:
-    """Return a node of a skops schema with its objects and files numbered in the order in which they appear.
+class _Numbering:
+    """New numbers for the objects and files of a skops schema, in the order in which they first appear.
 
-    skops numbers objects by their memory addresses, so the same model would never produce the same bytes.
-    `object_numbers` and `file_names` map the old numbers and names to the new ones. They are filled on the way, so
-    that an object keeps its number wherever it appears again.
+    skops numbers objects by their memory addresses, which differ in every run, and we want the same model to be
+    stored as the same bytes.
     """
-    if isinstance(node, list):
-        return [_renumber(child, object_numbers, file_names) for child in node]
-    if not isinstance(node, dict):
-        return node
 
-    renumbered = dict(node)
-    if "__id__" in node:
-        next_number = len(object_numbers)
-        renumbered["__id__"] = object_numbers.setdefault(node["__id__"], next_number)
+    def __init__(self) -> None:
+        self.object_numbers: dict[Any, int] = {}  # From the old number of each object to its new one.
+        self.file_names: dict[str, str] = {}  # From the old name of each file to its new one.
 
-    old_name = node.get("file")
-    if isinstance(old_name, str):
-        next_name = f"{len(file_names):06d}{Path(old_name).suffix}"
-        renumbered["file"] = file_names.setdefault(old_name, next_name)
+    def renumber(self, node: Any) -> Any:
+        """Return a part of the schema, and everything below it, with the new numbers and names."""
+        if isinstance(node, list):
+            return [self.renumber(child) for child in node]
+        if not isinstance(node, dict):
+            return node
 
-    return {key: _renumber(child, object_numbers, file_names) for key, child in renumbered.items()}
+        renumbered = dict(node)
+        if "__id__" in node:
+            renumbered["__id__"] = self._object_number(node["__id__"])
+        if isinstance(node.get("file"), str):
+            renumbered["file"] = self._file_name(node["file"])
+        return {key: self.renumber(child) for key, child in renumbered.items()}
+
+    def _object_number(self, old_number: Any) -> int:
+        """Return the new number of an object, which is the next free one if the object has not appeared before."""
+        if old_number not in self.object_numbers:
+            self.object_numbers[old_number] = len(self.object_numbers)
+        return self.object_numbers[old_number]
+
+    def _file_name(self, old_name: str) -> str:
+        """Return the new name of a file, which consists of the next free number and the suffix of the file."""
+        if old_name not in self.file_names:
+            self.file_names[old_name] = f"{len(self.file_names):06d}{Path(old_name).suffix}"
+        return self.file_names[old_name]
 
 
 def _encode_json(content: Any) -> bytes:

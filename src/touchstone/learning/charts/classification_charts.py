@@ -40,23 +40,26 @@ _DIAGONAL: Final = ((0, 0), (1, 1))
 
 
 def confusion_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
-    """Return a heat map of the confusion matrix: the true class by the predicted class.
+    """Return a heat map that shows which classes a model confuses: the true class by the predicted class.
 
     Each cell shows a number of rows, and is shaded by its share of the rows of the true class. `class_names` lists the
     names of the classes by their codes.
     """
     class_labels = [shortened(name) for name in class_names]
     rows_per_cell = confusion_matrix(predictions)
-    rows_per_true_class = np.maximum(rows_per_cell.sum(axis=1), 1)
-    cells = [
-        {
-            "true": class_labels[true_code],
-            "predicted": class_labels[predicted_code],
-            "rows": int(rows),
-            "share": float(rows / rows_per_true_class[true_code]),
-        }
-        for (true_code, predicted_code), rows in np.ndenumerate(rows_per_cell)
-    ]
+    rows_per_true_class = rows_per_cell.sum(axis=1)
+
+    cells = []
+    for (true_code, predicted_code), rows in np.ndenumerate(rows_per_cell):
+        rows_of_true_class = max(1, rows_per_true_class[true_code])  # Avoids a division by zero.
+        cells.append(
+            {
+                "true": class_labels[true_code],
+                "predicted": class_labels[predicted_code],
+                "rows": int(rows),
+                "share": float(rows / rows_of_true_class),
+            }
+        )
     return bilingual_chart("confusion", lambda labels: _confusion_spec(cells, class_labels, labels))
 
 
@@ -129,8 +132,7 @@ def _roc_spec(points: Sequence[Json], labels: ChartLabels) -> Json:
 def precision_recall_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
     """Return the precision-recall curves of a classifier, one line per class.
 
-    If only one class has a line, a dashed line at the share of its rows shows what guessing would achieve.
-    `class_names` lists the names of the classes by their codes.
+    `class_names` lists the names of the classes by their codes. Of two classes, only the second has a line.
     """
     codes = _curve_classes(predictions)
     points: list[Json] = []
@@ -138,6 +140,7 @@ def precision_recall_chart(predictions: Predictions, class_names: Sequence[str])
         curve = _precision_recall_curve(predictions.truth == code, predictions.probabilities[:, code])
         points += _curve_points(class_names[code], curve)
 
+    # Guessing achieves a precision equal to the share of the class, which differs from class to class.
     reference_lines: list[Json] = []
     if len(codes) == 1:
         share = float((predictions.truth == codes[0]).mean())
@@ -213,7 +216,7 @@ def _class_curves(points: Sequence[Json], x_title: str, y_title: str, labels: Ch
 
 
 def calibration_chart(predictions: Predictions) -> Json:
-    """Return a chart of how often events are observed against how probable the model thought them.
+    """Return a chart that compares predicted probabilities with how often the predicted event really happens.
 
     With two classes the event is the second class; with more, it is that the predicted class is the true one. The
     points of a well calibrated model lie on the dashed diagonal.
@@ -230,15 +233,17 @@ def calibration_chart(predictions: Predictions) -> Json:
 
 
 def _calibration_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
-    """Divide the rows into bins of similar probability and about equal size, and count the events in each.
+    """Divide rows into bins of similar probability and about equal size, and measure the share of events in each.
 
-    Each bin has its mean probability `x`, the observed share of events `y`, and Wilson's interval of that share.
+    Returns an entry per bin: its mean probability `x`, the share of events `y` with its confidence interval from `low`
+    to `high`, and its number of `rows`.
     """
-    ascending = np.argsort(probabilities, kind="stable")
-    bin_count = min(CALIBRATION_BINS, max(2, len(ascending) // ROWS_PER_BIN))
+    rows_by_probability = np.argsort(probabilities, kind="stable")
+    affordable_bins = len(probabilities) // ROWS_PER_BIN
+    bin_count = min(CALIBRATION_BINS, max(2, affordable_bins))
 
     bins = []
-    for rows in np.array_split(ascending, bin_count):
+    for rows in np.array_split(rows_by_probability, bin_count):
         if len(rows) == 0:
             continue
         share = float(is_event[rows].mean())
@@ -256,18 +261,18 @@ def _calibration_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
 
 
 def _calibration_spec(bins: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the specification of a calibration curve: a connected point per bin, on a line that spans its interval."""
+    """Return the specification of a calibration chart: a line through a point per bin, and its confidence interval."""
     data = {"values": bins}
     x_axis = quantitative("x", labels["predicted_probability"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
     y_axis = quantitative("y", labels["observed_share"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
-
+    position = {"x": x_axis, "y": y_axis}
     interval = {"x": x_axis, "y": {**y_axis, "field": "low"}, "y2": {"field": "high"}}
-    point = {"type": "point", "filled": True, "opacity": 1, "size": 60}
+
     layers = [
         dashed_line(_DIAGONAL),
         {"data": data, "mark": {"type": "rule"}, "encoding": interval},
-        {"data": data, "mark": {"type": "line"}, "encoding": {"x": x_axis, "y": y_axis}},
-        {"data": data, "mark": point, "encoding": {"x": x_axis, "y": y_axis}},
+        {"data": data, "mark": {"type": "line"}, "encoding": position},
+        {"data": data, "mark": {"type": "point", "filled": True, "opacity": 1, "size": 60}, "encoding": position},
     ]
     colours = {mark: {"color": DATA.light} for mark in ("rule", "line", "point")}
     return {"layer": layers, "width": SQUARE_SIDE, "height": SQUARE_SIDE, "config": colours}

@@ -129,11 +129,12 @@ def leaderboard_chart(leaderboard: Sequence[Json], metric_label: LocalizedText) 
     """
     best_by_algorithm: dict[str, Json] = {}
     for entry in leaderboard:
-        best_by_algorithm.setdefault(entry["algorithm"], entry)
-    best_entries = [entry for entry in best_by_algorithm.values() if entry["score"]["mean"] is not None]
+        if entry["algorithm"] not in best_by_algorithm:
+            best_by_algorithm[entry["algorithm"]] = entry
 
+    defined_entries = [entry for entry in best_by_algorithm.values() if entry["score"]["mean"] is not None]
     return bilingual_chart(
-        "leaderboard", lambda labels: _leaderboard_spec(best_entries, metric_label[labels.locale], labels)
+        "leaderboard", lambda labels: _leaderboard_spec(defined_entries, metric_label[labels.locale], labels)
     )
 
 

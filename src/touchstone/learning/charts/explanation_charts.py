@@ -125,23 +125,27 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
     """Return a chart with a dot for each row and column, placed at its contribution and shaded by its value.
 
     `contributions` and `ranks` have shape (rows, columns). The rank of a value within its column is 0 for the lowest
-    and 1 for the highest; a rank of NaN, for values without an order, is drawn grey. `order` lists the positions of
-    the columns to show, the first on top. The dots are shifted up and down at random, so that they rarely overlap.
+    and 1 for the highest, or NaN if the values have no order. `order` lists the positions of the columns to show, the
+    first on top.
     """
     rng = np.random.default_rng(0)
     shown_columns = list(order)[:BEESWARM_COLUMNS]
-    values = [
-        {
-            "column": shortened(columns[column]),
-            "x": float(f"{contributions[row, column]:.5g}"),
-            "rank": _rank_or_minus_one(ranks[row, column]),
-            "jitter": round(float(rng.uniform(-1, 1)), 3),
-        }
-        for column in shown_columns
-        for row in range(len(contributions))
-    ]
+
+    dots = []
+    for column in shown_columns:
+        for row in range(len(contributions)):
+            jitter = float(rng.uniform(-1, 1))  # Shifts the dot up or down, so that dots rarely overlap.
+            dots.append(
+                {
+                    "column": shortened(columns[column]),
+                    "x": float(f"{contributions[row, column]:.5g}"),
+                    "rank": _rank_or_minus_one(ranks[row, column]),
+                    "jitter": round(jitter, 3),
+                }
+            )
+
     height = BEESWARM_ROW_HEIGHT * len(shown_columns)
-    return bilingual_chart("beeswarm", lambda labels: _beeswarm_spec(values, height, labels))
+    return bilingual_chart("beeswarm", lambda labels: _beeswarm_spec(dots, height, labels))
 
 
 def _beeswarm_spec(values: Sequence[Json], height: int, labels: ChartLabels) -> Json:
@@ -210,16 +214,16 @@ def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) 
 def _waterfall_steps(
     attributions: Mapping[str, float], cells: Mapping[str, str], labels: ChartLabels
 ) -> list[WaterfallStep]:
-    """Return a step for each of the strongest columns, the strongest first, and one for all others together.
+    """Return a step for each of the columns that contribute most to a prediction, and one for all others together.
 
-    Columns that contribute nothing have no step of their own.
+    `attributions` holds the contribution of each column, and `cells` the values of the explained row as text.
     """
-    strongest_first = sorted(attributions.items(), key=lambda attribution: -abs(attribution[1]))
-    steps = [
-        WaterfallStep(_step_label(name, cells, labels), contribution)
-        for name, contribution in strongest_first[:WATERFALL_COLUMNS]
-        if contribution
-    ]
+    strongest_first = sorted(attributions.items(), key=lambda attribution: abs(attribution[1]), reverse=True)
+
+    steps = []
+    for name, contribution in strongest_first[:WATERFALL_COLUMNS]:
+        if contribution != 0:
+            steps.append(WaterfallStep(_step_label(name, cells, labels), contribution))
 
     other_contributions = [contribution for _name, contribution in strongest_first[WATERFALL_COLUMNS:]]
     if other_contributions:
@@ -240,11 +244,9 @@ def _waterfall_values(entry: Json, steps: Sequence[WaterfallStep], labels: Chart
     Each step begins at the level at which the previous one ends.
     """
     base_value = entry["base_value"]
-    levels = np.cumsum([base_value, *(step.contribution for step in steps)])
-    marker_thickness = max(float(np.ptp(levels)), MIN_WATERFALL_WIDTH) * MARKER_SHARE
-
-    step_bars = []
     level = base_value
+    levels = [level]
+    step_bars = []
     for step in steps:
         next_level = level + step.contribution
         step_bars.append(
@@ -259,7 +261,11 @@ def _waterfall_values(entry: Json, steps: Sequence[WaterfallStep], labels: Chart
             }
         )
         level = next_level
+        levels.append(level)
 
+    # Both ends are thin marks, whose thickness is a share of the width of the chart.
+    width = max(levels) - min(levels)
+    marker_thickness = max(width, MIN_WATERFALL_WIDTH) * MARKER_SHARE
     base_marker = _end_marker(labels["reference"], base_value, marker_thickness)
     prediction_marker = _end_marker(labels["prediction"], entry["prediction"], marker_thickness)
     return [base_marker, *step_bars, prediction_marker]
@@ -328,16 +334,18 @@ def dependence_chart(dependence: Dependence) -> Json:
     A thick line shows the mean over all rows, thin lines show single rows.
     """
     is_date = dependence.kind is ColumnKind.DATE
-    grid = short_moments(dependence.grid) if is_date else dependence.grid
-    mean_points = [{"value": value, "mean": mean} for value, mean in zip(grid, dependence.mean, strict=True)]
-    curve_points = [
-        {"value": value, "level": float(f"{level:.5g}"), "row": row}
-        for row, curve in enumerate(dependence.curves)
-        for value, level in zip(grid, curve, strict=True)
-    ]
+    column_values = short_moments(dependence.grid) if is_date else dependence.grid
+
+    mean_points = [{"value": value, "mean": mean} for value, mean in zip(column_values, dependence.mean, strict=True)]
+    curve_points = []
+    for row, curve in enumerate(dependence.curves):
+        for value, level in zip(column_values, curve, strict=True):
+            curve_points.append({"value": value, "level": float(f"{level:.5g}"), "row": row})
+
+    x_axis = _value_axis(dependence)
     return bilingual_chart(
         "dependence",
-        lambda labels: _dependence_spec(mean_points, curve_points, _value_axis(dependence), labels),
+        lambda labels: _dependence_spec(mean_points, curve_points, x_axis, labels),
         name=dependence.column,
     )
 

@@ -1,6 +1,7 @@
 """Charts of a table without a model: the balance of the target, associations, missing values."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from touchstone.core.colours import DATA
@@ -100,12 +101,12 @@ def missing_chart(columns: Sequence[Json]) -> Json:
     `columns` are the entries of a table's profile.
     """
     incomplete_columns = [column for column in columns if column["missing_percentage"] > 0]
-    emptiest_first = sorted(incomplete_columns, key=lambda column: -column["missing_percentage"])
-    values = [
+    emptiest_first = sorted(incomplete_columns, key=itemgetter("missing_percentage"), reverse=True)
+    bars = [
         {"column": shortened(column["name"]), "share": column["missing_percentage"]}
         for column in emptiest_first[:MAX_COLUMNS]
     ]
-    return bilingual_chart("missing", lambda labels: _missing_spec(values, labels))
+    return bilingual_chart("missing", lambda labels: _missing_spec(bars, labels))
 
 
 def _missing_spec(values: Sequence[Json], labels: ChartLabels) -> Json:

@@ -88,8 +88,8 @@ def _can_evaluate_all_coalitions(explained: ExplainedModel, players: Indices, ev
     """Return whether the model can be evaluated for every subset of the players within a number of evaluations."""
     if len(players) > MAX_EXACT_COLUMNS:
         return False
-    coalitions = 2 ** len(players)
-    return coalitions * len(explained.background) <= evaluations
+    coalition_count: int = 2 ** len(players)
+    return coalition_count * len(explained.background) <= evaluations
 
 
 def _affordable_permutation_pairs(explained: ExplainedModel, players: Indices, evaluations: int) -> int:
