@@ -102,8 +102,8 @@ def _build_boosting(options: ModelOptions, settings: Settings) -> Any:
 
 
 def _build_lightgbm(options: ModelOptions, settings: Settings) -> Any:
-    """Build a LightGBM model that gives the same result in every run; LightGBM is an optional package."""
-    # Imported here, because the service also runs where the package is not installed.
+    """Build a LightGBM model that gives the same result in every run."""
+    # Imported here, because LightGBM is an optional package, without which the service also runs.
     lightgbm = importlib.import_module("lightgbm")
     model_class = lightgbm.LGBMClassifier if options.target.is_classification else lightgbm.LGBMRegressor
 

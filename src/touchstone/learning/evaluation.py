@@ -78,6 +78,7 @@ def count_by_threshold(is_positive: Mask, scores: Floats) -> ThresholdCounts:
 
     Rows with equal scores cannot be separated, so they share one threshold.
     """
+    # NumPy only sorts in ascending order. Negated scores put the highest first, and keep ties in their order.
     descending = np.argsort(-scores, kind="stable")
     score_changes = np.diff(scores[descending])
     last_position_of_tie = np.append(np.flatnonzero(score_changes), len(scores) - 1)
@@ -278,17 +279,18 @@ def summarize_holdout(target: Target, predictions: Predictions, seed: int) -> Js
 
 
 def bootstrap_interval(metric: str, predictions: Predictions, seed: int) -> Json:
-    """Return the percentile interval of a metric over resampled rows as `{low, high}`.
+    """Return a 95 % confidence interval of a metric as `{low, high}`, by the percentile bootstrap.
 
-    Both ends are None if the metric is defined for none of the resamples.
+    The metric is computed again and again on rows drawn at random with replacement, and the interval contains the
+    middle 95 % of the values. Both ends are None if the metric could never be computed.
     """
     rng = np.random.default_rng(seed)
     rows = len(predictions.truth)
 
     defined_values = []
     for _ in range(BOOTSTRAPS):
-        resample = predictions.take(rng.integers(0, rows, rows))
-        value = compute_metric(metric, resample)
+        drawn_rows = rng.integers(0, rows, rows)
+        value = compute_metric(metric, predictions.take(drawn_rows))
         if not np.isnan(value):
             defined_values.append(value)
 
@@ -308,10 +310,10 @@ def summarize_folds(target: Target, folds: Sequence[Predictions]) -> Json:
 
 
 def _summarize_fold_values(metric: str, values: Sequence[float]) -> Json:
-    """Summarise the values of one metric on the folds as `{mean, std, low, high, values}`.
+    """Summarise the values of one metric on the folds of a cross-validation as `{mean, std, low, high, values}`.
 
-    `low` and `high` bound the mean's confidence interval. Everything but the values is None if the metric is not
-    defined (NaN) on some fold.
+    `low` and `high` are the ends of the 95 % confidence interval of the mean. If the metric is not defined on some
+    fold, everything but the values is None.
     """
     if np.isnan(values).any():
         values_or_none = [finite_or_none(value) for value in values]
@@ -319,16 +321,17 @@ def _summarize_fold_values(metric: str, values: Sequence[float]) -> Json:
 
     folds = len(values)
     mean = float(np.mean(values))
-    deviation = float(np.std(values, ddof=1))
+    standard_deviation = float(np.std(values, ddof=1))
 
-    # The training sets of the folds overlap, so the variance of the mean is larger than `deviation**2 / folds`.
+    # The training sets of the folds overlap, so the mean is less certain than that of independent values.
+    overlap_factor = math.sqrt(1 / folds + 1 / (folds - 1))
     t_quantile = float(t.ppf(TAILS[1], folds - 1))
-    half_width = t_quantile * deviation * math.sqrt(1 / folds + 1 / (folds - 1))
+    half_width = t_quantile * standard_deviation * overlap_factor
 
     bounds = METRIC_BY_NAME[metric]
     return {
         "mean": mean,
-        "std": deviation,
+        "std": standard_deviation,
         "low": max(bounds.least, mean - half_width),
         "high": min(bounds.most, mean + half_width),
         "values": list(values),

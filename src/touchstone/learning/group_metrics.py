@@ -145,7 +145,8 @@ def _group_entry(name: str | None, predictions: Predictions) -> Json:
 def _classification_metrics(predictions: Predictions) -> Json:
     """Return the accuracy of a classifier for one group of rows and, for two classes, the usual fairness rates.
 
-    Each metric is an estimate `{value, low, high, rows}`. Of two classes, the second is the positive one.
+    Each metric is a share of the rows of the group, as `{value, low, high, rows}` with a confidence interval. Of two
+    classes, the second is the positive one; rows for which it is predicted are selected.
     """
     is_correct = predictions.truth == predictions.predicted
     all_rows = np.ones(len(is_correct), dtype=np.bool_)
@@ -212,11 +213,10 @@ def _gaps(groups: Sequence[Json]) -> Json:
 
 
 def _gap(estimates: Sequence[Json]) -> Json:
-    """Compare the lowest with the highest of the groups' estimates of one metric.
+    """Compare the groups with the lowest and the highest value of one metric, as `{difference, ratio, certain}`.
 
-    Returns `{difference, ratio, certain}`. The gap is certain if the confidence intervals of the two groups do not
-    overlap. The ratio is None if it would be meaningless, as for metrics that can be negative; with fewer than two
-    defined estimates there is no gap at all.
+    Each estimate holds the `value` for one group, and its confidence interval from `low` to `high`. The gap is certain
+    if the intervals of the two groups do not overlap.
     """
     defined_estimates = [estimate for estimate in estimates if estimate["value"] is not None]
     if len(defined_estimates) < 2:
@@ -226,9 +226,13 @@ def _gap(estimates: Sequence[Json]) -> Json:
     lowest = ascending[0]
     highest = ascending[-1]
 
-    has_meaningful_ratio = lowest["value"] >= 0 and highest["value"] > 0
+    # A ratio of numbers that may be negative, such as mean errors, would say nothing.
+    ratio = None
+    if lowest["value"] >= 0 and highest["value"] > 0:
+        ratio = lowest["value"] / highest["value"]
+
     return {
         "difference": highest["value"] - lowest["value"],
-        "ratio": lowest["value"] / highest["value"] if has_meaningful_ratio else None,
+        "ratio": ratio,
         "certain": bool(lowest["high"] < highest["low"]),
     }

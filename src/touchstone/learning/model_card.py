@@ -94,26 +94,22 @@ class _ModelCard:
         return "\n".join(lines)
 
     def groups(self) -> str:
-        """Return a table with one line per group of each sensitive column: its size and the quality of the model.
+        """Return a Markdown table of how good the model is for each group of each sensitive column.
 
-        To keep the table small, quality is only given by the first of the groups' metrics, with its interval.
+        To keep the table small, it only shows the first of the metrics that were measured, with its interval.
         """
         columns = self.result["group_metrics"]
-        first_metric = next(iter(columns[0]["groups"][0]["metrics"]))
-        metric_label = GROUP_METRIC_LABELS[first_metric][LOCALES.index(self.locale)]
+        first_group = columns[0]["groups"][0]
+        metric = next(iter(first_group["metrics"]))
+        metric_label = GROUP_METRIC_LABELS[metric][LOCALES.index(self.locale)]
 
         lines = [self.text("groups_columns", metric=metric_label), "|---|---|---|---|---|"]
         for column in columns:
             for group in column["groups"]:
-                estimate = group["metrics"][first_metric]
-                cells = [
-                    column["column"],
-                    group["group"],
-                    group["rows"],
-                    self.value(estimate),
-                    self.interval(estimate),
-                ]
-                lines.append(_table_line(cells))
+                estimate = group["metrics"][metric]
+                value = self.value(estimate)
+                interval = self.interval(estimate)
+                lines.append(_table_line([column["column"], group["group"], group["rows"], value, interval]))
         return "\n".join(lines)
 
     def warnings(self) -> str:

@@ -48,27 +48,27 @@ def check_training_request(request: TrainingRequest, columns: Sequence[str], *, 
 def check_explanation_request(
     request: ExplanationRequest, columns: Sequence[str], *, rows: int, classes: Iterable[Cell] | None = None
 ) -> None:
-    """Raise `LearningError` if the table or the trained model contradicts the request.
+    """Raise `LearningError` if a request to explain names rows, columns or a class that do not exist.
 
-    `classes` are the classes that the model predicts: empty for a regression, None if there is no model or if it has
-    not been loaded yet.
+    `columns` and `rows` describe the table. `classes` are those that the model predicts, which are none for a
+    regression; they are not checked if `classes` is None, because there is no model.
     """
     for position, row_number in enumerate(request.instances.rows):
         if row_number >= rows:
             raise LearningError("row_out_of_range", field=f"instances.rows.{position}", row=row_number, rows=rows)
 
-    if classes is not None:
-        _check_explained_class(request, [str(name) for name in classes])
-
     if request.target is not None:
         _require_column(request.target, columns, error_code="target_not_found", field="target")
     _require_columns(request.sensitive_features, columns, field="sensitive_features")
 
+    if classes is not None:
+        _check_explained_class(request, [str(name) for name in classes])
+
 
 def _check_explained_class(request: ExplanationRequest, class_names: Sequence[str]) -> None:
-    """Raise `LearningError` if the request wants a class explained that the model does not predict.
+    """Raise `LearningError` if the request asks about a class that the model does not predict.
 
-    A regression predicts no classes, so it rejects every option that only a classifier can serve.
+    `class_names` is empty for a regression, which rejects every option that only suits a classifier.
     """
     if not class_names:
         reject_options_without_effect(request, CLASSIFIER_OPTIONS, subject="task=regression")

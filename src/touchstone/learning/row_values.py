@@ -20,11 +20,11 @@ def build_frame(
     *,
     location: str = "rows",
 ) -> pd.DataFrame:
-    """Return a frame of the columns from rows that are given as `{column: value}`.
+    """Build a data frame from rows that a request gives as `{column: value}`.
 
-    A column that a row does not name is missing there, and `ignored` columns may be named without effect. `location`
-    is the field of the request that holds the rows. Raises `LearningError`: row_column_unknown for a name that no
-    column has, row_value_invalid for a value that does not suit its column.
+    A value that a row does not give is missing. Rows may also name `ignored` columns, which are not read. Raises
+    `LearningError` for an unknown column or an unsuitable value; the error refers to the field `location`, which is
+    the part of the request that holds the rows.
     """
     known_names = {column.name for column in columns} | set(ignored)
     _check_names(rows, known_names, location)

@@ -21,8 +21,8 @@ MAX_VALUE_LENGTH: Final = 100
 def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str, Any], target: str | None) -> Json:
     """Return the profile of a table: its size, its missing cells and duplicate rows, and a summary of every column.
 
-    `roles` holds the role of each column as `{role, reason}`, which is added to the column's entry. `declared` holds
-    the attributes that the dataset's record declares; they are compared with the measured ones.
+    `roles` holds what each column is used for, as `{role, reason}`, which is added to the column's entry. `declared`
+    holds the attributes that the author of the dataset states; they are compared with the measured ones.
     """
     rows, columns = table.frame.shape
     missing_cells = sum(column.missing for column in table.columns.values())
@@ -36,8 +36,8 @@ def profile_table(table: Table, roles: Mapping[str, Json], declared: Mapping[str
 
     column_entries = []
     for name, column in table.columns.items():
-        role = dict(roles.get(name, {}))
-        column_entries.append(describe_column(column, table.frame[name]) | role)
+        description = describe_column(column, table.frame[name])
+        column_entries.append(description | roles.get(name, {}))
 
     return {
         **measured,

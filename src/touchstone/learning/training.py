@@ -46,14 +46,14 @@ PERCENT_BEFORE_WRITING: Final = 95.0
 def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, report: Report) -> Outcome:
     """Search for the best model for a table, measure it on rows it has not seen, and write it into `scratch`.
 
-    The result holds `model, metrics {holdout|folds, baseline}, leaderboard, group_metrics, profile, charts, warnings,
-    stopped_by`; the artifacts are `model.skops` and `model_card.md`. Raises `LearningError` if the request does not fit
-    the table.
+    Returns the result as the API documents it, and two files: the model (`model.skops`) and its description
+    (`model_card.md`). Raises `LearningError` if the request does not fit the table.
     """
     # One thread, because the order in which several threads add numbers up would change the model.
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
-        experiment = prepare_experiment(request, read_table(file))
+        table = read_table(file)
+        experiment = prepare_experiment(request, table)
 
         search = _search(experiment, report)
 

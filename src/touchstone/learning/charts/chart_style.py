@@ -62,10 +62,10 @@ SpecBuilder = Callable[[ChartLabels], Json]
 
 
 def bilingual_chart(key: str, build_spec: SpecBuilder, /, **facts: Any) -> Json:
-    """Return a chart in both languages as `{title: {fr, en}, spec: {fr, en}}`.
+    """Return a Vega-Lite chart in both languages as `{title: {fr, en}, spec: {fr, en}}`.
 
-    `key` selects the title from `CHART_TITLES`, and `facts` fill it in. `build_spec` returns, for the labels of one
-    language, the parts of the Vega-Lite specification that are particular to this chart.
+    `key` selects the title from `CHART_TITLES`, and `facts` fill it in. `build_spec` is called with the labels of each
+    language, and returns the part of the specification that is particular to this chart.
     """
     title = localize(CHART_TITLES[key], **facts)
     specs = {locale: _complete_spec(build_spec, title[locale], locale) for locale in LOCALES}
@@ -73,9 +73,9 @@ def bilingual_chart(key: str, build_spec: SpecBuilder, /, **facts: Any) -> Json:
 
 
 def _complete_spec(build_spec: SpecBuilder, title: str, locale: str) -> Json:
-    """Return the Vega-Lite specification of a chart in one language: its own parts within the common look.
+    """Return the Vega-Lite specification of a chart in one language: the common look, and the chart's own part.
 
-    Whatever the chart specifies itself takes precedence, except that its configuration is merged with the common one.
+    Where both specify the same property, that of the chart is used.
     """
     chart_spec = build_spec(ChartLabels(locale))
     number_locale = {"number": _NUMBER_LOCALES[locale]}
@@ -94,22 +94,19 @@ def _complete_spec(build_spec: SpecBuilder, title: str, locale: str) -> Json:
 
 
 def quantitative(field: str, title: str, *, axis: Json | None = None, **channel: Any) -> Json:
-    """Return an encoding channel for a field of numbers; `axis` and `channel` hold further Vega-Lite properties."""
+    """Return a Vega-Lite encoding for a field of numbers; `axis` and `channel` hold further properties."""
     return {"field": field, "type": "quantitative", "axis": {"title": title, **(axis or {})}, **channel}
 
 
 def nominal(field: str, title: str | None, *, axis: Json | None = None, **channel: Any) -> Json:
-    """Return an encoding channel for a field of names, which keep their order and are cut if they are long.
+    """Return a Vega-Lite encoding for a field of names, which stay in the order of the data.
 
-    `axis` and `channel` hold further Vega-Lite properties.
+    `axis` and `channel` hold further properties of the axis and of the encoding.
     """
-    return {
-        "field": field,
-        "type": "nominal",
-        "sort": None,
-        "axis": {"title": title, "labelLimit": 220, **(axis or {})},
-        **channel,
-    }
+    axis_properties = {"title": title, "labelLimit": 220}
+    if axis is not None:
+        axis_properties.update(axis)
+    return {"field": field, "type": "nominal", "sort": None, "axis": axis_properties, **channel}
 
 
 def dashed_line(points: Sequence[tuple[float, float]]) -> Json:

@@ -64,7 +64,7 @@ def confusion_chart(predictions: Predictions, class_names: Sequence[str]) -> Jso
 
 
 def _confusion_spec(cells: Sequence[Json], class_labels: Sequence[str], labels: ChartLabels) -> Json:
-    """Return the specification of a confusion matrix from its cells `{true, predicted, rows, share}`."""
+    """Return the Vega-Lite specification of a confusion matrix from its cells `{true, predicted, rows, share}`."""
     side = min(MAX_MATRIX_SIDE, max(HEIGHT, CELL_SIDE * len(class_labels)))
     return {
         "data": {"values": cells},
@@ -108,10 +108,9 @@ def _slanted_if_narrow(axis_labels: Sequence[str]) -> Json:
 
 
 def roc_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
-    """Return the ROC curves of a classifier: true against false positives, for every threshold.
+    """Return the ROC curves of a classifier, one line per class: true against false positives, for every threshold.
 
-    There is one line per class; the dashed diagonal is what guessing would achieve. `class_names` lists the names of
-    the classes by their codes.
+    `class_names` lists the names of the classes by their codes. Of two classes, only the second has a line.
     """
     points: list[Json] = []
     for code in _curve_classes(predictions):
@@ -122,11 +121,10 @@ def roc_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
 
 
 def _roc_spec(points: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the specification of ROC curves from their points `{class, x, y}`."""
-    x_title = labels["false_positive_rate"]
-    y_title = labels["true_positive_rate"]
-    curves = _class_curves(points, x_title, y_title, labels)
-    return {"layer": [dashed_line(_DIAGONAL), curves], "width": SQUARE_SIDE, "height": SQUARE_SIDE}
+    """Return the Vega-Lite specification of ROC curves from their points `{class, x, y}`."""
+    curves = _class_curves(points, labels["false_positive_rate"], labels["true_positive_rate"], labels)
+    guessing = dashed_line(_DIAGONAL)
+    return {"layer": [guessing, curves], "width": SQUARE_SIDE, "height": SQUARE_SIDE}
 
 
 def precision_recall_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
@@ -150,7 +148,7 @@ def precision_recall_chart(predictions: Predictions, class_names: Sequence[str])
 
 
 def _precision_recall_spec(points: Sequence[Json], reference_lines: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the specification of precision-recall curves from their points `{class, x, y}`."""
+    """Return the Vega-Lite specification of precision-recall curves from their points `{class, x, y}`."""
     curves = _class_curves(points, labels["recall"], labels["precision"], labels)
     return {"layer": [*reference_lines, curves], "width": SQUARE_SIDE, "height": SQUARE_SIDE}
 
@@ -161,8 +159,8 @@ def _curve_classes(predictions: Predictions) -> list[int]:
         return [1]
 
     rows_per_class = np.bincount(predictions.truth, minlength=predictions.class_count)
-    most_frequent = np.argsort(-rows_per_class, kind="stable")[:CURVE_CLASSES]
-    return sorted(most_frequent.tolist())
+    most_frequent_first = sorted(range(predictions.class_count), key=lambda code: rows_per_class[code], reverse=True)
+    return sorted(most_frequent_first[:CURVE_CLASSES])
 
 
 def _roc_curve(is_positive: Mask, scores: Floats) -> tuple[Floats, Floats]:
@@ -261,7 +259,10 @@ def _calibration_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
 
 
 def _calibration_spec(bins: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the specification of a calibration chart: a line through a point per bin, and its confidence interval."""
+    """Return the Vega-Lite specification of a calibration chart.
+
+    A line leads through one point per bin, and each point has its confidence interval.
+    """
     data = {"values": bins}
     x_axis = quantitative("x", labels["predicted_probability"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)
     y_axis = quantitative("y", labels["observed_share"], scale=_UNIT_SCALE, axis=_PERCENT_AXIS)

@@ -47,7 +47,7 @@ def residuals_chart(predictions: Predictions) -> Json:
 
 
 def _residuals_spec(points: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the specification of a plot of residuals from its points `{x, y}`."""
+    """Return the Vega-Lite specification of a plot of residuals from its points `{x, y}`."""
     zero_line = {
         "data": {"values": [{"y": 0}]},
         "mark": {"type": "rule", "color": REFERENCE.light, "strokeDash": [5, 4]},
@@ -67,7 +67,7 @@ def predicted_actual_chart(predictions: Predictions) -> Json:
 
 
 def _predicted_actual_spec(points: Sequence[Json], perfect_line: Json, labels: ChartLabels) -> Json:
-    """Return the specification of a plot of predicted against actual values from its points `{x, y}`."""
+    """Return the Vega-Lite specification of a plot of predicted against actual values from its points `{x, y}`."""
     dots = _scatter_plot(points, labels["actual"], labels["predicted"])
     return {"layer": [dots, perfect_line], "width": SQUARE_SIDE, "height": SQUARE_SIDE}
 
@@ -103,7 +103,10 @@ def learning_curve_chart(points: Sequence[LearningCurvePoint], metric_label: Loc
 
 
 def _learning_curve_spec(points: Sequence[LearningCurvePoint], metric_name: str, labels: ChartLabels) -> Json:
-    """Return the specification of a learning curve: a solid line for test rows and a dashed one for training rows."""
+    """Return the Vega-Lite specification of a learning curve.
+
+    A solid line shows the scores on test rows, a dashed one those on training rows.
+    """
     values = []
     for point in points:
         values.append({"rows": point.rows, "score": point.training_score, "on": labels["on_training"]})
@@ -139,7 +142,7 @@ def leaderboard_chart(leaderboard: Sequence[Json], metric_label: LocalizedText) 
 
 
 def _leaderboard_spec(entries: Sequence[Json], metric_name: str, labels: ChartLabels) -> Json:
-    """Return the specification of a plot of the scores of these entries of the leaderboard."""
+    """Return the Vega-Lite specification of a plot of the scores of these entries of the leaderboard."""
     values = [
         {
             "model": entry["label"][labels.locale],
@@ -160,13 +163,13 @@ def group_chart(column: Json) -> Json:
     """
     groups = column["groups"]
     metrics = [name for name in GROUP_METRICS if name in groups[0]["metrics"]]
-    chart = bilingual_chart(
-        "group_metrics",
-        lambda labels: {"hconcat": [_group_panel(groups, metric, labels) for metric in metrics]},
-        name=column["column"],
-    )
 
-    # A row of charts must not have a size of its own.
+    def panels_side_by_side(labels: ChartLabels) -> Json:
+        return {"hconcat": [_group_panel(groups, metric, labels) for metric in metrics]}
+
+    chart = bilingual_chart("group_metrics", panels_side_by_side, name=column["column"])
+
+    # Vega-Lite does not allow a row of panels to have a size of its own; each panel has one.
     specs = {locale: _without_size(spec) for locale, spec in chart["spec"].items()}
     return {**chart, "spec": specs}
 

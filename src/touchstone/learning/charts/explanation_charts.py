@@ -44,11 +44,12 @@ class WaterfallStep:
 
 
 def importance_chart(importances: Sequence[Importance], metric_label: LocalizedText) -> Json:
-    """Return a bar chart of how much a metric suffers when a column is shuffled, the most important column first.
+    """Return a bar chart of how much a metric suffers when the values of a column are shuffled.
 
-    A line through the end of each bar shows the standard deviation over the repeated shuffles.
+    `importances` lists the columns, the most important first. A line through the end of each bar shows the standard
+    deviation over repeated shuffles.
     """
-    values = [
+    bars = [
         {
             "column": shortened(importance.column),
             "loss": importance.mean,
@@ -57,21 +58,21 @@ def importance_chart(importances: Sequence[Importance], metric_label: LocalizedT
         }
         for importance in importances[:BAR_COLUMNS]
     ]
-    return bilingual_chart("importance", lambda labels: _importance_spec(values, metric_label[labels.locale], labels))
+    return bilingual_chart("importance", lambda labels: _importance_spec(bars, metric_label[labels.locale], labels))
 
 
-def _importance_spec(values: Sequence[Json], metric_name: str, labels: ChartLabels) -> Json:
-    """Return the specification of a bar chart with one bar per `{column, loss, low, high}`."""
-    title = f"{labels['loss']} ({metric_name})"
-    deviation = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
+def _importance_spec(bars: Sequence[Json], metric_name: str, labels: ChartLabels) -> Json:
+    """Return the Vega-Lite specification of a bar chart with one bar per `{column, loss, low, high}`."""
+    x_title = f"{labels['loss']} ({metric_name})"
+    from_low_to_high = {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}
     return {
-        "data": {"values": values},
-        "encoding": {"y": nominal("column", None), "x": quantitative("loss", title, axis={"tickCount": 5})},
+        "data": {"values": bars},
+        "encoding": {"y": nominal("column", None), "x": quantitative("loss", x_title, axis={"tickCount": 5})},
         "layer": [
             {"mark": {"type": "bar", "color": DATA.light, "opacity": 0.75}},
-            {"mark": {"type": "rule", "color": "black"}, "encoding": deviation},
+            {"mark": {"type": "rule", "color": "black"}, "encoding": from_low_to_high},
         ],
-        "height": row_height(len(values)),
+        "height": row_height(len(bars)),
     }
 
 
@@ -85,8 +86,11 @@ def shap_importance_chart(summaries: Mapping[str, ContributionSummary]) -> Json:
 
 
 def _shap_importance_spec(summaries: Mapping[str, ContributionSummary], labels: ChartLabels) -> Json:
-    """Return the specification of a bar chart with one bar per column, coloured and signed by its direction."""
-    values = [
+    """Return the Vega-Lite specification of a bar chart with one bar per column.
+
+    The colour of a bar and the sign beside it show whether high values of the column raise or lower the prediction.
+    """
+    bars = [
         {
             "column": shortened(name),
             "size": summary.mean_absolute,
@@ -97,14 +101,14 @@ def _shap_importance_spec(summaries: Mapping[str, ContributionSummary], labels: 
     ]
     sign_layer = {"mark": {"type": "text", "dx": 8, "fontSize": 9}, "encoding": {"text": {"field": "sign"}}}
     return {
-        "data": {"values": values},
+        "data": {"values": bars},
         "encoding": {
             "y": nominal("column", None),
             "x": quantitative("size", labels["mean_contribution"], axis={"tickCount": 5}),
             "color": _direction_colours(labels),
         },
         "layer": [{"mark": "bar"}, sign_layer],
-        "height": row_height(len(values)),
+        "height": row_height(len(bars)),
     }
 
 
@@ -148,10 +152,10 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
     return bilingual_chart("beeswarm", lambda labels: _beeswarm_spec(dots, height, labels))
 
 
-def _beeswarm_spec(values: Sequence[Json], height: int, labels: ChartLabels) -> Json:
-    """Return the specification of a chart with one dot per `{column, x, rank, jitter}`, shaded by its rank."""
+def _beeswarm_spec(dots: Sequence[Json], height: int, labels: ChartLabels) -> Json:
+    """Return the Vega-Lite specification of a chart with one dot per `{column, x, rank, jitter}`."""
     return {
-        "data": {"values": values},
+        "data": {"values": dots},
         "mark": {"type": "circle", "size": 20, "opacity": 0.75, "invalid": "show"},
         "encoding": {
             "y": nominal("column", None, axis={"grid": True, "tickBand": "extent"}),
@@ -169,23 +173,24 @@ def _rank_or_minus_one(rank: float) -> float:
 
 
 def _rank_shades(labels: ChartLabels) -> Json:
-    """Return a colour channel that shades dots by their rank, with a legend from low to high.
+    """Return a Vega-Lite colour channel that shades dots by their rank, from 0 (low values) to 1 (high values).
 
-    Dots without a rank are grey.
+    Dots whose values have no order, and therefore the rank -1, are grey.
     """
     low_or_high = f"datum.value < 0.5 ? '{labels['low']}' : '{labels['high']}'"
+    legend = {
+        "title": labels["column_value"],
+        "values": [0, 1],
+        "labelExpr": low_or_high,
+        "gradientLength": 90,
+    }
     return {
         "condition": {
             "test": "datum.rank >= 0",
             "field": "rank",
             "type": "quantitative",
             "scale": {"domain": [0, 1], "range": [SHADES[3], SHADES[6], SHADES[9]]},
-            "legend": {
-                "title": labels["column_value"],
-                "values": [0, 1],
-                "labelExpr": low_or_high,
-                "gradientLength": 90,
-            },
+            "legend": legend,
         },
         "value": DATA_PALE.light,
     }
@@ -201,7 +206,7 @@ def waterfall_chart(entry: Json, cells: Mapping[str, str]) -> Json:
 
 
 def _waterfall_spec(entry: Json, cells: Mapping[str, str], labels: ChartLabels) -> Json:
-    """Return the specification of a waterfall chart: its bars, and the layers that draw and label them."""
+    """Return the Vega-Lite specification of a waterfall chart: its bars, and the layers that draw and label them."""
     steps = _waterfall_steps(entry["attributions"], cells, labels)
     values = _waterfall_values(entry, steps, labels)
     return {
@@ -353,9 +358,9 @@ def dependence_chart(dependence: Dependence) -> Json:
 def _dependence_spec(
     mean_points: Sequence[Json], curve_points: Sequence[Json], x_axis: Json, labels: ChartLabels
 ) -> Json:
-    """Return the specification of a thick line through points `{value, mean}`, and thin ones through `{value, level}`.
+    """Return the Vega-Lite specification of a line chart with a thick line for the mean and thin ones for single rows.
 
-    The points of each thin line have the same `row`.
+    Points of the mean are `{value, mean}`, those of the single rows `{value, level, row}`.
     """
     y_axis = quantitative("level", labels["mean_prediction"], scale={"zero": False})
     thin_lines = {
@@ -363,6 +368,7 @@ def _dependence_spec(
         "mark": {"type": "line", "color": DATA_PALE.light, "strokeWidth": 0.8, "opacity": 0.6},
         "encoding": {"x": x_axis, "y": y_axis, "detail": {"field": "row", "type": "nominal"}},
     }
+
     point = {"filled": True, "size": 40, "color": DATA.light}
     thick_line = {
         "data": {"values": mean_points},

@@ -32,7 +32,7 @@ def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
 
 
 def _balance_spec(values: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the specification of a bar chart with one bar per `{value, rows}`."""
+    """Return the Vega-Lite specification of a bar chart with one bar per `{value, rows}`."""
     return {
         "data": {"values": values},
         "mark": {"type": "bar", "color": DATA.light},
@@ -60,8 +60,12 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
 
 
 def _association_spec(cells: Sequence[Json], names: Sequence[str], labels: ChartLabels) -> Json:
-    """Return the specification of a heat map from its cells `{a, b, strength}`; both axes list the names in order."""
-    side = min(MAX_MATRIX_SIDE, max(MIN_MATRIX_SIDE, MATRIX_CELL_SIDE * len(names)))
+    """Return the Vega-Lite specification of a square heat map, with the names along both axes.
+
+    `cells` holds the strength of association of every pair of names, as `{a, b, strength}`.
+    """
+    wanted_side = MATRIX_CELL_SIDE * len(names)
+    side = min(MAX_MATRIX_SIDE, max(MIN_MATRIX_SIDE, wanted_side))
     return {
         "data": {"values": cells},
         "encoding": {
@@ -110,7 +114,7 @@ def missing_chart(columns: Sequence[Json]) -> Json:
 
 
 def _missing_spec(values: Sequence[Json], labels: ChartLabels) -> Json:
-    """Return the specification of a bar chart with one bar per `{column, share}`, on an axis from 0 to 100 %."""
+    """Return the Vega-Lite specification of a bar chart with one bar per `{column, share}`, in percent."""
     return {
         "data": {"values": values},
         "mark": {"type": "bar", "color": DATA.light},

@@ -55,8 +55,8 @@ def comparable_values(column: ColumnSchema, cells: "pd.Series[Any]") -> Comparab
 def association(first: ComparableColumn, second: ComparableColumn) -> float:
     """Return how strongly two columns are associated, from 0 (not at all) to 1 (one determines the other).
 
-    Only the rows in which both columns have a value count; if there are fewer than ten, the result is 0. The measure
-    depends on the two kinds: a rank correlation, a correlation ratio or Cramér's V.
+    The measure depends on whether the values of each column are ordered, as numbers and dates are. Rows without a
+    value in either column are left out; if fewer than ten rows remain, the result is 0.
     """
     has_both_values = first.is_present & second.is_present
     if has_both_values.sum() < MIN_ROWS:
@@ -75,9 +75,9 @@ def association(first: ComparableColumn, second: ComparableColumn) -> float:
 
 
 def association_matrix(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> Floats:
-    """Return the associations between every two of the columns, with 1 on the diagonal.
+    """Return the strength of association between every two columns of a table, as a symmetric matrix.
 
-    A long table is represented by a sample of 5 000 rows.
+    Strengths lie between 0 and 1, which every column has with itself. Only a sample of a long table is compared.
     """
     sample = frame if len(frame) <= MAX_ROWS else frame.sample(MAX_ROWS, random_state=0)
     comparable_columns = [comparable_values(column, sample[column.name]) for column in columns]

@@ -43,9 +43,8 @@ def run_explanation(
 ) -> Outcome:
     """Explain a trained model, or the table alone if `model` is None.
 
-    The result holds `global, local [{row, base_value, prediction, attributions, additivity_error}], method, charts,
-    narrative {fr, en}, limits {fr, en}`. No file is written into `scratch`. Raises `LearningError` if the request does
-    not fit the table or the model.
+    Returns the result as the API documents it: numbers, charts, and a narrative in French and English. No file is
+    written into `scratch`. Raises `LearningError` if the request does not fit the table or the model.
     """
     # One thread, because the order in which several threads add numbers up would change the result.
     with threadpool_limits(limits=1), suppress_numeric_warnings():
