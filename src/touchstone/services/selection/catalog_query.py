@@ -13,18 +13,19 @@ _PREDICATES: Final = {catalog_filter.parameter.name: catalog_filter.predicate fo
 
 
 def build_query(values: Mapping[str, ParameterValue], viewer: UUID | None) -> Query:
-    """Return the query for the records that the viewer may see and that satisfy all filters among the values.
+    """Return the query for the records that satisfy all given filters and that the viewer may see.
 
-    Values of other parameters, such as those of paging, are ignored. An anonymous viewer is None.
+    `values` are parsed parameters by name; those that are not filters, such as `page`, are ignored. `viewer` is the id
+    of the user, or None for an anonymous one.
     """
     predicates = [_PREDICATES[name](value) for name, value in values.items() if name in _PREDICATES]
     return (Visible(viewer), *predicates)
 
 
 def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
-    """Return the query for the records that the viewer may see and that satisfy all criteria of a search.
+    """Return the query for the records that satisfy all criteria of a search and that the viewer may see.
 
-    A criterion that is left out restricts nothing. An anonymous viewer is None.
+    A criterion that is left out restricts nothing. `viewer` is the id of the user, or None for an anonymous one.
 
     Raises:
         UnknownName: a tag does not exist.

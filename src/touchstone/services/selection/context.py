@@ -96,7 +96,9 @@ class RequestContext:
             raise RequestValidationError(details) from None
 
     async def load_record(self, key: str) -> EncodedRecord:
-        """Return the dataset record that a path names by one of its two ids: the integer or the UUID.
+        """Return the dataset record that the path of a request names.
+
+        A record has two ids, an integer and a UUID; `key` is one of them as a text.
 
         Raises:
             DatasetNotFound: the key is not an id, or the caller may see no such record.
@@ -111,9 +113,9 @@ class RequestContext:
         return records[0]
 
     async def _find_dataset_id(self, key: str) -> int | None:
-        """Return the integer id of the record with this key, which is that id or a UUID.
+        """Return the integer id of a dataset record, given either that id or the record's UUID as a text.
 
-        The result is None if the key is neither, or if it is the UUID of no record that the caller may see.
+        The result is None if the key is neither of them, or if the caller may see no record with this UUID.
         """
         if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
             return int(key)

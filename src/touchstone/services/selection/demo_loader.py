@@ -16,9 +16,9 @@ _MEASURED_EVIDENCE: Final = "measured in the file"
 
 
 async def load_demo(database: Database) -> int:
-    """Fill a new catalog with the demo records, and return their number.
+    """Fill a new catalog with the demo records, and return how many were inserted.
 
-    Nothing is inserted, and 0 is returned, if the catalog has ever contained a record, even if it is empty now.
+    A catalog that has ever contained a record is left alone, even if it is empty now.
     """
     async with database.reading() as connection:
         version = await versions.read_version(connection, versions.CATALOG)
@@ -26,7 +26,7 @@ async def load_demo(database: Database) -> int:
         return 0
 
     async with database.writing() as transaction:
-        # Incrementing the version locks it: of several processes that start at once, only one loads the records.
+        # Incrementing the version locks it, so that only one of several processes that start at once loads the records.
         version = await versions.increment_version(transaction, versions.CATALOG)
         if version != 1:
             return 0

@@ -20,47 +20,54 @@ SERVICE_KEYS: Final = ("measured", "unmeasured")
 
 
 def _require_storable_texts(value: JsonValue) -> JsonValue:
-    """Return a JSON value unchanged, for pydantic, after checking all texts in it and how deeply it is nested.
+    """Return a JSON value unchanged, for pydantic, after checking its texts and its depth.
 
-    The value is searched level by level, because recursion would overflow the stack before the limit is noticed.
+    The value is searched level by level and not recursively, so that a deeply nested one cannot exhaust the stack.
 
     Raises:
         ValueError: a text contains characters that a database cannot store, or the nesting exceeds `MAX_JSON_DEPTH`.
     """
-    items: list[Any] = [value]
+    items_at_depth: list[Any] = [value]
     for _ in range(MAX_JSON_DEPTH):
         nested_items: list[Any] = []
-        for item in items:
-            nested_items.extend(_check_and_unpack(item))
+        for item in items_at_depth:
+            _check_texts(item)
+            nested_items.extend(_nested_values(item))
+
         if not nested_items:
             return value
-        items = nested_items
+        items_at_depth = nested_items
 
     raise PydanticCustomError("too_deep", "nested too deeply")
 
 
-def _check_and_unpack(item: Any) -> Iterable[Any]:
-    """Check the texts that belong to a JSON value itself, and return the values inside it.
+def _check_texts(item: Any) -> None:
+    """Check a JSON value if it is a text, and its keys if it is an object.
 
     Raises:
-        ValueError: a text or a key contains characters that a database cannot store.
+        ValueError: the text or a key contains characters that a database cannot store.
     """
     if isinstance(item, str):
         require_clean_text(item)
-        return ()
-
-    if isinstance(item, dict):
+    elif isinstance(item, dict):
         for key in item:
             require_clean_text(key)
-        return item.values()
 
-    return item if isinstance(item, list) else ()
+
+def _nested_values(item: Any) -> Iterable[Any]:
+    """Return the values inside a JSON array or object; other JSON values contain none."""
+    if isinstance(item, dict):
+        return item.values()
+    if isinstance(item, list):
+        return item
+    return ()
 
 
 def _require_bounded_size(value: JsonValue) -> JsonValue:
-    """Return a JSON value unchanged, for pydantic, after checking that it takes at most `MAX_JSON_BYTES`.
+    """Return a JSON value unchanged, for pydantic, after checking that it takes at most `MAX_JSON_BYTES` as JSON.
 
-    Members that the service writes itself do not count: a client may send back what it has read, and they are dropped.
+    Members that only the service writes do not count. A client may send them back with what it has read, and they are
+    dropped.
 
     Raises:
         ValueError: the value takes more bytes.

@@ -154,7 +154,7 @@ class LiveCatalog:
         CATALOG_RECORDS.set(self.view.size)
 
     async def refresh(self) -> None:
-        """Apply the writes of other processes since the last refresh to the columns of this process."""
+        """Bring the catalog in memory up to date with what other processes have written to the database."""
         async with self._database.reading() as connection:
             version = await versions.read_version(connection, versions.CATALOG)
         if version <= self._applied_version:
@@ -213,10 +213,10 @@ class LiveCatalog:
     async def rank(
         self, query: Query, weights: Mapping[str, float], *, skip: int, limit: int | None
     ) -> tuple[View, RankedWindow]:
-        """Rank the records that match a query by their weighted score, and return a window of the ranking.
+        """Rank the records that match a query by their weighted score, and return a part of the ranking.
 
-        The window leaves out the first `skip` records and has at most `limit`, or all others if `limit` is None. It is
-        returned with the view of the catalog that its positions refer to.
+        The part leaves out the first `skip` records and has at most `limit` records, or all others if `limit` is None.
+        It consists of positions in a state of the catalog, the view, which is returned with it.
         """
         view = self.view
 
@@ -231,9 +231,9 @@ class LiveCatalog:
         return view, ranked
 
     async def list_ids(self, query: Query, order: SortOrder, *, skip: int = 0, limit: int | None = None) -> DatasetIds:
-        """Return the ids of a window of the records that match a query, in order, and the number of all matches.
+        """Return the ids of the records that match a query, in order, and the number of all matches.
 
-        The window leaves out the first `skip` records and has at most `limit`, or all others if `limit` is None.
+        The first `skip` ids are left out. At most `limit` ids are returned, or all others if `limit` is None.
         """
         view = self.view
 
@@ -251,9 +251,9 @@ class LiveCatalog:
         return await self._evaluate(view, lambda: view.facets(query), is_short=False)
 
     async def _evaluate(self, view: View, evaluate: Callable[[], Result], *, is_short: bool) -> Result:
-        """Return the result of `evaluate`, which is called at once if it takes little time, else in a thread.
+        """Call `evaluate`, in a thread if it may take long enough to delay other requests, and return its result.
 
-        It takes little time over a small catalog, and for a short window if an index can find it.
+        It is quick if the catalog is small, or if the result is short (`is_short`) and an index can find it.
         """
         if view.size < THREAD_ROWS or (is_short and view.is_indexed):
             return evaluate()
@@ -263,10 +263,10 @@ class LiveCatalog:
     # Records
 
     async def encoded_records(self, ids: Sequence[int], viewer: UUID | None) -> list[EncodedRecord]:
-        """Return those of the records that exist and that the viewer may see, in the order of their ids given.
+        """Return the records with these ids that the viewer may see, in the order of the ids.
 
-        A cached record that the viewer may not see is looked up again as if it were not cached: for a missing record
-        and for somebody else's private one, the answer takes the same query, which returns no row.
+        Records come from the cache or else from the database. A cached record that the viewer may not see is queried
+        all the same, so that the response time does not reveal that it exists.
         """
         records: dict[int, EncodedRecord] = {}
         for dataset_id in ids:
@@ -281,9 +281,10 @@ class LiveCatalog:
         return [records[dataset_id] for dataset_id in ids if dataset_id in records]
 
     async def record_bodies(self, ids: Sequence[int], viewer: UUID | None, budget: ByteBudget) -> list[bytes]:
-        """Return the JSON of those of the records that the viewer may see, in the order of the ids given.
+        """Return the JSON of the records with these ids that the viewer may see, in the order of the ids.
 
-        The `metadata` of a record that exceeds the budget is left out, and not even read.
+        `budget` limits the bytes of the response. A record that does not fit into it is returned without its
+        `metadata`, which is then not even read from the database.
         """
         content_sizes = await self._content_sizes(ids)
         complete_ids = [dataset_id for dataset_id in ids if budget.take(content_sizes.get(dataset_id, 0))]
@@ -309,7 +310,10 @@ class LiveCatalog:
             return await store.visible_dataset_id(connection, dataset_id, viewer)
 
     async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
-        """Return the size in bytes of each record's content, by id; only sizes that are not cached are queried."""
+        """Return the size in bytes of the content of each record, by id.
+
+        Sizes come from the cache or else from the database. Records that do not exist are missing from the result.
+        """
         sizes: dict[int, int] = {}
         for dataset_id in ids:
             record = self.cache.get(dataset_id)
@@ -324,12 +328,12 @@ class LiveCatalog:
         return sizes
 
     async def _fetch_records(self, ids: Sequence[int], viewer: UUID | None) -> dict[int, EncodedRecord]:
-        """Read those of the records that the viewer may see from the database; encode and cache them."""
+        """Read the records that the viewer may see from the database, cache them, and return them by id."""
         generation = self._generation
         async with self._database.reading() as connection:
             records = encode_records(await store.visible_datasets(connection, ids, viewer))
 
-        # A write that was applied in the meantime may have changed these rows, so they must not be cached.
+        # If a write was applied during the query, these records may be outdated, and must not be cached.
         if generation == self._generation:
             self.cache.put(records)
 
@@ -338,19 +342,24 @@ class LiveCatalog:
     # Applying changes
 
     def _apply(self, upserts: Sequence[DatasetRecord], deleted_ids: Sequence[int]) -> None:
-        """Apply committed changes to the columns, and drop the records concerned from the cache."""
+        """Apply committed changes to the catalog in memory, and remove the changed records from the cache."""
         self._generation += 1
         self.cache.drop([*(record.id for record in upserts), *deleted_ids])
         self._columns.apply(upserts=[to_catalog_row(record) for record in upserts], deleted=deleted_ids)
         CATALOG_RECORDS.set(self.view.size)
 
     def _advance_to(self, version: int) -> None:
-        """Mark a version as applied, together with those of our own that follow it without a gap."""
-        while version + 1 in self._applied_ahead:
-            version += 1
+        """Note that all changes up to a version of the catalog have been applied.
 
-        self._applied_version = version
-        self._applied_ahead = {ahead for ahead in self._applied_ahead if ahead > version}
+        Changes of this process itself may already have been applied beyond that version. If they follow it without a
+        gap, they are included.
+        """
+        last_version = version
+        while last_version + 1 in self._applied_ahead:
+            last_version += 1
+
+        self._applied_version = last_version
+        self._applied_ahead = {ahead for ahead in self._applied_ahead if ahead > last_version}
 
     # The index and its snapshot
 
@@ -368,16 +377,16 @@ class LiveCatalog:
         self._columns = await asyncio.to_thread(Catalog.build, catalog_rows, self._layout)
 
     async def _load_snapshot(self, connection: Reader) -> bool:
-        """Load the snapshot, apply the rows that changed since, and return True.
+        """Load the catalog from the snapshot of the last run and the rows that have changed since.
 
-        Return False, and leave the catalog as it is, if there is no snapshot or if it belongs to another database: it
-        is then newer than the database, or has another number of records.
+        Returns False, and leaves the catalog as it is, if there is no snapshot or if it was made of another database.
         """
         snapshot = await asyncio.to_thread(self._read_snapshot)
         current_version = await versions.read_version(connection, versions.CATALOG)
         if snapshot is None:
             return False
 
+        # A snapshot that is newer than the database was made of another one.
         columns, snapshot_version = snapshot
         if snapshot_version > current_version:
             return False
@@ -385,7 +394,10 @@ class LiveCatalog:
         changed_records = await store.datasets_changed_since(connection, snapshot_version)
         deleted_ids = await store.datasets_deleted_since(connection, snapshot_version)
         columns.apply(upserts=[to_catalog_row(record) for record in changed_records], deleted=deleted_ids)
-        if columns.view.size != await store.count_datasets(connection):
+
+        # So was one that does not lead to the number of records in the database.
+        record_count = await store.count_datasets(connection)
+        if columns.view.size != record_count:
             return False
 
         self._columns = columns
@@ -393,7 +405,7 @@ class LiveCatalog:
         return True
 
     def _read_snapshot(self) -> tuple[Catalog, int] | None:
-        """Return the catalog in the snapshot and its version, or None if there is none that can be read."""
+        """Return the catalog and its version from the snapshot file, or None if the file is missing or damaged."""
         if self._snapshot_path is None or not self._snapshot_path.exists():
             return None
 
@@ -406,9 +418,9 @@ class LiveCatalog:
         return Catalog.from_index(index, self._layout), version
 
     async def _save_snapshot(self, version: int) -> None:
-        """Save the index, which contains all changes up to a version, for the next start.
+        """Save the index, which contains all changes up to `version`, so that the next start of the process is quick.
 
-        A snapshot only saves time, so a failure to write it is logged and otherwise ignored.
+        The next start can do without the file, so a failure to write it is only logged.
         """
         index = self._columns.index
         if self._snapshot_path is None or index is None:
@@ -420,13 +432,14 @@ class LiveCatalog:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
 
     def _rebuild_if_due(self) -> None:
-        """Start building a new index if it pays; queries use the old one until the new one replaces it.
+        """Start to build a new index in the background, if the old one has too many changes beside it.
 
-        A failure of the last build is raised here.
+        Queries use the old index until the new one replaces it. If the last build has failed, its exception is raised.
         """
         if self._rebuild_task is not None and self._rebuild_task.done():
             finished_task = self._rebuild_task
             self._rebuild_task = None
+            # This raises the exception of a build that has failed.
             finished_task.result()
 
         if self._columns.is_rebuild_due and self._rebuild_task is None:

@@ -35,7 +35,9 @@ BODIES: Final[tuple[type[BaseModel], ...]] = (
 def describe_operation(
     parameters: ParameterTable | None = None, *, body: str | None = None, conditional_header: str | None = None
 ) -> dict[str, Any]:
-    """Return what FastAPI has to add to the OpenAPI description of an operation, for its argument `openapi_extra`.
+    """Describe the parameters and the body of an operation for the OpenAPI document.
+
+    Handlers that parse their requests themselves pass the result to FastAPI as `openapi_extra`.
 
     Args:
         parameters: the query parameters.
@@ -55,9 +57,9 @@ def describe_operation(
 
 
 def add_body_schemas(app: FastAPI) -> None:
-    """Make the application add the schemas of the bodies to its OpenAPI document.
+    """Add the schemas of the request bodies to the OpenAPI document of an application.
 
-    The method `openapi` of the application is replaced, as FastAPI's documentation recommends.
+    As FastAPI's documentation recommends, this replaces the method `openapi` of the application.
     """
     build_document: Callable[[], dict[str, Any]] = app.openapi
 
@@ -72,10 +74,10 @@ def add_body_schemas(app: FastAPI) -> None:
 
 
 def _body_schemas() -> dict[str, Any]:
-    """Return the JSON Schemas of all request bodies, by name.
+    """Return the JSON Schemas of all request bodies, by name, for the OpenAPI document.
 
-    Pydantic derives them from the models. It cannot express everything that the handlers check, so some members are
-    then replaced.
+    Pydantic derives them from the models. Where the handlers check more than a model can express, a more precise
+    schema is inserted.
     """
     _, definitions = models_json_schema(
         [(model, "validation") for model in BODIES], ref_template="#/components/schemas/{model}"
@@ -83,8 +85,8 @@ def _body_schemas() -> dict[str, Any]:
     schemas: dict[str, Any] = definitions["$defs"]
     _remove_null_defaults(schemas)
 
+    # `dataset_name` is accepted if it equals `name`, which a schema cannot express.
     for name in ("DatasetCreate", "DatasetChange"):
-        # It is accepted where it equals `name`, which a schema cannot express.
         del schemas[name]["properties"]["dataset_name"]
 
     for name in ("ProjectCreate", "ProjectChange"):
@@ -105,7 +107,7 @@ def _body_schemas() -> dict[str, Any]:
 def _remove_null_defaults(schemas: dict[str, Any]) -> None:
     """Remove the default null from all members of schemas, which are changed in place.
 
-    In our models None stands for "left out", but a client that sent null would clear the field.
+    In the models, the default None stands for a field that is left out. A client that sends null clears the field.
     """
     for schema in schemas.values():
         for member in schema.get("properties", {}).values():

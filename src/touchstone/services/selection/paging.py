@@ -1,5 +1,6 @@
 """Paging: the window of a list that a caller asks for, either by `skip` and `limit` or by `page` and `page_size`."""
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,18 +64,22 @@ class PageWindow:
     page: int | None = None
 
     def page_info(self, total_count: int) -> PageInfo | None:
-        """Return the members of the page form, or None if the caller does not ask for it."""
+        """Return the numbers that a page has beside its records, or None if the caller does not ask for a page.
+
+        `total_count` is the number of all records that match.
+        """
         if self.page is None:
             return None
 
-        total_pages = -(-total_count // self.limit)  # rounded up
+        total_pages = math.ceil(total_count / self.limit)
         return PageInfo(total_count, self.page, self.limit, total_pages)
 
 
 def parse_page_window(values: ParameterValues) -> PageWindow:
-    """Return the window that the parsed values of the paging parameters ask for.
+    """Return the part of a list that a caller asks for, given the parsed query parameters.
 
-    If `page` or `page_size` is among them, `skip` and `limit` are ignored.
+    A caller either counts records, with `skip` and `limit`, or pages, with `page` and `page_size`. If one of the latter
+    is given, the former are ignored.
     """
     if _PAGE.name not in values and _PAGE_SIZE.name not in values:
         return PageWindow(skip=_SKIP.integer_in(values), limit=_LIMIT.integer_in(values))

@@ -21,9 +21,9 @@ class CriterionWeight(msgspec.Struct, frozen=True):
 
 
 def parse_weights(weights: object) -> dict[str, float]:
-    """Return the weights in a JSON list of weight objects, by the name of their criterion.
+    """Return the weights of criteria that a request gives as a JSON list, by the name of the criterion.
 
-    Null and an empty list give no weights; what that means is up to the caller.
+    Each element of the list is an object with a `criterion_name` and a `weight`. Null counts as an empty list.
 
     Raises:
         InvalidWeights: a weight is not usable, a criterion is repeated, or all weights are zero.
@@ -47,10 +47,12 @@ def parse_weights(weights: object) -> dict[str, float]:
 
 
 def _parse_weight(element: object, index: int) -> tuple[str, float]:
-    """Return the criterion and the weight in one weight object; `index` is its place in the list, for errors.
+    """Return the name and the weight of a criterion, as an element of the list `weights` gives them.
+
+    `index` is the position of the element, which errors name.
 
     Raises:
-        Invalid, UnknownName: the element is not an object with exactly these two members, or the criterion is unknown.
+        Invalid, UnknownName: the element is not an object with a criterion and a weight, or the criterion is unknown.
         InvalidWeights: the weight is not a number, not finite or negative.
     """
     if not isinstance(element, dict) or not element.keys() >= set(WEIGHT_KEYS):
