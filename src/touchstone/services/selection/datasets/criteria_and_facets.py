@@ -10,9 +10,10 @@ from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES, Weight
 
 
 def facets_json(facets: Facets) -> dict[str, Any]:
-    """Return facets as a JSON object: values with their counts, flags, and ranges of numbers.
+    """Return as JSON which values the matching records have, so that a client can offer them as filters.
 
-    A range is null if no matching record has a number.
+    These are the values of texts and words with their counts, the counts of flags, and the ranges of numbers. A range
+    is null if no matching record has the number.
     """
     return {
         "total_count": facets.total_count,
@@ -36,10 +37,10 @@ def _range_json(value_range: ValueRange | None) -> dict[str, Any] | None:
 
 
 def criteria_json() -> dict[str, Any]:
-    """Return the choices that do not depend on any record, as a JSON object.
+    """Return the tables from which clients build their forms, as a JSON object.
 
     These are the scoring criteria, the named weight profiles, the sort keys and the attributes of a record. Labels and
-    formulas are given in French and English.
+    formulas are in French and English.
     """
     return {
         "criteria": [_criterion_json(criterion) for criterion in CRITERIA],

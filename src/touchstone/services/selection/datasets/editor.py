@@ -109,9 +109,10 @@ class DatasetEditor:
             await writer.delete(dataset_id)
 
     async def _check_quota(self, connection: Reader, owner: UUID | None) -> None:
-        """Check that the owner's records do not take more bytes than allowed; records without an owner do not count.
+        """Check, within the transaction that has written a record, that the owner's records fit into the quota.
 
-        It is called inside the transaction, which locks the catalog: two concurrent writes cannot both pass.
+        Records without an owner are not limited. The transaction has locked the catalog, so concurrent writes cannot
+        exceed the limit together.
 
         Raises:
             RecordQuotaExceeded: the owner's records take more.
@@ -142,9 +143,9 @@ def check_may_change(owner: UUID | None, caller: Caller | None) -> None:
 def _require_changeable(
     record: DatasetRecord | None, caller: Caller | None, if_match: Collection[str] | None
 ) -> DatasetRecord:
-    """Return a record that has been looked up for a change, after checking that the caller may change it now.
+    """Check that a caller may change a record that has been looked up, and return the record.
 
-    `if_match` contains the entity tags of the versions that the caller knows; None stands for any version.
+    `if_match` contains the entity tags of the versions that the caller accepts; None stands for any version.
 
     Raises:
         DatasetNotFound: there is no record, or none that the caller may see.
@@ -164,10 +165,10 @@ def _require_changeable(
 
 
 def _check_visibility(draft: DatasetDraft) -> None:
-    """Check that somebody will be able to see a record.
+    """Check that a private record has an owner, because nobody else would be able to see it.
 
     Raises:
-        InvalidValue: the record is private but has no owner.
+        InvalidValue: the record is private and has no owner.
     """
     if draft.visibility == "private" and draft.owner is None:
         raise InvalidValue(FieldError(("body", "visibility"), "no_owner"))
@@ -196,20 +197,20 @@ def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
 
 
 def _declared_part(record: DatasetRecord) -> DatasetRecord:
-    """Return a record with only what callers have declared, without anything that was measured."""
+    """Return what users have declared about a dataset: its record without anything that was measured in its file."""
     measured_names = record.measured_attributes or ()
     declared_attributes = {**record.attributes, **dict.fromkeys(measured_names)}
 
     declared_metadata = record.metadata
     if declared_metadata:
-        # Metadata that consists of nothing but a measurement was never declared.
+        # If nothing is left, the metadata was only added to hold the measurement.
         declared_metadata = _without_service_keys(declared_metadata) or None
 
     return replace(record, attributes=declared_attributes, metadata=declared_metadata, measured_attributes=None)
 
 
 def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
-    """Return a draft in which the fields that a change provides are replaced; null clears a field."""
+    """Return a record with the changes that a request asks for; fields that the request leaves out stay as they are."""
     provided_fields = body.provided_fields()
     plain_fields = ("visibility", "description", "file_path", "file_type", "metadata")
     changes = {name: provided_fields[name] for name in plain_fields if name in provided_fields}
@@ -219,9 +220,10 @@ def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
 
 
 def _with_measurement(draft: Draft, measurement: Measurement, *, retained: Mapping[str, Any]) -> Draft:
-    """Return a draft of declared values completed with those that a measurement of its data file has found.
+    """Complete a record by what the measurement of its data file has found.
 
-    The metadata then contains the measurement. `retained` are attributes that an earlier measurement has filled in.
+    The measurement is stored in the metadata, and fills in attributes that nobody has declared. `retained` are values
+    of attributes that an earlier measurement has filled in, and that stay.
     """
     declared_metadata = draft.metadata or {}
     target = declared_metadata.get("target")
@@ -243,7 +245,8 @@ def _with_measurement(draft: Draft, measurement: Measurement, *, retained: Mappi
 def _changed_draft(current: DatasetRecord, body: DatasetChangeBody, measurement: Measurement | None) -> DatasetRecord:
     """Return a record with a change applied, ready to be written.
 
-    Without a new measurement, the attributes that the last one has filled in stay, unless the change declares them.
+    `measurement` is the new measurement if the change names another data file. Otherwise the values that were measured
+    before stay, except for attributes that the change declares.
     """
     declared_record = _with_changes(_declared_part(current), body)
     declared_record = replace(declared_record, updated_at=datetime.now(UTC))

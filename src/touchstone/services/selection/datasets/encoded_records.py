@@ -71,19 +71,9 @@ class RecordCache:
 
 
 def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]:
-    """Return dataset records as clients receive them: encoded as JSON, by id.
-
-    The composite scores are computed from these very records and not taken from the catalog in memory, which may be
-    newer or older.
-    """
-    writer = SegmentWriter()
-    writer.extend([to_catalog_row(record) for record in records])
-    criteria = writer.segment().criteria
-    score_columns = {name: criteria[name].tolist() for name in COMPOSITES}
-
+    """Encode dataset records as the JSON that clients receive, and return them by id."""
     encoded_records: dict[int, EncodedRecord] = {}
-    for index, record in enumerate(records):
-        scores = {name: score_columns[name][index] for name in COMPOSITES}
+    for record, scores in zip(records, _composite_scores(records), strict=True):
         encoded_records[record.id] = EncodedRecord(
             id=record.id,
             body=msgspec.json.encode(_to_json(record, scores)),
@@ -96,17 +86,44 @@ def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]
 
 
 def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[int, bytes]:
-    """Return the JSON of records that were read without their `metadata`, by id, with `metadata_omitted` set."""
+    """Return the JSON of records that were read without their `metadata`, by id.
+
+    A member `metadata_omitted` tells clients that they have to read such a record alone to see its `metadata`.
+    """
     bodies: dict[int, bytes] = {}
-    for dataset_id, encoded_record in encode_records(records).items():
-        body_without_brace = encoded_record.body[:-1]
-        bodies[dataset_id] = body_without_brace + b',"metadata_omitted":true}'
+    for record, scores in zip(records, _composite_scores(records), strict=True):
+        json_object = {**_to_json(record, scores), "metadata_omitted": True}
+        bodies[record.id] = msgspec.json.encode(json_object)
 
     return bodies
 
 
+def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]]:
+    """Return the composite scores of each record by name, in the order of the records.
+
+    They are computed from these very records and not taken from the catalog in memory, which may be newer or older.
+    """
+    writer = SegmentWriter()
+    writer.extend([to_catalog_row(record) for record in records])
+    criteria = writer.segment().criteria
+
+    score_columns = [criteria[name].tolist() for name in COMPOSITES]
+    return [dict(zip(COMPOSITES, scores, strict=True)) for scores in zip(*score_columns, strict=True)]
+
+
+def encode_members(value: msgspec.Struct) -> bytes:
+    """Return the JSON of an object without its opening brace, to complete an object whose beginning is encoded already.
+
+    Long responses are put together from such pieces, because encoding them as a whole would take most of the time.
+    """
+    return msgspec.json.encode(value)[1:]
+
+
 def to_catalog_row(record: DatasetRecord) -> CatalogRow:
-    """Return a stored record as a row of the catalog in memory, which has hashable words and times as integers."""
+    """Return a stored record in the form in which the catalog in memory takes it.
+
+    Lists of words become tuples, and times become microseconds.
+    """
     attributes: dict[str, Any] = dict(record.attributes)
     for name in WORDS:
         if attributes[name] is not None:
@@ -138,7 +155,7 @@ def _microseconds(instant: datetime) -> int:
 def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, Any]:
     """Return a record and its composite scores as the JSON object that clients receive.
 
-    The name has both of its keys, `name` and `dataset_name`.
+    The name of the dataset is there twice, as `name` and as `dataset_name`.
     """
     name = record.attributes["dataset_name"]
     other_attributes = {key: value for key, value in record.attributes.items() if key != "dataset_name"}

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 from uuid import UUID
 
-import msgspec
-
 from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.live_catalog import ByteBudget, LiveCatalog, SortOrder
 from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
@@ -41,16 +40,15 @@ def parse_sort_order(values: ParameterValues) -> SortOrder:
 
 
 def encode_list(bodies: Sequence[bytes], page_info: PageInfo | None) -> bytes:
-    """Return the JSON of a list of encoded records: a bare array, or an object in the page form.
+    """Return the JSON of a list of records, each of which is given as JSON.
 
-    The parts are joined as bytes, because decoding and encoding the records again would take most of the time.
+    Without `page_info`, the list is an array. Otherwise it is an object with the array and the numbers of the page.
     """
     records = b",".join(bodies)
     if page_info is None:
         return b"[" + records + b"]"
 
-    page_members = msgspec.json.encode(page_info)[1:]  # without the opening brace
-    return b'{"datasets":[' + records + b"]," + page_members
+    return b'{"datasets":[' + records + b"]," + encode_members(page_info)
 
 
 async def stream_records(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID | None) -> AsyncIterator[bytes]:
@@ -59,14 +57,15 @@ async def stream_records(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID 
     Records that the viewer may not see, or that have been deleted in the meantime, are left out.
     """
     budget = ByteBudget()
-    # The opening bracket is sent together with the first records; later ones follow a comma.
-    separator = b"["
+    has_begun = False
     for start in range(0, len(ids), STREAM_CHUNK):
         chunk_ids = ids[start : start + STREAM_CHUNK]
         bodies = await catalog.record_bodies(chunk_ids, viewer, budget)
-        if bodies:
-            yield separator + b",".join(bodies)
-            separator = b","
+        if not bodies:
+            continue
 
-    is_empty = separator == b"["
-    yield b"[]" if is_empty else b"]"
+        separator = b"," if has_begun else b"["
+        yield separator + b",".join(bodies)
+        has_begun = True
+
+    yield b"]" if has_begun else b"[]"

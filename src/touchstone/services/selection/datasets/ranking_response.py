@@ -14,6 +14,7 @@ from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
+from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -127,7 +128,10 @@ class RankingResult:
 
 
 async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:
-    """Return the response to a scoring request: a bare array, or an object with counts and weights around it."""
+    """Return the response to a scoring request: the ranked datasets as an array.
+
+    If the request asks for an envelope, the array is inside an object that also has the counts and the weights.
+    """
     total_count = result.ranked.total_count
     plan = result.ranked.plan
     headers = {"X-Total-Count": str(total_count)}
@@ -137,25 +141,24 @@ async def score_response(result: RankingResult, scoring: ScoringRequest) -> Resp
         return await encode_response(result, b"[", b"]", headers)
 
     summary = ScoreSummary(total_count, scoring.effective_weights(), scoring.profile, plan)
-    summary_members = msgspec.json.encode(summary)[1:]  # without the opening brace
-    return await encode_response(result, b'{"datasets":[', b"]," + summary_members, headers)
+    return await encode_response(result, b'{"datasets":[', b"]," + encode_members(summary), headers)
 
 
 async def recommendations_response(
     result: RankingResult, scoring: ScoringRequest, project: Mapping[str, Any]
 ) -> Response:
-    """Return the recommendations for a project: an object with the project (as JSON) and the explained ranking."""
+    """Return the response with the recommendations for a project: the project itself, and the ranked datasets."""
     summary = RankingSummary(result.ranked.total_count, scoring.effective_weights())
-    summary_members = msgspec.json.encode(summary)[1:]  # without the opening brace
-
-    prefix = b'{"project":' + msgspec.json.encode(project) + b',"datasets":['
-    suffix = b"]," + summary_members
     headers = {"X-Total-Count": str(summary.total_count)}
+
+    # The items are encoded between these two pieces of the JSON object.
+    prefix = b'{"project":' + msgspec.json.encode(project) + b',"datasets":['
+    suffix = b"]," + encode_members(summary)
     return await encode_response(result, prefix, suffix, headers)
 
 
 async def encode_response(result: RankingResult, prefix: bytes, suffix: bytes, headers: Mapping[str, str]) -> Response:
-    """Return a response with the items of a ranking between two pieces of JSON, streamed if there are many items."""
+    """Return a response whose JSON is `prefix`, the items of a ranking, and `suffix`; a long one is streamed."""
     chunks = _stream(result, prefix, suffix)
     if len(result.ranked.positions) > MAX_ITEMS_AT_ONCE:
         return JsonStream(chunks, headers=headers)

@@ -68,7 +68,10 @@ Year = Annotated[
 
 
 def _request_type(attribute: Attribute) -> Any:
-    """Return the type that an attribute has in a request body, as an annotation for pydantic."""
+    """Return the type of an attribute in a request body, as pydantic validates it.
+
+    Numbers have the bounds of the attribute. The year also has a bound that moves with the calendar.
+    """
     if attribute.name == "year":
         return Year
     if attribute.kind is Kind.INTEGER:
@@ -79,9 +82,9 @@ def _request_type(attribute: Attribute) -> Any:
 
 
 def _attribute_fields() -> dict[str, Any]:
-    """Return the definitions of the fields that a request body has for the attributes of a dataset, by name.
+    """Return the pydantic fields that a request body has for the attributes of a dataset, by name.
 
-    Every field may be left out, and null clears it, except that the name of a dataset cannot be null.
+    Every field may be left out. Null clears an attribute, except for the name, which every dataset must have.
     """
     fields: dict[str, Any] = {
         attribute.name: (_request_type(attribute) | None, Field(None, description=attribute.label_en))

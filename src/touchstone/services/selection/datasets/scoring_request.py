@@ -121,7 +121,7 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
 
 
 def parse_scoring_request(body: object) -> ScoringRequest:
-    """Return the scoring request in a JSON body (interface, section 2.5).
+    """Return the filters and weights that the JSON body of a scoring request gives.
 
     The weights come from the list `weights`, or from the profile that the body names, or from the default profile.
 
@@ -153,7 +153,7 @@ def parse_scoring_request(body: object) -> ScoringRequest:
 
 
 def _parse_filters(body: Mapping[str, Any]) -> ParameterValues:
-    """Return the filters of a scoring request, which may come under `filters`, `criteria` or both.
+    """Return the filters in the body of a scoring request, which may be called `filters`, `criteria` or both.
 
     Raises:
         Invalid: one of the two is not a filter object; subclasses say in which way.

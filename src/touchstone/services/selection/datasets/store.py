@@ -103,7 +103,7 @@ async def visible_dataset(connection: Reader, dataset_id: int, viewer: UUID | No
 
 
 async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
-    """Return those of the records that the viewer may see, in no particular order."""
+    """Return the records with these ids that the viewer may see, in no particular order."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
         query = sa.select(datasets).where(datasets.c.id.in_(batch), _is_visible_to(viewer))
@@ -115,7 +115,7 @@ async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID 
 async def visible_datasets_without_metadata(
     connection: Reader, ids: Sequence[int], viewer: UUID | None
 ) -> list[DatasetRecord]:
-    """Return those of the records that the viewer may see, in no particular order and with `metadata` left None."""
+    """Return the records with these ids that the viewer may see, in no particular order and without `metadata`."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
         query = sa.select(*_COLUMNS_WITHOUT_METADATA).where(datasets.c.id.in_(batch), _is_visible_to(viewer))
@@ -172,10 +172,10 @@ async def datasets_deleted_since(connection: Reader, version: int) -> list[int]:
 
 
 def _is_visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
-    """Return the condition for records that a viewer may see: public ones, and the viewer's own.
+    """Return the SQL condition for records that a viewer may see: public ones, and the viewer's own.
 
-    It is a condition of the query instead of a check of its result: somebody else's private record then costs exactly
-    what a missing record does, so response times do not reveal that it exists.
+    As the condition is part of the query, somebody else's private record takes as long as a missing one, and the
+    response time does not reveal that it exists.
     """
     is_public = datasets.c.visibility == "public"
     if viewer is None:
@@ -191,9 +191,9 @@ def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
-    """Return the row for a draft, as values by column, which is written at a version of the catalog.
+    """Return the values of all columns of a record that is about to be written, by the name of the column.
 
-    The row includes the size of its content. It has an id only if the draft has one.
+    `version` is the version of the catalog that the write creates. The id is included only if the draft has one.
     """
     content = {
         "description": draft.description,
@@ -203,7 +203,7 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "measured_attributes": draft.measured_attributes,
         **draft.attributes,
     }
-    # The names of the attributes count as well, so that even an empty record takes up some of the quota.
+    # The size counts towards the owner's quota. It includes the names of the attributes, so even an empty record counts.
     content_bytes = len(msgspec.json.encode(content))
 
     values = {
@@ -228,10 +228,10 @@ def _to_records(rows: Sequence[sa.RowMapping]) -> list[DatasetRecord]:
 
 
 def _to_record(row: sa.RowMapping) -> DatasetRecord:
-    """Return a row of the table as a record; JSON columns that were not selected are None.
+    """Return the record that a row of the table describes; JSON columns that were not selected are None.
 
-    A RETURNING clause gives a whole percentage back as an integer, a query as a float. Both become floats here, because
-    the entity tag of a record is a digest of its JSON.
+    A RETURNING clause may return a percentage as an integer that a query returns as a float. Both become floats here,
+    so that the JSON of a record, and the entity tag that is derived from it, are always the same.
     """
     # Looking values up in a plain dictionary is several times faster than in a RowMapping.
     values = {str(name): value for name, value in row.items()}

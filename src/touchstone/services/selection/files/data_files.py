@@ -41,9 +41,10 @@ class DataFiles:
             raise DataFileUnreadable from error
 
     async def _is_allowed(self, file_path: str, owner: UUID | None) -> bool:
-        """Return whether a record of `owner` may name this path.
+        """Return whether a record of `owner` may name the file at this path.
 
-        An upload must belong to the same owner. Any other path must not lead to the service's own files.
+        An uploaded file may be named only by records of the user who has uploaded it. Any other file may be named,
+        unless it is one of the service's own, such as its database or its keys.
         """
         components = [component for component in file_path.split("/") if component not in ("", ".")]
         is_upload = not file_path.startswith("/") and components[:1] == [store.UPLOADS]
@@ -55,10 +56,11 @@ class DataFiles:
         return uploader is not None and uploader == owner
 
     def _is_in_private_folder(self, file_path: str) -> bool:
-        """Return whether the path leads, through a data folder, to the service's database, keys or uploads.
+        """Return whether the path leads to the folder of the service's own database, keys and uploads.
 
-        A relative path may be in any data folder. Each candidate is checked as it is written and without its links.
+        A path that passes through a symbolic link is checked both as it is written and with the link followed.
         """
+        # A relative path may be in any data folder.
         path = PurePosixPath(file_path)
         candidates = [Path(path)] if path.is_absolute() else [root / path for root in self._roots]
 
@@ -71,9 +73,9 @@ class DataFiles:
 
 
 def _resolve(path: Path) -> Path:
-    """Return the absolute path without links, or with them if they cannot be followed.
+    """Return the absolute path with all symbolic links followed.
 
-    That is the case for a name that no file system can spell, and for a loop of links.
+    If they cannot be followed, because they form a loop or the path is not valid, the path keeps them.
     """
     try:
         return path.resolve()

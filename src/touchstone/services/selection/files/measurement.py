@@ -44,9 +44,10 @@ class Measurement:
         return cls(metadata.get("measured"), metadata.get("unmeasured"))
 
     def to_metadata(self, filled_attributes: Iterable[str]) -> dict[str, Any]:
-        """Return the members that `metadata` has for this measurement: `measured`, `unmeasured` or none.
+        """Return the members with which the `metadata` of a record stores this measurement.
 
-        `filled_attributes` are the names of the attributes that it has filled in.
+        That is `measured`, or `unmeasured` if the measurement failed, or nothing if there is no file.
+        `filled_attributes` are the names of the attributes that the measurement has filled in.
         """
         if self.profile is not None:
             return {"measured": {**self.profile, "filled": sorted(filled_attributes)}}
@@ -56,10 +57,10 @@ class Measurement:
         return {}
 
     def fill_attributes(self, declared: Mapping[str, Any], target: object) -> dict[str, Any]:
-        """Return values for those attributes of a record that are not declared and that the profile knows.
+        """Return measured values for the attributes that the owner of a record has not given, by name.
 
-        `declared` are the attributes that the owner of the record has given, where None means "not known". A feature
-        is a column to learn from, so the column that the record names as its target does not count as one.
+        `declared` are the attributes of the record, where None means "not known". `target` is the column that a model
+        would predict; it does not count as a feature.
         """
         if self.profile is None:
             return {}
@@ -85,6 +86,7 @@ class FileMeasurer:
     def __init__(self, settings: Settings, data_files: DataFiles) -> None:
         self._data_files = data_files
         self._timeout_seconds = settings.profile_seconds
+        # The limit on processor time is in whole seconds, of which there has to be at least one.
         self._limits = ProfilingLimits(
             memory_bytes=settings.profile_memory_bytes,
             cpu_seconds=max(1, round(settings.profile_seconds)),
@@ -93,10 +95,10 @@ class FileMeasurer:
         self._slots = asyncio.Semaphore(CONCURRENT_MEASUREMENTS)
 
     async def measure(self, file_path: str, file_type: str, owner: UUID | None) -> Measurement:
-        """Return the measurement of the data file that a record of `owner` names.
+        """Measure the data file that a record of `owner` names.
 
-        The file never causes an error. The measurement is empty if the owner may not read the file or if it does not
-        exist. If the file cannot be measured, or not in time, the measurement contains the reason.
+        No file causes an error. If the file does not exist or the owner may not read it, the measurement is empty. If
+        it cannot be measured in time, or at all, the measurement contains the reason.
         """
         try:
             file = await self._data_files.open(file_path, owner)

@@ -141,17 +141,21 @@ class Uploads:
             path.unlink(missing_ok=True)
 
     async def _size_limit(self, owner: UUID) -> SizeLimit:
-        """Return how large the owner's next upload may be: what is left of the quota, or the limit of every file."""
+        """Return how large the owner's next upload may be, and the error for a larger one.
+
+        The limit is what is left of the owner's quota, or the limit that applies to every file if that is smaller.
+        """
         async with self._database.reading() as connection:
             used_bytes = await store.total_file_bytes(connection, owner)
 
-        remaining_bytes = self.quota_bytes - used_bytes
+        # The quota may have been lowered, so that the owner's files already exceed it.
+        remaining_bytes = max(0, self.quota_bytes - used_bytes)
         if remaining_bytes < self._max_bytes:
-            return SizeLimit(max(0, remaining_bytes), QuotaExceeded(limit=self.quota_bytes))
+            return SizeLimit(remaining_bytes, QuotaExceeded(limit=self.quota_bytes))
         return SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
 
     async def _insert_or_unlink(self, record: FileRecord, path: Path) -> None:
-        """Insert the row of a file that has been stored at `path`, or delete the file if that fails.
+        """Record a file that has been stored at `path` in the database, or delete the file if that is impossible.
 
         Raises:
             QuotaExceeded: another upload has used up the quota in the meantime.
@@ -169,10 +173,10 @@ class Uploads:
 
 
 def file_type_of(name: str) -> str:
-    """Return the type of a table according to the ending of its file name, for example `csv`; case is ignored.
+    """Return the type of a table, for example `csv`, according to the ending of its file name in any case.
 
     Raises:
-        InvalidValue: the name has no ending, or tables with this ending cannot be read.
+        InvalidValue: the name has no ending, or one of a file that cannot be read as a table.
     """
     _, dot, ending = name.lower().rpartition(".")
     if not dot or ending not in FILE_TYPES:
@@ -206,9 +210,9 @@ async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> Recei
 
 
 async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
-    """Return the only file of a multipart form, for which the parser uses a temporary file; the caller closes it.
+    """Receive a multipart form, and return the one file that it contains; the caller closes the file.
 
-    The form may be larger than the file by `FORM_OVERHEAD_BYTES`.
+    The form may be a little larger than the file itself may be.
 
     Raises:
         BadRequest: the body is not a form, or it does not contain exactly one file.
@@ -275,9 +279,9 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit
 
 
 def _move_durably(source: Path, destination: Path) -> None:
-    """Rename a file once its content is on the disk: after a crash, either all of it is there or nothing.
+    """Rename a file so that after a crash it is there with its complete content, or not at all.
 
-    This blocks until the disk has answered, so it is called in a thread.
+    This waits for the disk, so it has to be called in a thread.
     """
     with source.open("rb") as file:
         os.fsync(file.fileno())
@@ -300,5 +304,6 @@ def _sanitize_name(name: str) -> str:
     normalized_name = unicodedata.normalize("NFC", last_component)
     safe_name = _UNSAFE_CHARACTERS.sub("_", normalized_name).lstrip(".")
 
-    # The cut may split the first character, which is then dropped.
-    return safe_name.encode()[-_MAX_NAME_BYTES:].decode(errors="ignore")
+    # Cutting the bytes may split a character; what is left of it is dropped.
+    last_bytes = safe_name.encode()[-_MAX_NAME_BYTES:]
+    return last_bytes.decode(errors="ignore")

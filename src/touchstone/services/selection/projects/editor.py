@@ -48,7 +48,10 @@ class ProjectEditor:
         return project
 
     async def load_window(self, owner: UUID, *, skip: int, limit: int) -> tuple[list[ProjectRecord], int]:
-        """Return a window of the owner's projects, the most recently changed one first, and their total number."""
+        """Return the owner's projects, the most recently changed one first, and the number of all of them.
+
+        The first `skip` projects are left out, and at most `limit` are returned.
+        """
         async with self._database.reading() as connection:
             total_count = await store.count_projects(connection, owner)
             # The database would refuse an offset that exceeds its integers.
@@ -126,15 +129,16 @@ class ProjectEditor:
                 raise await _missing_or_outdated(transaction, project)
 
     async def _check_quota(self, connection: Reader, owner: UUID, *, bytes_before: int = 0) -> None:
-        """Check the quota at the end of a transaction that has created or changed a project of the owner.
+        """Check, within the transaction that has written a project, that the owner's projects fit into the quota.
 
-        An owner who is already over the quota may still make projects smaller.
+        `bytes_before` is what they took before. An owner who is over the quota already may still make projects smaller.
 
         Raises:
             ProjectQuotaExceeded: the owner's projects take more bytes than allowed, and more than before.
         """
         used_bytes = await store.total_project_bytes(connection, owner)
-        if used_bytes > max(self._quota_bytes, bytes_before):
+        has_grown = used_bytes > bytes_before
+        if used_bytes > self._quota_bytes and has_grown:
             raise ProjectQuotaExceeded(limit=self._quota_bytes)
 
     async def _check_dataset_is_visible(self, dataset_id: int, owner: UUID) -> None:
@@ -149,14 +153,15 @@ class ProjectEditor:
 
 
 def _to_update(body: ProjectChange) -> ProjectUpdate:
-    """Return the new values of those fields of a project that a request body provides; null clears a field.
+    """Return the new values of the fields of a project that a request changes; null clears a field.
 
     Raises:
         Invalid: the criteria or the weights do not fit; subclasses say in which way.
     """
     provided_fields = body.provided_fields()
     plain_fields = ("name", "description", "chosen_dataset_id", "choice_reason")
-    update = ProjectUpdate(**{name: provided_fields[name] for name in plain_fields if name in provided_fields})
+    plain_changes = {name: provided_fields[name] for name in plain_fields if name in provided_fields}
+    update = ProjectUpdate(**plain_changes)
 
     if "criteria" in provided_fields:
         _check_criteria(body.criteria)

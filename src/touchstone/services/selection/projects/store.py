@@ -1,7 +1,5 @@
 """Rows of projects. Every query names the owner: no project can be read or changed on behalf of somebody else."""
 
-import functools
-import operator
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -96,9 +94,11 @@ async def count_projects(connection: Reader, owner: UUID) -> int:
 
 
 async def total_project_bytes(connection: Reader, owner: UUID) -> int:
-    """Return roughly how many bytes the owner's projects take: their texts, and a kilobyte for each."""
-    text_lengths = [sa.func.coalesce(sa.func.length(sa.cast(column, sa.Text)), 0) for column in _TEXT_COLUMNS]
-    project_bytes = functools.reduce(operator.add, text_lengths) + _OVERHEAD_BYTES
+    """Return roughly how many bytes the owner's projects take: their texts, and a kilobyte for each project."""
+    project_bytes: sa.ColumnElement[int] = sa.literal(_OVERHEAD_BYTES)
+    for column in _TEXT_COLUMNS:
+        text_length = sa.func.length(sa.cast(column, sa.Text))
+        project_bytes += sa.func.coalesce(text_length, 0)
 
     total = await connection.scalar(sa.select(sa.func.sum(project_bytes)).where(projects.c.user_id == owner))
     return int(total or 0)  # the sum over no rows is NULL
@@ -112,10 +112,10 @@ async def update_project(
     now: datetime,
     versions: Collection[int] | None,
 ) -> ProjectRecord | None:
-    """Write those fields of a project that an update sets, and return the project as stored.
+    """Write the fields of a project that an update sets, and return the project as stored.
 
-    The result is None, and nothing changes, if the project has been deleted or is not at one of `versions`, where None
-    stands for any version.
+    Returns None, and changes nothing, if the project has been deleted or is not at one of `versions`. None stands for
+    any version.
     """
     new_values = {name: value for name, value in msgspec.structs.asdict(update).items() if value is not UNSET}
     statement = (
