@@ -203,7 +203,7 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "measured_attributes": draft.measured_attributes,
         **draft.attributes,
     }
-    # The size counts towards the owner's quota. It includes the names of the attributes, so even an empty record counts.
+    # The size counts towards the quota of the owner. It includes the names of the attributes, so no record is empty.
     content_bytes = len(msgspec.json.encode(content))
 
     values = {
