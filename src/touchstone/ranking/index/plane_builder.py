@@ -1,0 +1,109 @@
+"""Building the planes of an index: bitmaps of the records that have some property."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from touchstone.core.attributes import ETHICAL, FLAGS, WORDS
+from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.columns.bitmaps import count_bits_by_leaf
+from touchstone.ranking.index.index_columns import (
+    PUBLIC_PLANE,
+    NumberColumn,
+    Planes,
+    at_least_plane,
+    ethical_plane,
+    flag_plane,
+    word_plane,
+)
+from touchstone.ranking.index.ordered_records import OrderedRecords
+from touchstone.ranking.kernels.bits import Words
+
+_WORD_PLANE_COUNTS: Final = {"domain": 32, "task": 16}  # so many of the most frequent words have a plane
+
+
+class _NamedMask(NamedTuple):
+    """The key of a plane, and for each record whether it belongs to the plane."""
+
+    key: str
+    mask: Bools
+
+
+def build_planes(records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> Planes:
+    """Return the planes of an index: bitmaps of the records that have some property, such as being public."""
+    keys: list[str] = []
+    bitmaps: list[Words] = []
+    for key, mask in _all_masks(records, numbers):
+        keys.append(key)
+        bitmaps.append(records.to_bitmap(mask))
+
+    counts = [count_bits_by_leaf(bitmap, records.leaf_words) for bitmap in bitmaps]
+    return Planes(tuple(keys), np.stack(bitmaps), np.stack(counts))
+
+
+def _all_masks(records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> Iterator[_NamedMask]:
+    """Yield the masks of all planes one by one, so that only one of them is in memory at a time."""
+    for column, number in numbers.items():
+        yield from _number_masks(column, number)
+    yield from _flag_masks(records)
+    yield from _ethical_masks(records)
+    for column in WORDS:
+        yield from _word_masks(records, column)
+    yield _NamedMask(PUBLIC_PLANE, records.is_public())
+
+
+def _number_masks(column: str, number: NumberColumn) -> Iterator[_NamedMask]:
+    """Yield the masks of a number column: for each of its edges the records with this code or a higher one."""
+    for edge in number.edges.tolist():
+        yield _NamedMask(at_least_plane(column, edge), number.codes >= edge)
+
+
+def _flag_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
+    """Yield two masks for each flag: the records for which it is true, and those for which it is false."""
+    for flag in FLAGS:
+        values = records.column(flag)
+        yield _NamedMask(flag_plane(flag, True), values == 1)
+        yield _NamedMask(flag_plane(flag, False), values == 0)
+
+
+def _ethical_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
+    """Yield for each n from 1 to 10 the records that meet at least n of the ten ethical criteria."""
+    met_counts = np.zeros(records.segment.size, np.uint8)
+    for flag in ETHICAL:
+        met_counts += records.column(flag) == 1
+
+    for count in range(1, len(ETHICAL) + 1):
+        yield _NamedMask(ethical_plane(count), met_counts >= count)
+
+
+def _word_masks(records: OrderedRecords, column: str) -> Iterator[_NamedMask]:
+    """Yield for each of the most frequent words of a column the records whose word list contains it.
+
+    A record refers to its word list by a code, so each distinct list is searched only once for a word.
+    """
+    codes = records.column(column)
+    list_counts = np.bincount(codes)
+    known_codes = np.flatnonzero(list_counts[1:]) + 1  # code 0 is "not known"
+
+    vocabulary = records.segment.vocabularies[column]
+    word_lists = {code: vocabulary.folded[code] for code in known_codes.tolist()}
+    for word in _most_frequent_words(word_lists, list_counts, _WORD_PLANE_COUNTS[column]):
+        matching_codes = [code for code, words in word_lists.items() if word in words]
+        list_has_word = np.zeros(len(list_counts), np.bool_)
+        list_has_word[matching_codes] = True
+        yield _NamedMask(word_plane(column, word), list_has_word[codes])
+
+
+def _most_frequent_words(word_lists: Mapping[int, Sequence[str]], list_counts: Ints, limit: int) -> list[str]:
+    """Return up to `limit` words, those that occur in most records first.
+
+    `word_lists` holds each distinct list of words by its code, and `list_counts` how many records have a code.
+    """
+    record_counts: dict[str, int] = {}
+    for code, words in word_lists.items():
+        for word in set(words):
+            record_counts[word] = record_counts.get(word, 0) + int(list_counts[code])
+
+    most_frequent_first = sorted(record_counts, key=lambda word: (-record_counts[word], word))
+    return most_frequent_first[:limit]
