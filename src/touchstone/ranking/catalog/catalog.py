@@ -57,13 +57,14 @@ class IndexRebuild:
         self.index: CatalogIndex | None = None
 
     def run(self) -> None:
-        """Read all records and build the index, with compiled kernels.
+        """Build an index over all records, and store it in `index`.
 
-        This takes long in a large catalog and belongs in a thread; the catalog answers and changes meanwhile.
+        This takes long in a large catalog, so it is run in a thread; the catalog can be read and changed meanwhile.
         """
         if self._layout.compiled:
             compile_kernels()
 
+        # Copy the live records of all parts into one segment.
         writer = SegmentWriter()
         for part in self._parts:
             writer.extend_decoded(part.decode())
@@ -91,7 +92,7 @@ class Catalog:
     def build(cls, rows: Iterable[CatalogRow], layout: Layout = Layout()) -> "Catalog":  # noqa: B008
         """Return a catalog of some records, which must have distinct ids; a large catalog is indexed at once.
 
-        The rows are consumed in chunks, so they need not be in memory all at the same time.
+        `rows` is read in chunks, so a generator need not hold all records in memory.
         """
         writer = SegmentWriter()
         remaining_rows = iter(rows)
@@ -125,19 +126,21 @@ class Catalog:
         self.view = View(UnindexedPart(segment, self._tail_alive), self._indexed)
 
     def apply(self, *, upserts: Sequence[CatalogRow], deleted: Collection[int]) -> None:
-        """Insert or replace records, delete the records with some ids, and make a view of the result.
+        """Insert or replace the records in `upserts`, delete those with some ids, and replace the view of the catalog.
 
-        If an id occurs several times among the records, the last one counts; deleting wins over inserting. The cost
-        depends on the number of changes, apart from a copy of the marks that say which records are alive.
+        If an id occurs several times in `upserts`, the last record wins. An id that is both inserted and deleted is
+        deleted. While an index is being built, the change is recorded, so that it can be applied to the index, too.
         """
         if self._changes_since_rebuild is not None:
             self._changes_since_rebuild.append(CatalogChange(upserts, deleted))
 
+        # A record that is replaced is removed, and its new state is appended.
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
         self._remove({*new_rows, *deleted_ids})
         self._append(list(new_rows.values()))
 
+        # Once most records of the tail are dead, the others are copied into a new one.
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         dead_rows = tail.span - tail.size
         if dead_rows > max(_TOLERATED_DEAD_ROWS, tail.span // 2):

@@ -85,18 +85,21 @@ class IndexedPart:
         return _AliveRecords(bitmap, count_bits_by_leaf(bitmap, self._columns.leaf_words))
 
     def without(self, ids: Sequence[int]) -> "IndexedPart":
-        """Return the same part without the records that have these ids; ids that it does not hold are ignored.
+        """Return this part without the records that have some ids; ids that it does not hold are ignored.
 
-        This part does not change. The cost is that of a copy of the bitmap.
+        This part itself does not change, because older views of the catalog still use it.
         """
         positions_or_none = [self._find_position(id_) for id_ in ids]
         positions = np.array([position for position in positions_or_none if position is not None], np.int64)
         if not len(positions):
             return self
 
-        bitmap, counts = self._alive.bitmap.copy(), self._alive.counts.copy()
+        bitmap = self._alive.bitmap.copy()
         clear_bits(bitmap, positions)
-        np.subtract.at(counts, positions // self._columns.leaf_size, np.uint16(1))
+
+        leaves = positions // self._columns.leaf_size
+        deleted_counts = np.bincount(leaves, minlength=self._columns.leaf_count).astype(np.uint16)
+        counts = self._alive.counts - deleted_counts
         return IndexedPart(self.index, self._thresholds, _AliveRecords(bitmap, counts))
 
     def _find_position(self, id_: int) -> int | None:
@@ -112,7 +115,7 @@ class IndexedPart:
         return position if read_bit(self._alive.bitmap, position) else None
 
     def warm_up(self) -> None:
-        """Answer one question of each kind, so that no caller has to wait until a kernel is compiled."""
+        """Answer one query of each kind, so that every kernel is compiled before the first caller needs it."""
         weights = {"technical_score": 1.0}
         with_substring = (Contains("dataset_name", "warm"),)
         with_ranges = (Range("technical_score", 0.5), Range("year", 1.5))
@@ -123,7 +126,7 @@ class IndexedPart:
             self.count_facets(query, FacetCounter())
             self.sort(query, "year", descending=True, skip=0, limit=1)
 
-            # Depending on its size, the index may have used only one of these above.
+            # `rank` chooses between several ways to answer, and may not have chosen these two.
             translated = self._translate(query)
             if translated:
                 self._rank_fully(translated.kernel_query, kernel_weights(weights), end=None)
@@ -179,66 +182,81 @@ class IndexedPart:
 
         scores = np.empty(match_count)
         score_kernels.fill_scores(self._kernel_columns, weights, positions, scores)
-        alphabetical_places = self._columns.names.places[positions]
-        best = select_window((-scores, alphabetical_places), skip=0, limit=end)
+
+        alphabetical_ranks = self._columns.names.places[positions]
+        best = select_window((-scores, alphabetical_ranks), skip=0, limit=end)
         return PartRanking(positions[best], scores[best], "gather")
 
     def _rank_best_first(self, kernel_query: KernelQuery, weights: KernelWeights, end: int) -> PartRanking:
-        """Find the best records without looking at most of the others.
+        """Rank the best `end` of many matches without scoring most of the others.
 
-        The bound of a leaf is a score that none of its records exceeds. The leaves are visited from the highest bound
-        on, until no leaf can hold one of the best records. The kernels do not allocate, so all arrays are made here.
+        The records are stored in leaves: blocks of similar records, each with a bound, which is a score that none of
+        its records exceeds. The leaves are searched from the highest bound down, until no other leaf can hold one of
+        the best records.
         """
-        columns, leaf_count = self._columns, self._columns.leaf_count
-        queue = LeafQueue(
-            leaves=np.empty(leaf_count, np.int64),
-            leaf_bounds=np.empty(leaf_count),
-            leaf_mask=np.empty(columns.leaf_words, np.uint64),
-            score_estimates=np.empty(columns.leaf_size, np.float32),
-            candidates=np.empty(columns.leaf_size + 1, np.int64),
-            candidate_scores=np.empty(columns.leaf_size),
-        )
-        bucket_ends = np.zeros(top_kernels.BUCKETS + 1, np.int64)
-        top_kernels.fill_leaf_bounds(self._kernel_columns, weights, queue.leaf_bounds)
-        top_kernels.queue_leaves(queue.leaf_bounds, bucket_ends, queue.leaves)
-
+        queue = self._queue_leaves(weights)
         search = TopSearch(self._kernel_columns, kernel_query, weights)
         heap = ScoredRecords(np.empty(end, np.int64), np.empty(end))
         heap_size = top_kernels.find_top(search, queue, heap)
 
-        # A heap is not sorted, and it may not be full.
+        # The heap is not sorted, and there may be fewer than `end` matches.
         positions, scores = heap.positions[:heap_size], heap.scores[:heap_size]
-        best = np.lexsort((columns.names.places[positions], -scores))
+        alphabetical_ranks = self._columns.names.places[positions]
+        best = np.lexsort((alphabetical_ranks, -scores))
         return PartRanking(positions[best], scores[best], "best first")
 
-    def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
-        """Rank many matches completely: list them by name, then sort this list by score with a stable sort.
+    def _queue_leaves(self, weights: KernelWeights) -> LeafQueue:
+        """Return all leaves, those with the highest bounds first, with the scratch space for searching a leaf.
 
-        The first sort is by keys of 32 bits, two threads sharing the work. Records with equal keys are then brought
-        into the order of their exact scores.
+        All arrays are allocated here, because compiled kernels cannot allocate any.
         """
-        word_count = self._columns.word_count
-        matches = np.zeros(word_count, np.uint64)
+        leaf_count, leaf_size = self._columns.leaf_count, self._columns.leaf_size
+        queue = LeafQueue(
+            leaves=np.empty(leaf_count, np.int64),
+            leaf_bounds=np.empty(leaf_count),
+            leaf_mask=np.empty(self._columns.leaf_words, np.uint64),
+            score_estimates=np.empty(leaf_size, np.float32),
+            candidates=np.empty(leaf_size + 1, np.int64),
+            candidate_scores=np.empty(leaf_size),
+        )
+        top_kernels.fill_leaf_bounds(self._kernel_columns, weights, queue.leaf_bounds)
+        scratch = np.zeros(top_kernels.BUCKETS + 1, np.int64)
+        top_kernels.queue_leaves(queue.leaf_bounds, scratch, queue.leaves)
+        return queue
+
+    def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
+        """Rank many matches completely: list them by name, then sort this list by score, which keeps ties by name."""
+        matches = np.zeros(self._columns.word_count, np.uint64)
         match_count = self._select(kernel_query, matches)
+
         by_name = np.empty(match_count + 1, np.uint32)  # the kernel needs room for one more
         order_kernels.filter_permutation(matches, self._columns.names.permutation, by_name)
         by_name = by_name[:match_count]
 
-        position_count = BITS_PER_WORD * word_count
-        score_keys = ScoreKeys(scores=np.empty(position_count), keys=np.empty(position_count, np.uint32))
-
-        def fill_range(start: int, stop: int) -> None:
-            first_word = start // BITS_PER_WORD
-            words = matches[first_word : stop // BITS_PER_WORD]
-            order_kernels.fill_score_keys(self._kernel_columns, weights, words, first_word, score_keys)
-
-        boundary_between_words = BITS_PER_WORD * (word_count // 2)
-        run_in_halves(position_count, fill_range, boundary_between_words)
+        # A key of 32 bits is faster to sort than a score, but similar scores share a key and are sorted afterwards.
+        score_keys = self._compute_score_keys(matches, weights)
         keys, positions = sort_by_key(take_values(score_keys.keys, by_name), by_name)
         sort_ties_by_score(keys, positions, score_keys.scores)
 
         positions = positions[:end]
         return PartRanking(positions, take_values(score_keys.scores, positions), "full order")
+
+    def _compute_score_keys(self, matches: Words, weights: KernelWeights) -> ScoreKeys:
+        """Return a score and a sort key for each position in the index, computed by two threads.
+
+        Only those of the records whose bit is set in `matches` are filled.
+        """
+        position_count = BITS_PER_WORD * len(matches)
+        score_keys = ScoreKeys(scores=np.empty(position_count), keys=np.empty(position_count, np.uint32))
+
+        def fill_range(start: int, end: int) -> None:
+            first_word = start // BITS_PER_WORD
+            words = matches[first_word : end // BITS_PER_WORD]
+            order_kernels.fill_score_keys(self._kernel_columns, weights, words, first_word, score_keys)
+
+        boundary_between_words = BITS_PER_WORD * (len(matches) // 2)
+        run_in_halves(position_count, fill_range, boundary_between_words)
+        return score_keys
 
     def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
         """Return one page of the records that match, sorted by a column; records without a value last, ties by id.
@@ -246,18 +264,19 @@ class IndexedPart:
         A few matches are sorted. Many are read from a permutation, which lists all records in the order of the column.
         """
         matches, match_count = self._find_matches(query)
-        max_sorted_matches = self._thresholds.gather_up_to // 4
+        max_sorted_matches = self._thresholds.gather_up_to // 4  # reading a permutation is cheaper than ranking
         if match_count <= max_sorted_matches:
             positions = np.empty(match_count, np.int64)
             bits.list_set_bits(matches, positions)
             keys = self._sort_keys(column, positions, descending)
             return SortedWindow(positions[select_window(keys, skip, limit)], match_count)
 
-        max_length = match_count if limit is None else limit
-        length = max(0, min(match_count - skip, max_length))
-        window = np.empty(length, np.int64)
-        order_kernels.fill_window(matches, self.index.permutation(column, descending), skip, window)
-        return SortedWindow(window, match_count)
+        page_length = max(0, match_count - skip)
+        if limit is not None:
+            page_length = min(page_length, limit)
+        page = np.empty(page_length, np.int64)
+        order_kernels.fill_window(matches, self.index.permutation(column, descending), skip, page)
+        return SortedWindow(page, match_count)
 
     def _sort_keys(self, column: str, positions: Ints, descending: bool) -> list[NDArray[Any]]:
         """Return the arrays by which records are sorted in ascending order, the most significant first, ids last."""

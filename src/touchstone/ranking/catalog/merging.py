@@ -34,29 +34,36 @@ class Descending:
 def merge_rankings(
     indexed: CatalogPart, indexed_ranking: PartRanking, tail: CatalogPart, tail_ranking: PartRanking
 ) -> tuple[Ints, Floats]:
-    """Merge the rankings of the index and of the tail; return the positions, as those of a view, and the scores.
+    """Merge two rankings, of the records in the index and of those in the tail, which are not indexed yet.
 
-    Both rankings, and the result, are ordered by score decreasing, then folded name, then id. The tail is short, so a
-    place is searched for each of its records.
+    Both rankings, and the result, are ordered by score decreasing, then folded name, then id. Returns the positions of
+    the records, as those of a view, and their scores.
     """
-    # For each record of the tail, the index in the other ranking before which it goes. The scores are negated because a
-    # binary search needs ascending values.
-    first_tied = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "left")
-    after_tied = np.searchsorted(-indexed_ranking.scores, -tail_ranking.scores, "right")
-    insertions = first_tied.copy()
 
     def indexed_name_and_id(index: int) -> tuple[str, int]:
         return _name_and_id(indexed, int(indexed_ranking.positions[index]))
 
-    # Records of the tail whose score occurs in the index too are placed by name and id among those of the same score.
+    # Each record of the tail goes before the first indexed record that has the same score or a lower one.
+    first_tied, after_tied = _find_ties(indexed_ranking.scores, tail_ranking.scores)
+    insertions = first_tied.copy()
+
+    # Where indexed records have the same score, its place among them is found by name and id.
     for i in np.flatnonzero(first_tied < after_tied).tolist():
-        name_and_id = _name_and_id(tail, int(tail_ranking.positions[i]))
         first, after = int(first_tied[i]), int(after_tied[i])
+        name_and_id = _name_and_id(tail, int(tail_ranking.positions[i]))
         insertions[i] = bisect_left(range(after), name_and_id, lo=first, key=indexed_name_and_id)
 
     positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, tail_offset=indexed.span)
     scores = np.insert(indexed_ranking.scores, insertions, tail_ranking.scores)
     return positions, scores
+
+
+def _find_ties(descending_scores: Floats, scores: Floats) -> tuple[Ints, Ints]:
+    """Return for each of some scores where the scores that equal it begin and end in a descending list."""
+    ascending, negated_scores = -descending_scores, -scores  # because a binary search needs an ascending list
+    first_tied = np.searchsorted(ascending, negated_scores, "left")
+    after_tied = np.searchsorted(ascending, negated_scores, "right")
+    return first_tied, after_tied
 
 
 def _name_and_id(part: CatalogPart, position: int) -> tuple[str, int]:
@@ -90,15 +97,15 @@ class ListOrder:
 def merge_sorted(
     indexed: CatalogPart, indexed_positions: Ints, tail: CatalogPart, tail_positions: Ints, *, order: ListOrder
 ) -> Ints:
-    """Merge the sorted lists of the index and of the tail; return the positions, as those of a view.
+    """Merge two sorted lists, of the records in the index and of those in the tail, which are not indexed yet.
 
-    Both lists, and the result, are in the same order. The tail is short, so a place is searched for each of its
-    records.
+    Both lists, and the result, are in the same order. Returns the positions of the records, as those of a view.
     """
 
     def indexed_key(position: int) -> SortKey:
         return order.key(indexed, position)
 
+    # The tail is short, so a place is searched for each of its records.
     indexed_list = indexed_positions.tolist()
     insertions = []
     for tail_position in tail_positions.tolist():

@@ -76,12 +76,15 @@ _DIGIT_COLUMNS: Final = [column for column in range(_UUID_LENGTH) if column not 
 def format_uuids(high: NDArray[np.uint64], low: NDArray[np.uint64]) -> list[str]:
     """Return UUIDs, given as their high and low 64 bits, as text with hyphens.
 
-    All of them are formatted at once, because `str(UUID(...))` takes a microsecond for each.
+    All of them are formatted at once, because `str(UUID(...))` would take too long for all records of a catalog.
     """
-    uuid_bytes = np.stack([high, low], axis=1).astype(">u8").view(np.uint8)
-    nibbles = np.stack([uuid_bytes >> 4, uuid_bytes & 15], axis=2).reshape(len(high), 32)
+    uuid_count = len(high)
+    uuid_bytes = np.stack([high, low], axis=1).astype(">u8").view(np.uint8)  # 16 bytes each, the highest first
 
-    characters = np.full((len(high), _UUID_LENGTH), ord("-"), np.uint8)
-    characters[:, _DIGIT_COLUMNS] = _HEX_DIGITS[nibbles]
+    # Each byte is written as two hexadecimal digits: one for its upper, and one for its lower four bits.
+    digits = np.stack([uuid_bytes >> 4, uuid_bytes & 15], axis=2).reshape(uuid_count, 32)
+    characters = np.full((uuid_count, _UUID_LENGTH), ord("-"), np.uint8)
+    characters[:, _DIGIT_COLUMNS] = _HEX_DIGITS[digits]
+
     text = characters.tobytes().decode("ascii")
     return [text[start : start + _UUID_LENGTH] for start in range(0, len(text), _UUID_LENGTH)]

@@ -14,7 +14,7 @@ from touchstone.ranking.catalog.part import CatalogPart
 from touchstone.ranking.catalog.results import RankedWindow, ScoredItems, SortedWindow
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.column_types import Facts, Floats, Ints
-from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
+from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.query.facets import FacetCounter, Facets
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.query.sort_order import SORT_KEYS
@@ -66,10 +66,10 @@ class View:
         ranking = self._parts[0].rank(query, weights, end=end, min_score=0.0)
         positions, scores = ranking.positions, ranking.scores
 
+        # With an index, the records that are not indexed yet, the tail, are ranked apart and merged into the result.
         if self._indexed and self._tail.size:
-            # Once the index has filled the page, only records of the tail that reach its last score matter.
-            is_full = end is not None and len(scores) == end > 0
-            min_score = float(scores[-1]) if is_full else 0.0
+            is_page_full = len(scores) > 0 and len(scores) == end
+            min_score = float(scores[-1]) if is_page_full else 0.0  # lower scores cannot be on the page
             tail_ranking = self._tail.rank(query, weights, end=end, min_score=min_score)
             if len(tail_ranking.positions):
                 positions, scores = merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
@@ -86,12 +86,13 @@ class View:
         if not self._indexed:
             return self._tail.sort(query, column, descending=descending, skip=skip, limit=limit)
 
-        # All matches in the tail could come before the page, so the index is read from that much earlier on.
+        # The tail, which holds the records that are not indexed yet, is short and sorted as a whole.
         tail_positions, tail_count = self._tail.sort(query, column, descending=descending, skip=0, limit=None)
-        start = max(0, skip - tail_count)
-        length = None if limit is None else limit + skip - start
-        positions, indexed_count = self._indexed.sort(query, column, descending=descending, skip=start, limit=length)
 
+        # All of its records could come before the page, so that many more records are read from the index.
+        start = max(0, skip - tail_count)
+        length = None if limit is None else skip + limit - start
+        positions, indexed_count = self._indexed.sort(query, column, descending=descending, skip=start, limit=length)
         if tail_count:
             order = ListOrder(column, descending)
             positions = merge_sorted(self._indexed, positions, self._tail, tail_positions, order=order)
@@ -125,16 +126,21 @@ class View:
         return numbers | flags
 
     def items(self, positions: NDArray[Any]) -> ScoredItems:
-        """Return the fields of scored items, in the order of the positions."""
+        """Return the fields that responses show of the records at some positions, as one list for each field."""
         dataset_ids = self._gather(positions, lambda part, part_positions: part.dataset_ids(part_positions), object)
+        instances = self._fact("instances_number", positions, np.float64)
+        features = self._fact("features_number", positions, np.float64)
+
         return ScoredItems(
             id=self.ids(positions).tolist(),
             dataset_id=dataset_ids.tolist(),
             dataset_name=self.names(positions),
-            instances_number=_to_integers(self._fact("instances_number", positions, np.float64)),
-            features_number=_to_integers(self._fact("features_number", positions, np.float64)),
+            ethical_score=self._criterion("ethical_score", positions).tolist(),
+            technical_score=self._criterion("technical_score", positions).tolist(),
+            popularity_score=self._criterion("popularity_score", positions).tolist(),
+            instances_number=_to_integers(instances),
+            features_number=_to_integers(features),
             objective=self._texts("objective", positions),
-            **{name: self._criterion(name, positions).tolist() for name in COMPOSITES},
         )
 
     def _criterion(self, name: str, positions: NDArray[Any]) -> Floats:
@@ -153,10 +159,10 @@ class View:
     def _gather(
         self, positions: NDArray[Any], read: Callable[[CatalogPart, NDArray[Any]], Any], dtype: Any
     ) -> NDArray[Any]:
-        """Return one value for each of some positions, read from the part that holds the record.
+        """Return a value for each of some records, read from the part of the catalog that holds it.
 
-        `read(part, part_positions)` returns the values of records at positions within a part. In a view the positions
-        of the index come first, followed by those of the tail.
+        The positions of a view are those of the index followed by those of the tail. `read` receives a part and
+        positions within this part, and returns the values there.
         """
         if not self._indexed:
             return np.asarray(read(self._tail, positions), dtype)

@@ -81,10 +81,10 @@ class CatalogIndex:
         return self.columns.texts[column].take(positions)
 
     def permutation(self, column: str, descending: bool) -> NDArray[np.uint32]:
-        """Return the positions of all records in the order of a sort column.
+        """Return a permutation: the positions of all records in the order of a sort column.
 
-        Records without a value come last, and ties are ordered by id. Some orders exist already; the others are made
-        when they are first needed, which takes a while in a large catalog, and the most recent ones are kept.
+        Records without a value come last, and ties are ordered by id. Most permutations are made when they are first
+        needed, which takes a while in a large catalog, and those used most recently are cached.
         """
         if column == "id":
             by_id = self.columns.positions_by_id
@@ -108,16 +108,15 @@ class CatalogIndex:
             uuids = self.columns.dataset_ids
             return np.lexsort((uuids.low, uuids.high)).astype(np.uint32)
 
-        # The records are listed by id first. The sort is stable, so records with equal keys keep this order.
+        # The records are listed by id first. The sort is stable, so records with equal values keep this order.
         by_id = self.columns.positions_by_id
-        codes = self._sort_codes(column)[by_id]
+        value_ranks = self._rank_values(column)[by_id]
 
-        keys = codes - np.uint32(1)  # code 0, which means "no value", wraps round to the largest key
-        if descending:
-            keys = np.where(codes == 0, _LARGEST_KEY, codes.max(initial=0) - codes)
+        keys = value_ranks.max(initial=0) - value_ranks if descending else value_ranks
+        keys = np.where(value_ranks == 0, _LARGEST_KEY, keys)  # records without a value come last
         return sort_by_key(keys, by_id.copy()).positions
 
-    def _sort_codes(self, column: str) -> NDArray[np.uint32]:
+    def _rank_values(self, column: str) -> NDArray[np.uint32]:
         """Return for every record a number that grows with its value in a sort column; 0 if it has no value."""
         columns = self.columns
         if column in FLAGS:
@@ -125,10 +124,7 @@ class CatalogIndex:
         if column in NUMBERS:
             return np.asarray(columns.numbers[column].codes.astype(np.uint32))
         if column == "dataset_name":
-            # Counting the starts of groups numbers the distinct folded names in alphabetical order.
-            is_group_start = np.unpackbits(columns.names.group_starts.view(np.uint8), bitorder="little")
-            group_numbers = np.cumsum(is_group_start, dtype=np.uint32)
-            return np.asarray(group_numbers[columns.names.places])
+            return self._rank_names()
         if column in columns.texts:
             text = columns.texts[column]
             return np.asarray(text.ranks[text.codes])
@@ -140,11 +136,24 @@ class CatalogIndex:
         _, ranks = np.unique(values, return_inverse=True)
         return (ranks + 1).astype(np.uint32)
 
-    def decode(self, positions: Ints) -> DecodedColumns:
-        """Return the records at some positions for another layout, such as the segment that a new index is built from.
+    def _rank_names(self) -> NDArray[np.uint32]:
+        """Return the rank of each record's folded name, counted from 1; equal names share a rank."""
+        names = self.columns.names
+        is_group_start = np.unpackbits(names.group_starts.view(np.uint8), bitorder="little")
 
-        Every record gets a name code of its own, because an index stores the names of records one by one.
+        # In alphabetical order, the rank rises by 1 wherever another name begins.
+        ranks_in_alphabetical_order = np.cumsum(is_group_start, dtype=np.uint32)
+        return np.asarray(ranks_in_alphabetical_order[names.places])
+
+    def decode(self, positions: Ints) -> DecodedColumns:
+        """Return the records at some positions in a form that another segment or index can be built from.
+
+        Texts and word lists are given as codes, and the values of the codes are given for each column.
         """
+        return DecodedColumns(self._columns_at(positions), self._values_by_code())
+
+    def _columns_at(self, positions: Ints) -> dict[str, NDArray[Any]]:
+        """Return all columns of the records at some positions; texts, word lists and owners as codes."""
         stored = self.columns
         columns: dict[str, NDArray[Any]] = {name: self.numbers(name, positions) for name in NUMBERS}
         columns |= {name: self.flags(name, positions) for name in FLAGS}
@@ -154,10 +163,15 @@ class CatalogIndex:
         columns["owner"] = stored.owner.owners.codes[positions]
         columns["uuid_high"] = stored.dataset_ids.high[positions]
         columns["uuid_low"] = stored.dataset_ids.low[positions]
+
+        # An index stores the name of each record, not codes, so every record gets a code of its own.
         columns["dataset_name"] = positions + 1
         columns["visibility"] = self.is_public(positions).astype(np.int64) + 1
+        return columns
 
-        # What the codes refer to; code 0 stands for None in every column.
+    def _values_by_code(self) -> dict[str, list[Any]]:
+        """Return by column the value of each code that `_columns_at` uses; code 0 stands for None."""
+        stored = self.columns
         values: dict[str, list[Any]] = {}
         for name in POOLED_COLUMNS:
             values[name] = [None, *_known_texts(stored.texts[name].pool)]
@@ -166,7 +180,7 @@ class CatalogIndex:
         values["owner"] = [None, *map(UUID, _known_texts(stored.owner.owners.pool))]
         values["dataset_name"] = [None, *stored.names.pool]
         values["visibility"] = [None, "private", "public"]
-        return DecodedColumns(columns, values)
+        return values
 
 
 def _known_texts(pool: TextPool) -> Iterable[str]:

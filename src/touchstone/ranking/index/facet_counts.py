@@ -18,8 +18,7 @@ from touchstone.ranking.query.facets import FacetCounter, FlagCounts
 def count_index(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:
     """Add the records of an index that match a query to a counter of facets.
 
-    `matches` is a bitmap of these records, and `match_count` their number. Flags, visibility and ethical scores are
-    counted as the bits that this bitmap has in common with others; the rest is counted record by record.
+    `matches` is a bitmap of these records, and `match_count` their number.
     """
     counter.add_records(match_count)
     if match_count == 0:
@@ -69,25 +68,26 @@ def _count_texts(counter: FacetCounter, index: CatalogIndex, matches: Words) -> 
 
 
 def _count_numbers(counter: FacetCounter, index: CatalogIndex, matches: Words) -> None:
-    """Add the range of each number among the matches, the number of matches of each year, and the popularity range.
+    """Add the ranges of all numbers and of the popularity score among the matches, and how many there are of each year.
 
-    Codes are in the order of the numbers, so the lowest and the highest code that occurs give the range.
+    Numbers are stored as codes, which are in the order of the numbers. So the lowest and the highest code that occur
+    give the range.
     """
-    for column in NUMBERS:
-        number = index.columns.numbers[column]
-        counts = _count_codes(number.codes, matches, len(number.values))
-        known_codes = _known_codes(counts)
+    numbers = index.columns.numbers
+    counts = {column: _count_codes(numbers[column].codes, matches, len(numbers[column].values)) for column in NUMBERS}
 
+    for column in NUMBERS:
+        known_codes = _known_codes(counts[column])
         if known_codes:
-            lowest, highest = number.values[known_codes[0]], number.values[known_codes[-1]]
+            lowest, highest = numbers[column].values[known_codes[0]], numbers[column].values[known_codes[-1]]
             counter.add_range(column, float(lowest), float(highest))
-        if column == "year":
-            for code in known_codes:
-                counter.add_year(int(number.values[code]), int(counts[code]))
-        if column == "citations":
-            # Records without citations have a popularity score too, so code 0 counts here.
-            popularity_scores = index.columns.tables.citations[np.flatnonzero(counts)]
-            counter.add_range("popularity_score", float(popularity_scores.min()), float(popularity_scores.max()))
+
+    for code in _known_codes(counts["year"]):
+        counter.add_year(int(numbers["year"].values[code]), int(counts["year"][code]))
+
+    # The popularity score depends on the citations only. Records without citations have one too, so code 0 counts.
+    popularity_scores = index.columns.tables.citations[np.flatnonzero(counts["citations"])]
+    counter.add_range("popularity_score", float(popularity_scores.min()), float(popularity_scores.max()))
 
 
 def _measure_ethical_range(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:

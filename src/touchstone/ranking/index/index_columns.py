@@ -3,6 +3,7 @@
 The names of the fields are part of the format of snapshots: whoever renames one must give the format a new number.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -227,7 +228,7 @@ class IndexColumns:
     @property
     def leaf_count(self) -> int:
         """How many leaves there are."""
-        return -(-self.size // self.leaf_size)
+        return math.ceil(self.size / self.leaf_size)
 
     @property
     def word_count(self) -> int:
@@ -235,7 +236,7 @@ class IndexColumns:
         return self.leaf_count * self.leaf_words
 
     def kernel_columns(self) -> KernelColumns:
-        """Return the arrays that kernels work on, without copying them."""
+        """Return the arrays that compiled kernels read, by the names that they have there; no array is copied."""
         return KernelColumns(
             record_count=self.size,
             words_per_leaf=self.leaf_words,

@@ -3,6 +3,7 @@
 (J. L. Bentley, "Multidimensional binary search trees used for associative searching", 1975.)
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,38 +33,43 @@ class KdSpace:
     def keys_of_widest_dimension(self, records: Ints) -> NDArray[Any]:
         """Return the values of some records in the dimension in which they differ most, judged from a sample.
 
-        Records that hardly differ in any dimension are keyed by name instead.
+        For records that hardly differ in any dimension, their alphabetical ranks are returned instead.
         """
-        step = max(1, len(records) // _SAMPLE_SIZE)
+        step = max(1, len(records) // _SAMPLE_SIZE)  # few records are all in the sample
         sample = self.dimensions[:, records[::step]]
         spreads = self.importance * sample.std(axis=1)
         widest = int(np.argmax(spreads))
 
-        coordinates = self.dimensions[widest] if spreads[widest] > _SMALLEST_SPREAD else self.alphabetical_ranks
-        return np.asarray(coordinates[records])
+        if spreads[widest] > _SMALLEST_SPREAD:
+            return np.asarray(self.dimensions[widest][records])
+        return np.asarray(self.alphabetical_ranks[records])
 
 
 def kd_order(space: KdSpace, leaf_size: int) -> Ints:
     """Return all records in an order in which similar ones lie together, in leaves of `leaf_size` records.
 
     The records are split into halves by the dimension in which they differ most, and each half is split again until it
-    fits into a leaf. Only the last leaf may hold fewer records than the others.
+    fits into a leaf, which is a block of records. Only the last leaf may hold fewer records than the others.
     """
-    order = np.arange(space.dimensions.shape[1])
+    record_count = space.dimensions.shape[1]
+    order = np.arange(record_count)
 
-    pending_ranges = [(0, len(order))]
+    pending_ranges = [(0, record_count)]
     while pending_ranges:
         start, end = pending_ranges.pop()
         if end - start <= leaf_size:
             continue
 
         # The lower half consists of whole leaves, so that no leaf but the last of all is short.
-        leaf_count = -(-(end - start) // leaf_size)
+        leaf_count = math.ceil((end - start) / leaf_size)
         middle = leaf_size * (leaf_count // 2)
 
+        # The records with the smallest keys are moved to the lower half.
         records = order[start:end]
         keys = space.keys_of_widest_dimension(records)
         order[start:end] = records[np.argpartition(keys, middle)]
-        pending_ranges += [(start, start + middle), (start + middle, end)]
+
+        pending_ranges.append((start, start + middle))
+        pending_ranges.append((start + middle, end))
 
     return order

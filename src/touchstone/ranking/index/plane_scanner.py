@@ -1,7 +1,7 @@
 """Planes for predicates that the index has no plane for: made by one scan and cached for the next queries."""
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import msgspec
@@ -18,9 +18,10 @@ from touchstone.ranking.kernels import count_kernels
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.query.predicate_evaluation import range_bounds
-from touchstone.ranking.query.predicates import AnyWord, Contains, OneOf, Predicate, Range, Visible
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Range, Visible
 
 _CACHED_PLANES: Final = 64
+TextPredicate: TypeAlias = AnyWord | Contains | OneOf
 
 
 class ScannedPlane(NamedTuple):
@@ -49,7 +50,7 @@ class PlaneScanner:
         return plane
 
     def private_positions(self, viewer: UUID | None) -> NDArray[np.uint32]:
-        """Return the positions of the private records that belong to a viewer; None is nobody, who has none."""
+        """Return the positions of a viewer's private records; a viewer who is not signed in (None) has none."""
         no_positions = np.empty(0, np.uint32)
         if viewer is None:
             return no_positions
@@ -65,40 +66,54 @@ class PlaneScanner:
         return owner_column.private_positions[start:end]
 
     def _scan_bitmap(self, predicate: Predicate) -> Words:
-        """Return a bitmap of the records that satisfy a predicate."""
-        if isinstance(predicate, Visible):
-            planes = self._columns.planes
-            bitmap: Words = planes.bitmaps[planes.keys.index(PUBLIC_PLANE)].copy()
-            set_bits(bitmap, self.private_positions(predicate.viewer))
-            return bitmap
+        """Return a bitmap of the records that satisfy a predicate, which takes a pass over a whole column."""
+        match predicate:
+            case Visible(viewer=viewer):
+                return self._scan_visible(viewer)
+            case Range(column="technical_score"):
+                return self._scan_technical_scores(predicate)
+            case Range():
+                mask = self._scan_integers(predicate)
+            case AnyWord() | Contains() | OneOf():
+                mask = self._scan_texts(predicate)
+            case FlagEquals():
+                raise TypeError("every value of a flag has a plane of its own")
+        return pack_bits(mask, self._columns.word_count)
 
-        if isinstance(predicate, Range) and predicate.column == "technical_score":
-            lowest, highest = range_bounds(predicate)
-            bitmap = np.zeros(self._columns.word_count, np.uint64)
-            count_kernels.select_technical_scores(self._kernel_columns, lowest, highest, bitmap)
-            return bitmap
+    def _scan_visible(self, viewer: UUID | None) -> Words:
+        """Return a bitmap of the records that a viewer may see: the public ones and those of the viewer."""
+        planes = self._columns.planes
+        public_plane = planes.bitmaps[planes.keys.index(PUBLIC_PLANE)]
+        bitmap: Words = public_plane.copy()
+        set_bits(bitmap, self.private_positions(viewer))
+        return bitmap
 
-        return pack_bits(self._scan_column(predicate), self._columns.word_count)
+    def _scan_technical_scores(self, predicate: Range) -> Words:
+        """Return a bitmap of the records whose technical score is in a range."""
+        lowest, highest = range_bounds(predicate)
+        bitmap = np.zeros(self._columns.word_count, np.uint64)
+        count_kernels.select_technical_scores(self._kernel_columns, lowest, highest, bitmap)
+        return bitmap
 
-    def _scan_column(self, predicate: Predicate) -> Bools:
-        """Return for each record whether its id, time or text satisfies a predicate.
+    def _scan_integers(self, predicate: Range) -> Bools:
+        """Return for each record whether its id or time is in a range."""
+        lowest, highest = range_bounds(predicate)
+        integers = self._columns.integers[predicate.column].take(slice(None))
+        return np.asarray((integers >= lowest) & (integers <= highest))
 
-        Names are tested one by one. The texts of other columns are tested once for each distinct text.
+    def _scan_texts(self, predicate: TextPredicate) -> Bools:
+        """Return for each record whether its text or word list satisfies a predicate.
+
+        Names are tested one by one. In other columns each distinct text is tested once.
         """
-        if isinstance(predicate, Range):
-            lowest, highest = range_bounds(predicate)
-            integers = self._columns.integers[predicate.column].take(slice(None))
-            return np.asarray((integers >= lowest) & (integers <= highest))
-
         is_match = _text_condition(predicate)
-        column = getattr(predicate, "column")  # noqa: B009 (every predicate on texts has one)
-        if column == "dataset_name":
+        if predicate.column == "dataset_name":
             names = self._decode_texts("dataset_name", self._columns.names.pool)
             return np.fromiter((is_match(name) for name in names), np.bool_, len(names))
 
-        coded_column = self._coded_column(column)
-        texts = self._decode_texts(column, coded_column.pool)
-        matches_by_code = np.array([False, *(is_match(text) for text in texts[1:])], np.bool_)  # 0 is "not known"
+        coded_column = self._coded_column(predicate.column)
+        known_texts = self._decode_texts(predicate.column, coded_column.pool)[1:]  # code 0 is "not known"
+        matches_by_code = np.array([False, *map(is_match, known_texts)], np.bool_)
         return np.asarray(matches_by_code[coded_column.codes])
 
     def _coded_column(self, column: str) -> CodedColumn | TextColumn:
@@ -115,19 +130,18 @@ class PlaneScanner:
         return texts
 
 
-def _text_condition(predicate: Predicate) -> Callable[[str], bool]:
+def _text_condition(predicate: TextPredicate) -> Callable[[str], bool]:
     """Return a function that tells whether a text, as the index stores it, satisfies a predicate.
 
-    Word lists are stored as JSON. Stored texts are not folded yet. Raises TypeError for predicates on other values.
+    Texts are compared folded, without case and accents, but stored as they are. Word lists are stored as JSON.
     """
     match predicate:
         case AnyWord(words=words):
             folded_words = {fold(word) for word in words}
-            return lambda text: not folded_words.isdisjoint(map(fold, msgspec.json.decode(text)))
+            return lambda text: any(fold(word) in folded_words for word in msgspec.json.decode(text))
         case Contains(text=substring):
             folded_substring = fold(substring)
             return lambda text: folded_substring in fold(text)
         case OneOf(values=values):
             folded_values = {fold(value) for value in values}
             return lambda text: fold(text) in folded_values
-    raise TypeError(f"{predicate} does not compare texts")

@@ -5,11 +5,13 @@ the arrays, each at a multiple of 64 bytes. The header holds the columns with a 
 the caller's version, and the checksum of all arrays. The file is written aside, synced, and renamed.
 """
 
+import math
 import os
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
 import numpy as np
@@ -89,38 +91,51 @@ def save_index(path: Path, index: CatalogIndex, version: int) -> None:
     `version` is the caller's version of what the index holds; `load_index` returns it. An old file is replaced only
     when the new one is complete and on disk. Raises OSError if the file cannot be written.
     """
+    # The encoder hands each array to the layout and stores the description that it gets back.
     layout = _ArrayLayout()
     encoded_columns = msgspec.json.encode(index.columns, enc_hook=layout.add)
-    header = msgspec.json.encode(_Header(version, layout.size, layout.checksum(), msgspec.Raw(encoded_columns)))
-    header_length = len(header).to_bytes(_LENGTH_BYTES, "little")
-    header_checksum = zlib.crc32(header).to_bytes(_CHECKSUM_BYTES, "little")
+    header = _Header(version, layout.size, layout.checksum(), msgspec.Raw(encoded_columns))
+    encoded_header = msgspec.json.encode(header)
 
     unfinished_path = path.with_suffix(f".{os.getpid()}")
     with unfinished_path.open("wb") as file:
-        file.write(_MAGIC + header_length + header_checksum + header)
-        offset = _arrays_offset(len(header))
-        for array in layout.arrays:
-            file.seek(offset)
-            file.write(array.data)
-            offset += _aligned(array.nbytes)
-        file.truncate(offset)  # also appends the gap behind the last array
-
+        file.write(_encode_prefix(encoded_header) + encoded_header)
+        _write_arrays(file, layout.arrays, _arrays_offset(len(encoded_header)))
         file.flush()
         os.fsync(file.fileno())
     unfinished_path.replace(path)
 
 
-def load_index(path: Path) -> tuple[CatalogIndex, int]:
-    """Return the index in a snapshot file, mapped into memory, and the version that it was saved with.
+def _encode_prefix(encoded_header: bytes) -> bytes:
+    """Return the beginning of a snapshot file: its format, and the length and the checksum of the header."""
+    header_length = len(encoded_header).to_bytes(_LENGTH_BYTES, "little")
+    header_checksum = zlib.crc32(encoded_header).to_bytes(_CHECKSUM_BYTES, "little")
+    return _MAGIC + header_length + header_checksum
 
-    Raises SnapshotError if the file is missing, damaged, cut short, or of another format.
+
+def _write_arrays(file: BinaryIO, arrays: Iterable[NDArray[Any]], offset: int) -> None:
+    """Write arrays into a file from `offset` on, each at a multiple of the alignment, with zeros in the gaps."""
+    for array in arrays:
+        file.seek(offset)
+        file.write(array.data)
+        offset += _aligned(array.nbytes)
+    file.truncate(offset)  # also appends the gap after the last array
+
+
+def load_index(path: Path) -> tuple[CatalogIndex, int]:
+    """Return the index in a snapshot file, and the version that it was saved with.
+
+    The arrays of the index are mapped into memory instead of read. Raises SnapshotError if the file is missing,
+    damaged, cut short, or of another format.
     """
     try:
         header, arrays_offset = _read_header(path)
-        array_bytes = np.asarray(np.memmap(path, np.uint8, "c", arrays_offset, (header.size,)))
+        mapped_file = np.memmap(path, np.uint8, mode="c", offset=arrays_offset, shape=(header.size,))
+        array_bytes = np.asarray(mapped_file)
         if _update_checksum(0, array_bytes) != header.checksum:
             raise SnapshotError("the arrays are damaged")
 
+        # The decoder calls this with the description that stands in the place of each array.
         def map_array(_array_type: type[Any], description: Any) -> NDArray[Any]:
             return _map_array(array_bytes, msgspec.convert(description, _StoredArray))
 
@@ -165,7 +180,7 @@ def _arrays_offset(header_size: int) -> int:
 
 def _aligned(size: int) -> int:
     """Return a number of bytes rounded up to the alignment of arrays."""
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
+    return math.ceil(size / _ALIGNMENT) * _ALIGNMENT
 
 
 def _update_checksum(checksum: int, data: NDArray[np.uint8]) -> int:

@@ -127,26 +127,37 @@ def _most_frequent(spellings: Counter[str]) -> str:
 def count_segment(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
     """Add the records of a segment at some positions to a counter of facets."""
     counter.add_records(len(positions))
+    for column in _TEXT_FACETS:
+        _count_texts(counter, segment, column, positions)
+    _count_years(counter, segment, positions)
+    _count_flags(counter, segment, positions)
+    _measure_ranges(counter, segment, positions)
 
-    for name in _TEXT_FACETS:
-        _count_texts(counter, segment, name, positions)
 
+def _count_years(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
+    """Add how many of the records are of each year."""
     years = segment.columns["year"][positions]
     known_years, year_counts = np.unique(years[~np.isnan(years)], return_counts=True)
     for year, count in zip(known_years.tolist(), year_counts.tolist(), strict=True):
         counter.add_year(int(year), count)
 
+
+def _count_flags(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
+    """Add for how many of the records each flag is true, false and not known."""
     for flag in FLAGS:
         states = segment.columns[flag][positions] + 1  # 0 is "not known", 1 is false, 2 is true
         unknown_count, false_count, true_count = np.bincount(states, minlength=3).tolist()
         counter.add_flag(flag, FlagCounts(true_count, false_count, unknown_count))
 
+
+def _measure_ranges(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
+    """Add the range of each number and composite score among the records."""
     for column in RANGE_FACETS:
         source = segment.criteria if column in COMPOSITES else segment.columns
         values = source[column][positions]
         known_values = values[~np.isnan(values)]
-        # Without a known value the range is (inf, -inf), which the counter ignores.
-        counter.add_range(column, float(known_values.min(initial=np.inf)), float(known_values.max(initial=-np.inf)))
+        if len(known_values):
+            counter.add_range(column, float(known_values.min()), float(known_values.max()))
 
 
 def _count_texts(counter: FacetCounter, segment: Segment, column: str, positions: Ints) -> None:

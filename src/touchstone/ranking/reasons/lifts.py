@@ -44,27 +44,32 @@ def lifts(view: View, query: Query, weights: Mapping[str, float], position: int)
     """
     facts = view.facts(np.array([position]))
     improvable_flags = [flag for flag in FLAGS if facts[flag][0] != _best_value(flag)]
-    variants = _make_variants(facts, improvable_flags)
-    criteria = np.stack([criterion.compute(variants) for criterion in CRITERIA])
-    current_score, *new_scores = score_matrix(criteria, weights).tolist()
+    current_score, *new_scores = _score_variants(facts, improvable_flags, weights)
 
     competitors = _Competitors(view, query, weights, position)
     current_rank = competitors.rank_of(current_score)
     raising_lifts = []
     for flag, new_score in zip(improvable_flags, new_scores, strict=True):
-        if new_score <= current_score:
-            continue
-        lift = Lift(
-            fact=flag,
-            value=bool(_best_value(flag)),
-            known=bool(facts[flag][0] >= 0),
-            gain=new_score - current_score,
-            rank_before=current_rank,
-            rank_after=competitors.rank_of(new_score),
-        )
-        raising_lifts.append(lift)
+        if new_score > current_score:
+            lift = Lift(
+                fact=flag,
+                value=bool(_best_value(flag)),
+                known=bool(facts[flag][0] >= 0),
+                gain=new_score - current_score,
+                rank_before=current_rank,
+                rank_after=competitors.rank_of(new_score),
+            )
+            raising_lifts.append(lift)
 
     return tuple(sorted(raising_lifts, key=lambda lift: (-lift.gain, lift.fact)))
+
+
+def _score_variants(facts: Facts, flags: list[str], weights: Mapping[str, float]) -> list[float]:
+    """Return the score of one record as it is, followed by the score that it would have with each flag at its best."""
+    variants = _make_variants(facts, flags)
+    criteria = np.stack([criterion.compute(variants) for criterion in CRITERIA])
+    scores: list[float] = score_matrix(criteria, weights).tolist()
+    return scores
 
 
 def _best_value(flag: str) -> int:

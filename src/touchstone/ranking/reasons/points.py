@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -46,8 +47,8 @@ def score_points(criterion_scores: Floats, weights: Mapping[str, float]) -> tupl
 def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) -> list[dict[str, float]]:
     """Return for each record the points of the criteria that have a weight, by name.
 
-    `criterion_scores` has one row for each record, with its criteria in the order of CRITERIA. The points of a record
-    add up to its score to the last bit or the one before: what rounding leaves over is added to the largest of them.
+    The points of a record add up to its score. `criterion_scores` has one row for each record, with its criteria in the
+    order of CRITERIA.
     """
     terms, total_weight = active_weights(weights)
     names = [name for name, _ in terms]
@@ -59,6 +60,7 @@ def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) 
 
     points_by_record = []
     for record_points, score in zip(points.tolist(), scores.tolist(), strict=True):
+        # A rounding error would show in the sum, so it is added to the largest of the points.
         rounding_error = score - math.fsum(record_points)
         largest = record_points.index(max(record_points))
         record_points[largest] += rounding_error
@@ -72,18 +74,12 @@ def unknown_criteria(facts: Facts) -> list[list[str]]:
     Such a criterion counts 0, but the 0 says nothing about the record, so pages show a question mark instead.
     """
     is_known = {name: facts[name] >= 0 for name in (*NUMBERS, *FLAGS)}
-    is_unknown_by_criterion = []
+
+    unknown_by_criterion = []
     for criterion in CRITERIA:
         known_facts = [is_known[fact] for fact in criterion.facts]
-        is_unknown_by_criterion.append(~np.logical_or.reduce(known_facts))
+        is_unknown = ~np.logical_or.reduce(known_facts)
+        unknown_by_criterion.append(is_unknown.tolist())
 
-    # Many records lack the same facts, so the names are listed once for each combination, which is kept as a bit mask.
-    criterion_bits = 1 << np.arange(len(CRITERIA))
-    masks = criterion_bits @ np.stack(is_unknown_by_criterion)
-    names_by_mask = {mask: _names_of(mask) for mask in np.unique(masks).tolist()}
-    return [names_by_mask[mask] for mask in masks.tolist()]
-
-
-def _names_of(mask: int) -> list[str]:
-    """Return the names of the criteria whose bits are set in a mask; bit 0 is the first of CRITERIA."""
-    return [name for position, name in enumerate(CRITERION_NAMES) if mask >> position & 1]
+    unknown_by_record = zip(*unknown_by_criterion, strict=True)
+    return [list(compress(CRITERION_NAMES, is_unknown)) for is_unknown in unknown_by_record]
