@@ -46,10 +46,10 @@ class Admission:
         self.running = 0
         self._max_seconds_ahead = PLANNED_SHARE * wait_seconds
 
-        # A caller whose requests wait for a job or are read slowly must not hold every place: the first half is open to
-        # everybody, and of the rest each caller gets a share.
+        # A caller with many requests that wait for a job, or that are read slowly, must not keep all others out. Half
+        # of the running requests may be anybody's, and of the other half each caller gets a share.
         self._unshared_places = limit // 2
-        self._max_places_per_caller = max(1, limit // 4)
+        self._max_places_per_caller = max(1, limit // 4)  # at least one, even if `limit` is small
         self._places_by_caller: Counter[Hashable] = Counter()
 
         self._short = _Lane(seconds_at_once=SHORT_SECONDS_AT_ONCE)
@@ -67,50 +67,58 @@ class Admission:
         return not lane.waiting and self._fits(lane, cost_seconds)
 
     def enter_at_once(self, cost_seconds: float) -> "Place | None":
-        """Return a place for a request if there is room now, or None if it has to wait.
+        """Let a request run if there is room now, and return its place, or return None if it has to wait.
 
-        The caller need not be known, because this uses only the places that are open to everybody.
+        A place counts the request as running until it is released. The caller need not be known, because as long as
+        half of all places are free, anybody may have them.
         """
         if self.running >= self._unshared_places or not self.has_room(cost_seconds):
             return None
 
-        place = Place(self, self._lane_for(cost_seconds), caller=None, cost_seconds=min(cost_seconds, TURN_SECONDS))
+        place = self._create_place(caller=None, cost_seconds=cost_seconds)
         self._start(place)
         return place
 
     def would_refuse(self, caller: Hashable, cost_seconds: float) -> bool:
-        """Return whether a request of this caller would be refused instead of waiting.
+        """Return whether a request of this caller would be refused now, because the queue is full.
 
-        If the queue is full, a request is accepted only from a caller with less work waiting than another one, whose
-        newest request then has to go. Among callers with one request each, those that came first may stay.
+        Even then, a caller may replace the newest request of another one that has more work waiting.
         """
         lane = self._lane_for(cost_seconds)
         if self._fits(lane, cost_seconds) or not self._is_full(lane):
             return False
 
         backlog_seconds = lane.backlog_seconds_by_caller()
-        if caller not in backlog_seconds:
-            return len(backlog_seconds) == len(lane.waiting)  # nobody has more than one request waiting
-        return backlog_seconds[caller] + cost_seconds >= max(backlog_seconds.values())
+        if caller in backlog_seconds:
+            return backlog_seconds[caller] + cost_seconds >= max(backlog_seconds.values())
+
+        # A newcomer replaces nobody if each of the others has only one request waiting.
+        return len(backlog_seconds) == len(lane.waiting)
 
     async def enter(self, caller: Hashable, cost_seconds: float) -> "Place":
-        """Return a place for a request that costs about `cost_seconds`, once it is its turn.
+        """Wait until a request may run, and return its place, which has to be released when the request ends.
 
-        Whoever gets the place has to release it.
+        `cost_seconds` is the time for which the request is expected to hold the event loop.
 
         Raises:
             Overloaded: the request would have to wait too long, or has waited too long.
         """
         place = self.enter_at_once(cost_seconds)
-        if place is None:
-            place = Place(
-                self, self._lane_for(cost_seconds), caller=caller, cost_seconds=min(cost_seconds, TURN_SECONDS)
-            )
-            await self._wait_for_turn(place)
+        if place is not None:
+            return place
+
+        place = self._create_place(caller, cost_seconds)
+        await self._wait_for_turn(place)
         return place
 
+    def _create_place(self, caller: Hashable, cost_seconds: float) -> "Place":
+        """Return a place for a request that is neither waiting nor running yet."""
+        # After a whole turn other requests may run beside this one, so that it costs them no more time than that.
+        cost_to_others_seconds = min(cost_seconds, TURN_SECONDS)
+        return Place(self, self._lane_for(cost_seconds), caller=caller, cost_seconds=cost_to_others_seconds)
+
     async def _wait_for_turn(self, place: "Place") -> None:
-        """Put a request into the queue, and return when it has been started.
+        """Put a request into the queue, and return when it may run.
 
         Raises:
             Overloaded: the queue is full, the request has waited too long, or it had to make way for other callers.
@@ -124,13 +132,13 @@ class Admission:
         loop = asyncio.get_running_loop()
         place.decision = loop.create_future()
         lane.append(place)
-        self.start_waiting()
+        self.start_next_requests()
 
         deadline = loop.call_later(self.wait_seconds, lane.refuse, place)
         try:
             is_admitted = await place.decision
         except BaseException:
-            # The client may have gone. The request may also have been admitted at the same moment.
+            # The client has gone while the request was waiting, or just when it was admitted.
             lane.discard(place)
             place.release()
             raise
@@ -140,8 +148,8 @@ class Admission:
         if not is_admitted:
             raise Overloaded(retry_after=1, headers=_CLOSE)
 
-    def start_waiting(self) -> None:
-        """Start waiting requests in the order of their turn, for as long as there is room for the next one.
+    def start_next_requests(self) -> None:
+        """Let waiting requests run in the order of their turn, for as long as there is room for the next one.
 
         This has to be called whenever a request joins the queue, ends, or makes room for others.
         """
@@ -152,8 +160,8 @@ class Admission:
                     break
 
                 lane.take(place)
-                was_still_waiting = place.settle(is_admitted=True)
-                if was_still_waiting:
+                is_still_wanted = place.settle(is_admitted=True)
+                if is_still_wanted:
                     self._places_by_caller[place.caller] += 1
                     place.counts_for_caller = True
                     self._start(place)
@@ -195,7 +203,7 @@ class Admission:
 
 
 class _Lane:
-    """Requests of similar cost: how many are running, and which wait, in the order of their arrival."""
+    """The running and waiting requests of similar cost: there is a lane of short requests and one of long requests."""
 
     def __init__(self, *, seconds_at_once: float) -> None:
         self.seconds_at_once = seconds_at_once  # the cost of the requests that may run beside one another
@@ -217,9 +225,10 @@ class _Lane:
         return backlog_seconds
 
     def append(self, place: "Place") -> None:
-        """Add a request to the queue, with the turn that fair queueing gives it.
+        """Add a request to the queue, and decide its turn, so that callers with few requests soon have theirs.
 
-        Its turn comes after the work that the same caller has waiting already, but not after that of other callers.
+        Start-time fair queueing gives each request a "start tag" in virtual time: the sum of the costs of the requests
+        that the same caller has waiting before it.
         """
         if not self.waiting or len(self._finish_tags) >= MAX_CALLERS:
             self._finish_tags.clear()
@@ -231,15 +240,15 @@ class _Lane:
         self.waiting.append(place)
 
     def next_in_turn(self, places_by_caller: Mapping[Hashable, int], max_places: int) -> "Place | None":
-        """Return the waiting request with the smallest start tag, and among equals the one that came first.
+        """Return the waiting request whose turn it is, or None if there is none.
 
-        Callers that hold `max_places` already are skipped. Returns None if no other caller has a request waiting.
+        The requests of callers that have `max_places` or more requests running are passed over.
         """
         candidates = (place for place in self.waiting if places_by_caller.get(place.caller, 0) < max_places)
         return min(candidates, key=lambda place: place.start_tag, default=None)
 
     def take(self, place: "Place") -> None:
-        """Remove the request whose turn it is from the queue."""
+        """Remove the request whose turn it is from the queue, and advance the virtual time to its turn."""
         self.waiting.remove(place)
         self._virtual_time = place.start_tag
 
@@ -255,9 +264,13 @@ class _Lane:
         backlog_seconds = self.backlog_seconds_by_caller()
         request_counts = Counter(place.caller for place in self.waiting)
 
-        longest = max(backlog_seconds, key=lambda caller: (request_counts[caller] > 1, backlog_seconds[caller]))
-        newest_place = next(place for place in reversed(self.waiting) if place.caller == longest)
-        self.refuse(newest_place)
+        callers_with_several = [caller for caller, count in request_counts.items() if count > 1]
+        candidates = callers_with_several or list(backlog_seconds)
+        busiest_caller = max(candidates, key=lambda caller: backlog_seconds[caller])
+
+        requests_of_caller = [place for place in self.waiting if place.caller == busiest_caller]
+        newest_request = requests_of_caller[-1]
+        self.refuse(newest_request)
 
     def refuse(self, place: "Place") -> None:
         """Refuse a waiting request."""
@@ -313,41 +326,51 @@ class Place:
 
     @types.coroutine
     def run(self, work: Awaitable[T]) -> Generator[Any, Any, T]:
-        """Await the work of the request, measure how long it computes on the event loop, and return its result.
+        """Await the work of a request, measure for how long it holds the event loop, and return its result.
 
-        The work is driven step by step, as the event loop drives a task: a step ends when the work waits for something,
-        and only the time within steps is counted. Other requests may start beside this one as soon as it has held the
-        loop for a whole turn, or waits for something else (a database, a job, its client) for more than a moment.
+        The loop of this function plays the part of the event loop, because only there the time of a coroutine can be
+        measured: a coroutine runs in steps, each of which ends with a future that it waits for.
+
+        Other requests may start beside this one once it has held the event loop for a whole turn, or waits for more
+        than a moment for something else, such as a database, a job or its client.
         """
         _CURRENT_PLACE.set(self)
         steps = work.__await__()
-        error: BaseException | None = None  # raised by what the work waited for
+        error: BaseException | None = None  # raised by the future that the work waited for
 
         while True:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-
-            # Processor time, because on a busy machine the clock also counts the time that other processes take.
-            started_at = time.thread_time()
+            self._cancel_timer()
             try:
-                awaited = steps.send(None) if error is None else steps.throw(error)
-            except StopIteration as stop:
-                result: T = stop.value
+                future = self._run_step(steps, error)
+            except StopIteration as end:
+                result: T = end.value
                 return result
-            finally:
-                self.used_seconds += time.thread_time() - started_at
 
             if self.used_seconds > TURN_SECONDS:
                 self.make_room()
-            elif awaited is not None and self.holds_lane:
+            elif future is not None and self.holds_lane:
                 self._timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self.make_room)
 
             error = None
             try:
-                yield awaited
+                yield future
             except BaseException as thrown:  # noqa: BLE001 - every exception is passed on to the work
                 error = thrown
+
+    def _run_step(self, steps: Generator[Any, Any, Any], error: BaseException | None) -> Any:
+        """Run the work until it waits for a future, return this future, and measure the time that the step takes.
+
+        If the last future has failed with `error`, the work receives that error.
+
+        Raises:
+            StopIteration: the work has ended; the exception contains its result.
+        """
+        # Processor time, because on a busy machine the clock also counts the time that other processes take.
+        started_at = time.thread_time()
+        try:
+            return steps.send(None) if error is None else steps.throw(error)
+        finally:
+            self.used_seconds += time.thread_time() - started_at
 
     def settle(self, *, is_admitted: bool) -> bool:
         """Tell a waiting request whether it is admitted, and return False if it no longer waits."""
@@ -362,25 +385,31 @@ class Place:
         if self.holds_lane:
             self.holds_lane = False
             self.lane.leave(self)
-            self.admission.start_waiting()
+            self.admission.start_next_requests()
 
     def release(self) -> None:
-        """Give the place back, so that another request may start; repeated calls do nothing.
+        """Stop counting the request as running, so that others may start; repeated calls do nothing.
 
-        A request whose client reads slowly gives its place back before it ends.
+        This is called when the request ends, or earlier if its client reads the response slowly.
         """
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._cancel_timer()
         if not self.is_running:
             return
 
         self.is_running = False
         self.admission.end(self)
+
         if self.holds_lane:
             self.holds_lane = False
             self.lane.leave(self)
-        self.admission.start_waiting()
+
+        self.admission.start_next_requests()
+
+    def _cancel_timer(self) -> None:
+        """Cancel the timer that would let other requests start beside this one, because it no longer waits."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 _CURRENT_PLACE: Final[ContextVar[Place]] = ContextVar("place")

@@ -64,23 +64,23 @@ async def _handle_service_error(request: Request, error: Exception) -> Response:
 
 
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
-    """Report a request that pydantic found invalid, with an entry for each invalid field.
-
-    The invalid input is left out of the response, because it may contain a password and need not be valid text.
-    """
+    """Report a request that pydantic found invalid, with an entry for each invalid field."""
     assert isinstance(error, RequestValidationError)
-    field_errors = [
-        FieldError(
-            tuple(pydantic_error["loc"]),
-            pydantic_error["type"],
-            pydantic_error.get("ctx") or {},
-            pydantic_error["msg"],
-        )
-        for pydantic_error in error.errors()
-    ]
+    field_errors = [_convert_pydantic_error(pydantic_error) for pydantic_error in error.errors()]
 
-    error_class = UnknownName if field_errors[0].kind == "unknown_name" else Invalid
-    return error_response(error_class(*field_errors), request.scope)
+    if field_errors[0].kind == "unknown_name":
+        return error_response(UnknownName(*field_errors), request.scope)
+    return error_response(Invalid(*field_errors), request.scope)
+
+
+def _convert_pydantic_error(pydantic_error: Mapping[str, Any]) -> FieldError:
+    """Return pydantic's error as one of our own, without the invalid input, which may be a password."""
+    return FieldError(
+        loc=tuple(pydantic_error["loc"]),
+        kind=pydantic_error["type"],
+        facts=pydantic_error.get("ctx") or {},
+        fallback=pydantic_error["msg"],
+    )
 
 
 async def _handle_http_exception(request: Request, error: Exception) -> Response:

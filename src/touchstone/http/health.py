@@ -36,10 +36,10 @@ async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, bool]
 
 
 def health_router(resources: tuple[Resource, ...]) -> APIRouter:
-    """Return the routes by which load balancers and supervisors learn whether this process can serve requests.
+    """Return the routes by which load balancers learn whether this process can serve requests.
 
-    `/health/live` succeeds while the process runs. `/health/ready` reports the state of each resource, and responds
-    with 503 if one of them does not respond, or if the server is stopping and should get no further requests.
+    `/health/live` responds as long as the process runs. `/health/ready` reports the state of each resource, with status
+    503 if one of them does not respond or if the server is stopping.
     """
     router = APIRouter(prefix="/health", tags=["health"], responses=ERROR_RESPONSES)
 
@@ -56,8 +56,8 @@ def health_router(resources: tuple[Resource, ...]) -> APIRouter:
         is_up_by_name = await check_resources(resources)
         states = {name: "ok" if is_up else "down" for name, is_up in is_up_by_name.items()}
 
-        if not all(is_up_by_name.values()):
-            return JsonResponse({"status": "not ready", "resources": states}, status_code=503)
-        return JsonResponse({"status": "ready", "resources": states})
+        if all(is_up_by_name.values()):
+            return JsonResponse({"status": "ready", "resources": states})
+        return JsonResponse({"status": "not ready", "resources": states}, status_code=503)
 
     return router

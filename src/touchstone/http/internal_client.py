@@ -54,13 +54,17 @@ class InternalClient:
         self.tokens = tokens
 
     async def get(self, path: str, caller: Caller | None, *, query: str = "", locale: str = "fr") -> InternalResponse:
-        """Return the backend's response to a GET request made on behalf of `caller`.
+        """Send a GET request to the backend on behalf of a user, and return its response.
 
-        `path` is not checked, so its variable parts must have been validated. Texts in the response are in the language
-        `locale`.
+        Args:
+            path: the path, whose variable parts must have been validated.
+            caller: the user, or None for a request without one.
+            query: the query of the URL.
+            locale: the language of texts in the response.
 
         Raises:
-            BackendUnavailable, UpstreamTimeout: the backend cannot be reached now.
+            BackendUnavailable: the backend cannot be reached.
+            UpstreamTimeout: the backend did not respond in time.
         """
         locale_header = (b"accept-language", locale.encode())
         scope: Scope = {

@@ -41,7 +41,7 @@ def listener_address(listener: socket.socket) -> str:
 
 
 def _listen_tcp(host: str, port: int) -> socket.socket:
-    """Return a TCP socket that listens on this address, with limits on what slow clients can make the kernel keep."""
+    """Return a TCP socket that listens on this address, for connections that hold little memory if clients are slow."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
 

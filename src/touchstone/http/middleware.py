@@ -105,10 +105,10 @@ class EdgeMiddleware:
         self._overload_logged_at = -math.inf
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle an HTTP request from its arrival until its response is sent and logged.
+        """Handle an HTTP request until its response has been sent and logged.
 
-        Whatever the application raises becomes an error response, so that clients see neither a traceback nor a broken
-        connection. Lifespan messages pass through, and websockets are refused.
+        Every exception of the application becomes an error response, so that no client sees a traceback or a broken
+        connection. Lifespan messages are passed on, and websockets are refused.
         """
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
@@ -130,7 +130,7 @@ class EdgeMiddleware:
         except ServiceError as error:
             await request.send_error(error)
         except Exception:
-            # An application that waits for the rest of a body fails when its client disconnects, which is no defect.
+            # An application also fails if its client disconnects before the end of the body, which is no defect.
             if not request.is_abandoned:
                 log.exception("request failed", request_id=request.id)
                 await request.send_error(InternalError())
@@ -138,10 +138,9 @@ class EdgeMiddleware:
             self._record(request)
 
     def refusal_at_once(self, scope: Scope) -> Response | None:
-        """Return the response to a request that must be refused for lack of capacity, or None to call the application.
+        """Refuse a request for lack of capacity: count and log it, and return the response, or None if it may run.
 
-        The server asks this before it starts a task for the request, because under overload most of the work is
-        refusing requests. A refusal returned here is already counted and logged.
+        The server calls this before it starts a task for the request, so that refusals cost little under overload.
         """
         started_at = time.perf_counter()
         scope = self.proxies.apply_forwarded_headers(scope)
@@ -158,11 +157,8 @@ class EdgeMiddleware:
         return response
 
     async def _handle(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
-        """Receive the body of a request and call the application, in the way that fits the kind of request.
-
-        Health checks are never queued. Uploads are handled while they arrive, a limited number of them at a time. Any
-        other request waits for its turn once its body is complete, so that a slow client occupies no place.
-        """
+        """Call the application when the limits allow it: on requests in all, on uploads, and on the size of bodies."""
+        # Health checks must not wait, or an overloaded server would be taken for a dead one.
         if _is_health_check(request.scope):
             await self.app(request.scope, receive, request.send)
             return
@@ -170,19 +166,24 @@ class EdgeMiddleware:
         body = self._limit_body(request, receive)
         body.check_declared_length(request.headers.get(b"content-length"))
 
+        # The application reads an upload while it arrives, because it may be too large for the memory.
         if self._is_upload(request):
             with self._upload_slots.slot(request.scope):
                 await self.app(request.scope, body, request.send)
-        elif request.has_body:
-            with self._body_memory.buffer(body) as buffered_body:
-                await buffered_body.receive_all()
-                if not request.is_abandoned:
-                    await self._admit(request, buffered_body, kind)
-        else:
+            return
+
+        if not request.has_body:
             await self._admit(request, body, kind)
+            return
+
+        # Any other body is received before the request may run, so that a slow client does not hold up others.
+        with self._body_memory.buffer(body) as buffered_body:
+            await buffered_body.receive_all()
+            if not request.is_abandoned:
+                await self._admit(request, buffered_body, kind)
 
     async def _admit(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
-        """Call the application once it is the request's turn, and learn from the time that the request takes.
+        """Call the application once it is the request's turn, and remember how much time such requests take.
 
         Raises:
             Overloaded: the request would have to wait too long, or has waited too long.
@@ -198,8 +199,9 @@ class EdgeMiddleware:
         try:
             await place.run(self.app(request.scope, receive, request.send))
 
+            # Errors are cheap, and say nothing about the cost of successful requests.
             is_successful = request.status < 400
-            if is_successful:  # errors are cheap and say nothing about the cost of successful requests
+            if is_successful:
                 self._costs.learn(kind, place.used_seconds)
         finally:
             place.release()
@@ -213,7 +215,7 @@ class EdgeMiddleware:
         return self._admission.would_refuse(self.caller_of(scope), expected_seconds)
 
     async def _send_refusal(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request for lack of capacity, before anything else is done for it, and close its connection."""
+        """Send the response to a request that is refused for lack of capacity, and close its connection."""
         started_at = time.perf_counter()
 
         async def send_with_refusal_headers(message: Message) -> None:
@@ -243,23 +245,27 @@ class EdgeMiddleware:
         return request.has_body and request.scope["path"].rstrip("/") in self.upload_paths
 
     def _limit_body(self, request: TrackedRequest, receive: Receive) -> LimitedBody:
-        """Return a `receive` function that enforces the limits on the body of this request.
-
-        The time for an upload is not limited, only its rate, because its size and the client's line may vary.
-        """
-        is_upload = self._is_upload(request)
+        """Return a `receive` function that enforces the limits on the body of this request."""
         settings = self.settings
+        max_bytes = settings.body_max_bytes
+        deadline_seconds = settings.receive_timeout_seconds
+
+        # A large upload over a slow line may take long, as long as it makes progress.
+        if self._is_upload(request):
+            max_bytes = settings.upload_max_bytes
+            deadline_seconds = math.inf
+
         return LimitedBody(
             request.watch_disconnect(receive),
-            max_bytes=settings.upload_max_bytes if is_upload else settings.body_max_bytes,
+            max_bytes=max_bytes,
             minimum_rate=settings.minimum_rate_bytes,
-            deadline_seconds=math.inf if is_upload else settings.receive_timeout_seconds,
+            deadline_seconds=deadline_seconds,
         )
 
     def _record(self, request: TrackedRequest) -> None:
-        """Count a request in the metrics and write it to the access log, at the end of its response.
+        """Count a finished request in the metrics, and write a line to the access log.
 
-        The query of the URL is left out of the log, because it may hold personal data.
+        The query of the URL is not logged, because it may contain personal data.
         """
         elapsed_seconds = time.perf_counter() - request.started_at
         status = CLIENT_DISCONNECTED if request.is_abandoned else request.status
@@ -282,29 +288,36 @@ class EdgeMiddleware:
 
 
 def _check_headers(scope: Scope) -> None:
-    """Refuse headers that are too large, or that another server on the way could read differently (RFC 9112).
+    """Check that the headers of a request are not too large, and that every server would read them in the same way.
 
-    Such differences would let a client smuggle a second request past a proxy. A request has exactly one `Host` header,
-    or none in HTTP/1.0, and `chunked` is the only transfer coding, because no application here decodes another one.
+    If a proxy read them in another way, a client could smuggle a second request past it (RFC 9112, section 11.2).
 
     Raises:
         HeadersTooLarge: there are too many headers, or they are too long.
         BadRequest: the headers are ambiguous.
     """
     headers: list[tuple[bytes, bytes]] = scope["headers"]
-    header_bytes = sum(map(len, itertools.chain.from_iterable(headers)))
-    if len(headers) > MAX_HEADERS or header_bytes > MAX_HEADER_BYTES:
+    if len(headers) > MAX_HEADERS or _count_bytes(headers) > MAX_HEADER_BYTES:
         raise HeadersTooLarge
 
     http_version = scope["http_version"]
-    host_count = sum(name == b"host" for name, _ in headers)
-    transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
-
     has_valid_version = http_version in _HTTP_VERSIONS
+
+    # HTTP/1.0 does not require a `Host` header, and HTTP/1.1 requires exactly one.
+    host_count = sum(name == b"host" for name, _value in headers)
     has_valid_host = host_count == 1 or (host_count == 0 and http_version == "1.0")
+
+    # No application decodes another transfer coding than `chunked`.
+    transfer_codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
     has_valid_coding = transfer_codings in ([], [b"chunked"])
+
     if not (has_valid_version and has_valid_host and has_valid_coding):
         raise BadRequest(headers={"Connection": "close"})
+
+
+def _count_bytes(headers: list[tuple[bytes, bytes]]) -> int:
+    """Return the length of all names and values of the headers, with as few steps as possible for each request."""
+    return sum(map(len, itertools.chain.from_iterable(headers)))
 
 
 def _method_label(method: str) -> str:
@@ -320,6 +333,11 @@ def _is_health_check(scope: Scope) -> bool:
 
 def _refusal_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     """Return the headers of a refusal that `TrackedRequest` would have added to any other response."""
-    client_id = next((value for name, value in scope["headers"] if name == REQUEST_ID), None)
+    client_id = None
+    for name, value in scope["headers"]:
+        if name == REQUEST_ID:
+            client_id = value
+            break
+
     request_id = choose_request_id(client_id)
     return [(REQUEST_ID, request_id.encode()), NOSNIFF]

@@ -47,7 +47,7 @@ class PackagedFiles:
         self._files: dict[str, PackagedFile] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the file that the request's path names, or 304 if the client holds its current content already.
+        """Send the requested file, or a response with status 304 if the client already has its current content.
 
         Raises:
             NotFound: there is no such file.

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeAlias
 
 from fastapi import APIRouter, FastAPI
@@ -30,11 +30,15 @@ class StrictRoute(APIRoute):
         """Whether the request is the handler's only parameter."""
         return list(inspect.signature(self.endpoint).parameters) == ["request"]
 
-    def get_route_handler(self) -> Handler:
-        """Return the function that FastAPI calls for each request to this route.
+    @property
+    def has_fixed_path(self) -> bool:
+        """Whether the path has no variable part, such as `{name}`."""
+        return "{" not in self.path
 
-        If the endpoint has a body parameter, the body is parsed by our strict JSON parser first, so that FastAPI never
-        uses its own, more lenient one.
+    def get_route_handler(self) -> Handler:
+        """Return the function that handles each request to this route.
+
+        It parses the body with our strict JSON parser, because that of FastAPI accepts more than JSON.
         """
         if self.is_bare:
             # FastAPI has nothing to inject or convert here, and its machinery would cost more than a hot response.
@@ -72,14 +76,14 @@ def strict_router(**options: Any) -> APIRouter:
 
 
 class TrailingSlashMiddleware:
-    """Treats an address with and without a trailing slash as the same one, under the form that is registered."""
+    """Accepts each address with and without a trailing slash, without a redirect."""
 
     def __init__(self, app: ASGIApp, slashed: frozenset[str]) -> None:
         self.app = app
         self.slashed = slashed  # registered paths that end with a slash, written without it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its path in the form that is registered, with or without a trailing slash."""
+        """Pass the request on, with a trailing slash added or removed as in the address of the route."""
         if scope["type"] == "http":
             path = scope["path"]
             has_trailing_slash = path.endswith("/") and path != "/"
@@ -101,15 +105,9 @@ class AllowedMethodsMiddleware:
 
     def __init__(self, app: ASGIApp, *routers: APIRouter) -> None:
         self.app = app
-
-        methods_by_path: dict[str, set[str]] = {}
-        for router in routers:
-            for route in router.routes:
-                if isinstance(route, APIRoute):
-                    methods_by_path.setdefault(route.path, set()).update(route.methods or ())
-
         self._methods_by_path_regex: list[tuple[re.Pattern[str], frozenset[str]]] = []
-        for path, methods in methods_by_path.items():
+
+        for path, methods in _collect_methods(routers).items():
             path_regex, _path_format, _converters = compile_path(path)
             self._methods_by_path_regex.append((path_regex, frozenset(methods)))
 
@@ -132,11 +130,22 @@ class AllowedMethodsMiddleware:
         return None
 
 
+def _collect_methods(routers: Iterable[APIRouter]) -> dict[str, set[str]]:
+    """Return the methods of all routes by their paths, in the order in which the paths were first registered."""
+    methods_by_path: dict[str, set[str]] = {}
+    for router in routers:
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                methods = methods_by_path.setdefault(route.path, set())
+                methods.update(route.methods or ())
+    return methods_by_path
+
+
 class _BufferedRequest(Request):
     """A request that reads its body without the async generator of Starlette, which costs more than a hot response."""
 
     async def body(self) -> bytes:
-        """Return the whole body, which is read by the first call and kept for later ones.
+        """Return the whole body; it is read once and kept for later calls.
 
         Raises:
             ClientDisconnect: the client went away before the body was complete.
@@ -170,21 +179,25 @@ class FastPathMiddleware:
         self.application = application
         self.handlers: dict[tuple[str, str], Handler] = {}  # by method and path
 
-        routes = [route for router in routers for route in router.routes if isinstance(route, StrictRoute)]
-        for route in routes:
-            has_fixed_path = "{" not in route.path
-            if route.is_bare and has_fixed_path:
-                for method in route.methods or ():
-                    self.handlers[method, route.path] = route.endpoint
+        for router in routers:
+            for route in router.routes:
+                if isinstance(route, StrictRoute) and route.is_bare and route.has_fixed_path:
+                    self._add(route)
+
+    def _add(self, route: StrictRoute) -> None:
+        """Register the handler of a route under each of its methods."""
+        for method in route.methods or ():
+            self.handlers[method, route.path] = route.endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Call the bare handler for this method and path, or pass the request on if there is none.
+        """Call the handler for this method and path directly, or pass the request on if there is none.
 
-        The handler's errors are reported as they would be by FastAPI, which is not involved here.
+        An error of the handler becomes the same response as it would in FastAPI.
         """
         handler = None
         if scope["type"] == "http":
             handler = self.handlers.get((scope["method"], scope["path"]))
+
         if handler is None:
             await self.app(scope, receive, send)
             return

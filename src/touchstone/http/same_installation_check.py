@@ -59,9 +59,9 @@ class PartIdentityMiddleware:
 
 
 def read_or_create_installation_id(data_dir: Path) -> str:
-    """Return the random id of a data folder, which is created by the first part that asks for it.
+    """Return the id of a data folder, and create it if it is missing.
 
-    Parts that start at the same time and share the folder get the same id.
+    All parts of the service that share the folder get the same id, even if they start at the same time.
     """
     id_file = data_dir / ID_FILE_NAME
 
@@ -86,28 +86,46 @@ async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens
     not checked, because parts may start in any order.
 
     Raises:
-        SettingsError: the URL leads elsewhere, or the keys or data folders differ.
+        SettingsError: the URL of the backend is wrong, or the keys or data folders differ.
     """
-    url_variable = f"TOUCHSTONE_{backend.name.upper()}_URL"
-    label = f"{backend.name} at {backend.url}"
-
-    client = InternalClient(backend, tokens)
-    try:
-        response = await asyncio.wait_for(client.get(IDENTITY_PATH, caller=None), TIMEOUT_SECONDS)
-    except (ServiceError, TimeoutError):
-        log.warning("backend not reachable yet", backend=backend.name, url=backend.url)
+    identity = await _ask_for_identity(backend, tokens)
+    if identity is None:
         return
 
-    if response.status == 401:
-        raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has another key; give the same one to every part.")
-    try:
-        identity = msgspec.convert(response.value, PartIdentity)
-    except msgspec.ValidationError:
-        raise SettingsError(f"{url_variable}: what answers at {backend.url} is not the {backend.name} part.") from None
-
+    url_variable = _url_variable(backend)
+    label = f"{backend.name} at {backend.url}"
     if identity.part != backend.name:
         raise SettingsError(f"{url_variable}: {backend.url} is the {identity.part} part, not {backend.name}.")
     if tokens is not None and not identity.has_key:
         raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has no key; give the same one to every part.")
     if identity.installation != read_or_create_installation_id(data_dir):
         raise SettingsError(f"TOUCHSTONE_DATA_DIR: {label} uses another folder than {data_dir}; all parts share one.")
+
+
+async def _ask_for_identity(backend: RemoteBackend, tokens: InternalTokens | None) -> PartIdentity | None:
+    """Return how the backend identifies itself, or log a warning and return None if it cannot be reached yet.
+
+    Raises:
+        SettingsError: the backend has another internal key, or it is not a part of this service.
+    """
+    client = InternalClient(backend, tokens)
+    try:
+        response = await asyncio.wait_for(client.get(IDENTITY_PATH, caller=None), TIMEOUT_SECONDS)
+    except (ServiceError, TimeoutError):
+        log.warning("backend not reachable yet", backend=backend.name, url=backend.url)
+        return None
+
+    if response.status == 401:
+        label = f"{backend.name} at {backend.url}"
+        raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has another key; give the same one to every part.")
+
+    try:
+        return msgspec.convert(response.value, PartIdentity)
+    except msgspec.ValidationError:
+        message = f"{_url_variable(backend)}: what answers at {backend.url} is not the {backend.name} part."
+        raise SettingsError(message) from None
+
+
+def _url_variable(backend: RemoteBackend) -> str:
+    """Return the name of the environment variable that says where the backend is."""
+    return f"TOUCHSTONE_{backend.name.upper()}_URL"

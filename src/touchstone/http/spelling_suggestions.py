@@ -23,13 +23,13 @@ def unknown_value_error(value: str, known_values: Iterable[str], *location: str 
 
 
 def suggestion_facts(name: str, known_names: Iterable[str]) -> dict[str, Any]:
-    """Return the facts for an error message about an unknown name, such as "did you mean `page_size`?".
+    """Return the values for an error message about an unknown name, such as "did you mean `page_size`?".
 
-    Names are compared without regard to case and punctuation, so `PAGE-SIZE` and `pageSize` are near to `page_size`.
+    Names are compared without regard to case and punctuation, so `pageSize` is the same as `page_size`.
 
     Returns:
-        `name`, shortened if it is very long; `known`, the nearest known names or, if none is near, all of them; and
-        `is_near`, whether `known` contains near names only.
+        `name`, which is shortened if it is very long; `known`, the known names that are similar or, if there are none,
+        all known names; and `is_near`, whether there are similar names.
     """
     known_names_by_letters = {_letters(known_name): known_name for known_name in sorted(known_names)}
     shown_name = name[:MAX_SHOWN_CHARACTERS]

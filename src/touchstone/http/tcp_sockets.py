@@ -30,10 +30,9 @@ class SocketCounters:
 
     @classmethod
     def read(cls, connection: socket.socket) -> Self | None:
-        """Return what the kernel has counted on a connection so far.
+        """Return the bytes that the kernel has counted on a connection so far.
 
-        Returns None where nothing is counted: for a unix socket, for one that is closed, and on systems other than
-        Linux.
+        Returns None for a unix socket or a closed one, and on systems other than Linux, which count nothing.
         """
         tcp_info_option = getattr(socket, "TCP_INFO", None)
         if tcp_info_option is None or connection.family == socket.AF_UNIX:
@@ -74,10 +73,10 @@ def has_input(connection: socket.socket) -> bool:
 
 
 def refuse_new_connections(listener: socket.socket) -> None:
-    """Make the kernel drop packets that begin a connection, while connections that have begun are still accepted.
+    """Make the kernel ignore new clients of a listener, while it can still accept those that have connected.
 
-    A server that stops does this before it closes its listener, because closing resets the connections in its queue.
-    The client tries again after a second, and then finds the listener closed, or that of the next server.
+    A server calls this before it closes a listener, because closing resets the connections that are not accepted yet.
+    An ignored client tries again after a second, and may then find the next server.
 
     Raises:
         OSError: the system has no such filter.
@@ -85,9 +84,10 @@ def refuse_new_connections(listener: socket.socket) -> None:
     if listener.family == socket.AF_UNIX:
         return
 
+    # The filter is a small program that the kernel runs for every packet.
     instructions = [struct.pack("HBBI", *instruction) for instruction in _DROP_SYN]
     program = ctypes.create_string_buffer(b"".join(instructions))
-    # This is `struct sock_fprog`: the number of instructions, and the address of the first one.
+    # The kernel expects a `struct sock_fprog`: the number of instructions, and the address of the first one.
     program_header = struct.pack("HL", len(instructions), ctypes.addressof(program))
     listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program_header)
 

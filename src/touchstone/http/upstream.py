@@ -76,28 +76,28 @@ class RemoteBackend:
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        """The HTTP client with its pool of connections, opened by the first request because it needs an event loop.
+        """The HTTP client, which keeps connections open; it is created late because it needs a running event loop."""
+        if self._lazy_session is None:
+            self._lazy_session = self._open_session()
+        return self._lazy_session
 
-        It changes nothing in what it forwards: it adds no headers, keeps no cookies and does not decompress bodies.
-        """
-        if self._lazy_session is not None:
-            return self._lazy_session
-
+    def _open_session(self) -> aiohttp.ClientSession:
+        """Return a new HTTP client for the backend, which forwards headers, cookies and bodies as they are."""
+        unlimited = 0
         connector: aiohttp.BaseConnector
         if self._is_unix_socket:
             socket_path = self.url.removeprefix(UNIX_PREFIX)
-            connector = aiohttp.UnixConnector(socket_path, limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+            connector = aiohttp.UnixConnector(socket_path, limit=unlimited, keepalive_timeout=KEEP_ALIVE_SECONDS)
         else:
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+            connector = aiohttp.TCPConnector(limit=unlimited, keepalive_timeout=KEEP_ALIVE_SECONDS)
 
-        self._lazy_session = aiohttp.ClientSession(
+        return aiohttp.ClientSession(
             connector=connector,
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS),
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
             skip_auto_headers=("User-Agent", "Content-Type", "Accept", "Accept-Encoding"),
         )
-        return self._lazy_session
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request to the backend and stream its response back to the client.
@@ -106,13 +106,11 @@ class RemoteBackend:
             BackendUnavailable: the backend cannot be reached, or closed the connection before its response began.
             UpstreamTimeout: the response did not begin in time.
         """
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         request_body = _RequestBody(receive)
+        chunks = request_body.chunks() if _may_have_body(scope) else None
         pending_response = self._session.request(
-            scope["method"],
-            self._target_url(scope),
-            headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
-            data=request_body.chunks() if _may_have_body(scope) else None,
-            allow_redirects=False,
+            scope["method"], self._target_url(scope), headers=headers, data=chunks, allow_redirects=False
         )
 
         try:
@@ -164,7 +162,7 @@ class _RequestBody:
         self.error: Exception | None = None
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the parts of the body as they arrive from the client.
+        """Yield the parts of the body as the client sends them, and remember the error if that fails.
 
         Raises:
             ConnectionResetError: the client disconnected before the body was complete.
@@ -211,17 +209,17 @@ async def _stream_events(
 ) -> None:
     """Send server-sent events to the client until the backend ends them, the client disconnects or the server stops.
 
-    An event stream may be silent for a long time, in which nothing is sent that could fail because the client has gone.
-    Therefore the disconnection is awaited beside the events, and closes the response.
+    A stream may be silent for a long time, so waiting for the next event must not be the only way to notice an end.
     """
+    # The stream ends early when one of these tasks is done.
     watchers: list[asyncio.Future[Any]] = [asyncio.ensure_future(request_body.wait_for_disconnect())]
     if server_stop is not None:
         watchers.append(asyncio.ensure_future(server_stop.wait()))
     for watcher in watchers:
-        watcher.add_done_callback(lambda _: response.close())
+        watcher.add_done_callback(lambda _watcher: response.close())
 
     try:
-        # Closing the response makes reading from it fail, which is the intended end of the stream.
+        # Reading from a response that has been closed fails.
         with contextlib.suppress(aiohttp.ClientConnectionError):
             await _stream_chunks(response, send)
     finally:
