@@ -182,7 +182,7 @@ def test_a_move_brings_the_picture_alone(visit: Visit) -> None:
 
 @pytest.mark.parametrize(("view", "language"), [("heat", "fr"), ("heat", "en"), ("bars", "fr"), ("table", "en")])
 def test_a_picture_filled_in_place_is_the_one_that_the_server_draws(visit: Visit, view: str, language: str) -> None:
-    """A move of a slider that leaves the shape sends figures alone; written in, they make the server's own picture."""
+    """A move of a slider that leaves the layout sends figures alone; written in, they make the server's own picture."""
     weights = {"ethical_score": 30, "data_quality": 40, "citations": 55, "year": 30, "documentation": 9}
     query = "&".join(f"w.{name}={weight}" for name, weight in weights.items())
     page = visit(f"/app/?{query}&data_task=classification&view={view}", language=language)
@@ -193,13 +193,13 @@ def test_a_picture_filled_in_place_is_the_one_that_the_server_draws(visit: Visit
     for criterion, position in (("year", 31), ("citations", 50), ("data_quality", 50), ("year", 32), ("year", 90)):
         with page.expect_response(re.compile("/app/parts/ranking")) as met:
             move(page, criterion, position)
-        question = re.sub("&shape=[^&]*", "", met.value.url)
+        question = re.sub("&layout=[^&]*", "", met.value.url)
         kinds.append(met.value.headers["content-type"].split(";")[0])
         # The links and the address are written after the frame.
         page.wait_for_url(f"**{met.value.headers['x-address']}")
-        assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&also=weights")
+        assert page.evaluate(STANDING) == page.evaluate(DRAWN, f"{question}&panel=weights")
     assert kinds.count("application/json") >= 3
-    # A column that becomes too narrow for its label is another shape.
+    # A column that becomes too narrow for its label is another layout.
     assert ("text/html" in kinds) == (view == "heat")
 
 
@@ -246,12 +246,12 @@ def test_a_renamed_dataset_has_its_new_name_in_the_next_picture(visit: Visit, ap
 def test_a_picture_is_never_in_two_languages(server: str, signed_in: dict[str, str]) -> None:
     """Figures are sent to a page of their own language alone."""
     with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_language": "fr"}) as client:
-        (shape,) = re.findall('data-shape="([^"]+)"', client.get("/app/").text)
-        asked = {"shape": shape, "w.ethical_score": 41, "w.technical_score": 40, "w.popularity_score": 20}
+        (layout,) = re.findall('data-layout="([^"]+)"', client.get("/app/").text)
+        asked = {"layout": layout, "w.ethical_score": 41, "w.technical_score": 40, "w.popularity_score": 20}
         assert client.get("/app/parts/ranking", params=asked).headers["content-type"] == "application/json"
         client.cookies.set("touchstone_language", "en")
         assert "text/html" in client.get("/app/parts/ranking", params=asked).headers["content-type"]
-        hostile = client.get("/app/parts/ranking", params=asked | {"shape": "<b>", "also": "../../layout"})
+        hostile = client.get("/app/parts/ranking", params=asked | {"layout": "<b>", "panel": "../../layout"})
         assert hostile.status_code == 200
         assert "text/html" in hostile.headers["content-type"]
 

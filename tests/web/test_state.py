@@ -17,7 +17,7 @@ WEIGHT_PROFILES = WeightProfiles(
     },
     default="balanced",
 )
-names = st.sampled_from([*FILTERS, "view", "page", "pin", "was", "profile", "nonsense"])
+names = st.sampled_from([*FILTERS, "view", "page", "pin", "previous_ids", "profile", "nonsense"])
 names |= st.sampled_from(WEIGHT_PROFILES.criteria).map("w.{}".format)
 values = st.sampled_from(["", "true", "12", "12.5", "-1", "nan", "1e999", "table", "ethical", "none", "3.4.5", "1.x"])
 pairs = st.lists(st.tuples(names, values | st.text(max_size=20)), max_size=12)

@@ -42,6 +42,8 @@ from touchstone.web.template_renderer import TemplateRenderer
 # Files are uploaded through this page only.
 LARGE_BODIES: Final = frozenset({"/app/datasets/new"})
 _API_TIMEOUT_SECONDS: Final = 600.0
+_MIN_GZIP_BYTES: Final = 1000  # shorter responses are sent uncompressed
+_GZIP_LEVEL: Final = 4  # higher levels take longer than they save
 
 
 class WebApp:
@@ -58,25 +60,24 @@ class WebApp:
 
     @classmethod
     async def open(cls, settings: Settings, api: ASGIApp) -> Self:
-        """Create the pages on top of the public API.
+        """Create the pages and the client with which they call the public API.
 
-        The pages call `api` in the same process, but only as any other client could: there is no second way to the
-        data.
+        The client calls `api` within this process, without a network connection. It sends the same requests as any
+        other client, so the pages can do nothing that the API does not offer to everybody.
         """
         client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
-        app = Starlette(
-            routes=_all_routes(),
-            middleware=[
-                Middleware(SecurityHeadersMiddleware),
-                Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
-            ],
-            exception_handlers={
-                HTTPException: handle_http_exception,
-                ServiceError: handle_service_error,
-                Exception: handle_unexpected_error,
-            },
-        )
-        app.state.pages = PagesState(settings, TemplateRenderer(), client)
+
+        middleware = [
+            Middleware(SecurityHeadersMiddleware),
+            Middleware(GZipMiddleware, minimum_size=_MIN_GZIP_BYTES, compresslevel=_GZIP_LEVEL),
+        ]
+        error_pages = {
+            HTTPException: handle_http_exception,
+            ServiceError: handle_service_error,
+            Exception: handle_unexpected_error,
+        }
+        app = Starlette(routes=_all_routes(), middleware=middleware, exception_handlers=error_pages)
+        app.state.pages = PagesState(settings=settings, templates=TemplateRenderer(), client=client)
         return cls(app, client)
 
     def refusal(self, error: ServiceError, scope: Scope) -> ASGIApp:

@@ -82,16 +82,29 @@ def parse_integers(texts: Iterable[str], message: str, field: str | None = None)
     return integers
 
 
-def parse_number(text: str) -> int | float:
-    """Return a number that a reader has entered.
+def id_field(form: FormData, name: str, message: str) -> int:
+    """Return the id in a field, such as the id of the dataset that the reader has chosen.
 
-    It may have blanks between thousands, a decimal comma as in French, and a typographic minus sign.
+    Raises:
+        TouchstoneError: The field is empty or holds something else. The error shows `message` beside the field.
+    """
+    text = text_field(form, name)
+    if not is_integer(text):
+        raise invalid_field(message, name)
+    return int(text)
+
+
+def parse_number(text: str) -> int | float:
+    """Return the number that a reader has entered.
+
+    The text may have blanks between thousands, a decimal comma as in French, and a typographic minus sign.
 
     Raises:
         ValueError: The text is not a finite number.
     """
     without_blanks = "".join(text.split())
-    number = float(without_blanks.replace(",", ".").replace("\N{MINUS SIGN}", "-"))
+    python_text = without_blanks.replace(",", ".").replace("\N{MINUS SIGN}", "-")
+    number = float(python_text)
     if not math.isfinite(number):
         raise ValueError(text)
 

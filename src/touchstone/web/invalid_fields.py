@@ -1,7 +1,7 @@
 """Marking the invalid fields of a form, with the message about each of them beside it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
@@ -27,25 +27,35 @@ def mark_invalid_fields(html: str, path: str, messages: Mapping[str, str], form_
     """
     form_start, form_end = _find_form(html, path, form_name)
     form = html[form_start:form_end]
-    element_ids: dict[str, str] = {}  # the id of the element that shows each message
+    visible_fields = [name for name in messages if _find_field(form, name)]
 
-    # Going backwards, a message about several fields is inserted after the last of them and describes all of them.
-    for field_name, message in reversed(list(messages.items())):
-        if message in element_ids:
-            form = _mark_field(form, field_name, element_ids[message])
-        elif _find_field(form, field_name):
-            element_id = f"problem-{escape(field_name)}"
-            element_ids[message] = element_id
-            form = _mark_field(form, field_name, element_id)
-            form = _insert_message(form, field_name, element_id, message)
+    for message in dict.fromkeys(messages.values()):
+        field_names = [name for name in visible_fields if messages[name] == message]
+        if field_names:
+            form = _show_message(form, field_names, message)
 
     return html[:form_start] + form + html[form_end:]
 
 
+def _show_message(form: str, field_names: Sequence[str], message: str) -> str:
+    """Return the form with a message after the last of the fields that it is about, and with all of them marked."""
+    last_field = field_names[-1]
+    message_id = f"problem-{escape(last_field)}"
+
+    for field_name in field_names:
+        form = _mark_field(form, field_name, message_id)
+    return _insert_message(form, last_field, message_id, message)
+
+
 def _find_form(html: str, path: str, form_name: str) -> tuple[int, int]:
-    """Return the positions at which the form that was sent begins and ends.
+    """Return the positions at which the submitted form begins and ends in the page.
 
     If the page has no such form, they are the start and the end of the page.
+
+    Args:
+        html: The page.
+        path: The address to which the form was sent.
+        form_name: The value of its hidden field `form`; empty if it has no such field.
     """
     escaped_path = re.escape(escape(path))
     forms = list(re.finditer(_FORM.format(escaped_path), html, re.DOTALL))
@@ -69,29 +79,37 @@ def _find_field(form: str, field_name: str) -> re.Match[str] | None:
 
 
 def _mark_field(form: str, field_name: str, message_id: str) -> str:
-    """Return the form with a field marked as invalid and described by the element `message_id`.
+    """Return the form with a field marked as invalid and described by the message with the id `message_id`.
 
-    An existing description of the field, such as a hint, is kept after the message.
+    In `<input name="year">`, it inserts `aria-invalid="true" aria-describedby="problem-year"` after `<input`.
+    If a hint describes the field already, screen readers announce the message first and then the hint.
     """
     field = _find_field(form, field_name)
     if field is None:
         return form
 
     tag = field[0]
-    description = _DESCRIBED_BY.search(tag)
-    description_ids = f"{message_id} {description[1]}" if description else message_id
+    hint = _DESCRIBED_BY.search(tag)
+    description_ids = f"{message_id} {hint[1]}" if hint else message_id
     attributes = f' aria-invalid="true" aria-describedby="{description_ids}"'
 
-    tag_without_description = _DESCRIBED_BY.sub("", tag)
-    marked_tag = _TAG_NAME.sub(lambda tag_name: tag_name[0] + attributes, tag_without_description)
+    tag_without_hint = _DESCRIBED_BY.sub("", tag)
+    marked_tag = _insert_attributes(tag_without_hint, attributes)
     return form[: field.start()] + marked_tag + form[field.end() :]
+
+
+def _insert_attributes(tag: str, attributes: str) -> str:
+    """Return a tag with attributes inserted directly after its name."""
+    name = _TAG_NAME.match(tag)
+    assert name is not None
+    return tag[: name.end()] + attributes + tag[name.end() :]
 
 
 def _insert_message(form: str, field_name: str, message_id: str, message: str) -> str:
     """Return the form with a message after a field.
 
-    If the field is inside of its label, the message follows the label. Otherwise it would become part of the name by
-    which screen readers announce the field.
+    A message for a field inside a label is inserted after that label, because screen readers would otherwise read it as
+    part of the field's name.
     """
     field = _find_field(form, field_name)
     if field is None:

@@ -61,16 +61,17 @@ class Localizer:
         return self.text(counted_key, count=self.number(count), **facts)
 
     def number(self, value: float | None, digits: int | None = None) -> str:
-        """Return a number as this language writes it; a dash for None.
+        """Return a number as this language writes it, such as `1 234,5` in French; a dash for None.
 
-        It has `digits` decimals. By default, integers have none and other numbers as many as needed, at most three.
+        The number has `digits` decimals. By default, integers have none and other numbers at most three.
 
-        A page holds hundreds of numbers. Python's own formatting is much faster than Babel's, so Babel only supplies
-        the symbols that replace Python's.
+        Python formats the number and then replaces its commas and points by the symbols of the language. That is much
+        faster than Babel, and a page shows hundreds of numbers.
         """
         if value is None:
             return _DASH
 
+        # The option `z` writes a number that is rounded to zero without a minus sign.
         if digits is not None:
             python_text = f"{value:z,.{digits}f}"
         elif isinstance(value, int):
@@ -118,41 +119,40 @@ class Localizer:
             return _DASH
 
         elapsed = end - start
-        if elapsed.total_seconds() < _SHORT_SECONDS:
-            seconds = self.number(elapsed.total_seconds(), digits=1)
-            return f"{seconds} s"
-        return str(
-            format_timedelta(elapsed, granularity="second", threshold=_DURATION_THRESHOLD, locale=self._babel_locale)
-        )
+        seconds = elapsed.total_seconds()
+        if seconds < _SHORT_SECONDS:
+            return f"{self.number(seconds, digits=1)} s"
+        return self._largest_unit(elapsed, threshold=_DURATION_THRESHOLD)
 
     def estimated_duration(self, seconds: float) -> str:
-        """Return a duration in its largest unit, rounded to five seconds because it is only an estimate."""
-        rounded_seconds = _ESTIMATE_STEP_SECONDS * round(seconds / _ESTIMATE_STEP_SECONDS)
-        duration = timedelta(seconds=max(_ESTIMATE_STEP_SECONDS, rounded_seconds))
-        return str(
-            format_timedelta(duration, granularity="second", threshold=_ESTIMATE_THRESHOLD, locale=self._babel_locale)
-        )
+        """Return an estimate of a duration in its largest unit, rounded to five seconds and never less than that."""
+        step_count = max(1, round(seconds / _ESTIMATE_STEP_SECONDS))
+        duration = timedelta(seconds=step_count * _ESTIMATE_STEP_SECONDS)
+        return self._largest_unit(duration, threshold=_ESTIMATE_THRESHOLD)
+
+    def _largest_unit(self, duration: timedelta, *, threshold: float) -> str:
+        """Return a duration in its largest unit; `threshold` is how many of that unit it must at least have."""
+        return str(format_timedelta(duration, granularity="second", threshold=threshold, locale=self._babel_locale))
 
     def bytes(self, count: int | None) -> str:
-        """Return a file size such as `1.4 MB`, in the largest unit in which it is at least 1; a dash for None.
+        """Return a file size such as `1.4 MB` or `350 kB`; a dash for None.
 
-        The units are powers of 1000. Sizes below 100 of a unit other than bytes have one decimal.
+        The unit is the largest one, in steps of 1000, in which the size is at least 1. Sizes below 100 have one
+        decimal, except in bytes.
         """
         if count is None:
             return _DASH
 
+        units = _BYTE_UNITS[self.locale]
         size = float(count)
-        byte_unit, *larger_units = _BYTE_UNITS[self.locale]
-        unit = byte_unit
-        for larger_unit in larger_units:
-            if size < _UNIT_FACTOR:
-                break
+        unit_index = 0
+        while size >= _UNIT_FACTOR and unit_index < len(units) - 1:
             size /= _UNIT_FACTOR
-            unit = larger_unit
+            unit_index += 1
 
-        has_decimal = unit != byte_unit and size < _MIN_SIZE_WITHOUT_DECIMAL
+        has_decimal = unit_index > 0 and size < _MIN_SIZE_WITHOUT_DECIMAL
         number = self.number(size, digits=1 if has_decimal else 0)
-        return f"{number} {unit}"
+        return f"{number} {units[unit_index]}"
 
     def attribute(self, name: str) -> str:
         """Return the label of a dataset attribute."""

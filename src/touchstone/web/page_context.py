@@ -63,9 +63,12 @@ class PageContext:
     """
 
     def __init__(self, request: Request, *, page_address: str | None = None) -> None:
-        """Read the session and the language from the request, and prepare a client that calls the API for the reader.
+        """Read the session and the language from the request, and create a client that calls the API for the reader.
 
-        `page_address` is needed only if the request's own address shows no page, because it only accepts a form.
+        Args:
+            request: The request.
+            page_address: The page to return to when the reader switches the language or the theme. By default, it is
+                the address of the request; a handler that only receives a form needs another one.
         """
         self.request = request
         self.state: PagesState = request.app.state.pages
@@ -83,20 +86,19 @@ class PageContext:
     def _create_client(self) -> AsyncTouchstone:
         """Return a client that calls the API as this reader, from the reader's network address and browser."""
         request = self.request
-        address = (request.client.host, request.client.port) if request.client else None
         user_agent = request.headers.get("user-agent", "")[:_MAX_USER_AGENT_LENGTH]
-        access_token = self.session.access if self.session else ""
-        refresh_token = self.session.refresh if self.session else None
 
         identity = Identity(
-            token=access_token or None,
-            refresh_token=refresh_token,
             locale=self.locale,
-            address=address,
+            address=(request.client.host, request.client.port) if request.client else None,
             user_agent=user_agent or None,
             device=cookies.read_device(request),
             on_tokens=self._keep_tokens,
         )
+        if self.session is not None:
+            identity.token = self.session.access or None
+            identity.refresh_token = self.session.refresh
+
         return self.state.client.with_identity(identity)
 
     def _keep_tokens(self, tokens: Tokens) -> None:
@@ -245,10 +247,10 @@ class PageContext:
         return self._is_signed_out
 
     def write_cookies(self, response: Response) -> Response:
-        """Add what has changed during the request to the response, and return the response.
+        """Set the cookies that have changed during the request on the response, and return the response.
 
-        These are renewed or deleted tokens, the token that marks this browser as known, and the language of the
-        account. The response is also excluded from the browser's cache.
+        These are the session's tokens after they were renewed or deleted, the token by which the API recognizes this
+        browser, and the language of the account. The browser is also told not to store the page.
         """
         if self._renewed_session is not None:
             lifetime_days = self.state.settings.refresh_token_days
@@ -263,7 +265,7 @@ class PageContext:
         if self._account_language is not None:
             cookies.write_preference(response, self.request, cookies.LANGUAGE, self._account_language)
 
-        # On a shared computer, nobody may read the pages in the cache after the reader has signed out.
+        # Otherwise somebody else at this computer could read stored pages after the reader has signed out.
         response.headers.setdefault("cache-control", "no-store")
         return response
 

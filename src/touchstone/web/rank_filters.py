@@ -23,10 +23,10 @@ class FilterInput(StrEnum):
 
 
 def _list_filters() -> dict[str, FilterInput]:
-    """Return how each filter of the API is entered on the page, in the order of the form.
+    """Return all filters of the API, in the order of the form, each with the way in which readers enter it.
 
-    Most filters follow from the table of attributes: an attribute with numbers has a lower and an upper bound, every
-    other one has a filter of its own name. Composite scores have a lower bound only.
+    Most filters belong to an attribute of the datasets. A numeric attribute has two, for its lower and its upper bound;
+    any other attribute has one, which is named like it. A composite score only has a lower bound.
     """
     filters: dict[str, FilterInput] = {}
 
@@ -35,6 +35,7 @@ def _list_filters() -> dict[str, FilterInput]:
             filters[f"{attribute.name}_min"] = FilterInput.NUMBER
             filters[f"{attribute.name}_max"] = FilterInput.NUMBER
         else:
+            # The kinds of the other attributes have the same names as the ways to enter them.
             filters[attribute.name] = FilterInput(attribute.kind)
 
     filters["file_type"] = FilterInput.WORDS
@@ -144,4 +145,5 @@ def _filter_texts(name: str, value: Any) -> tuple[str, ...]:
         return tuple(value.split(",")) if is_list else (value,)
     if isinstance(value, list):
         return tuple(str(entry) for entry in value)
+    # Fifteen digits are as many as a float holds exactly; integers get no decimal point.
     return (f"{value:.15g}",)

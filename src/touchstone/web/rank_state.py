@@ -11,6 +11,7 @@ from touchstone.web.forms import is_integer
 from touchstone.web.rank_filters import FILTERS, filters_of_criteria, is_valid_filter, parse_filter
 
 VIEWS: Final = ("heat", "bars", "table")
+_DEFAULT_VIEW: Final = "heat"
 PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
@@ -18,6 +19,7 @@ _MAX_VALUE_LENGTH: Final = 200
 _SLIDER_MAX: Final = 100
 _POSITION_DECIMALS: Final = 4
 _WEIGHT_PREFIX: Final = "w."
+_PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"
 
 Pairs = Iterable[tuple[str, str]]
@@ -40,31 +42,32 @@ class WeightProfiles:
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> "WeightProfiles":
-        """Return the criteria and profiles in the API's description of its criteria.
+        """Return the criteria and profiles that the API describes.
 
-        The API's weights are in 0-1; the profiles hold them as positions of the sliders, in 0-100.
+        The API gives the weights of a profile in 0-1. They are converted into positions of the sliders, in 0-100.
         """
         criteria = tuple(criterion["name"] for criterion in description["criteria"])
         profiles: dict[str, dict[str, float]] = {}
-        default = ""
+        default_profile = ""
 
         for profile in description["profiles"]:
-            weights = {weight["criterion_name"]: weight["weight"] for weight in profile["weights"]}
-            positions = {}
-            for name in criteria:
-                if weights.get(name):
-                    positions[name] = _round_position(weights[name] * _SLIDER_MAX)
-
-            profiles[profile["name"]] = positions
+            name = profile["name"]
+            profiles[name] = _profile_positions(profile, criteria)
             if profile["default"]:
-                default = profile["name"]
+                default_profile = name
 
-        return cls(criteria, profiles, default)
+        return cls(criteria=criteria, profiles=profiles, default=default_profile)
 
     def slider_positions(self, profile: str) -> dict[str, float]:
         """Return the slider positions of a profile; those of the default profile if there is none of that name."""
         positions = self.profiles.get(profile) or self.profiles[self.default]
         return dict(positions)
+
+
+def _profile_positions(profile: Mapping[str, Any], criteria: Iterable[str]) -> dict[str, float]:
+    """Return the slider positions of a profile that the API describes, in the order of the criteria."""
+    weights = {entry["criterion_name"]: entry["weight"] for entry in profile["weights"]}
+    return {name: _round_position(weights[name] * _SLIDER_MAX) for name in criteria if weights.get(name)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,7 @@ class RankState:
     weight_profiles: WeightProfiles
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
-    view: str = VIEWS[0]
+    view: str = _DEFAULT_VIEW
     page: int = 1
     pins: tuple[int, ...] = ()
     previous_ids: tuple[int, ...] = ()
@@ -95,20 +98,19 @@ class RankState:
     def from_pairs(cls, pairs: Pairs, weight_profiles: WeightProfiles) -> "RankState":
         """Return the state that the parameters of an address or a form describe.
 
-        Readers edit addresses by hand, so this never fails: unknown parameters are ignored, and a value that cannot be
-        used is replaced by the default. Only filters keep an invalid value, because the page shows what is wrong with
-        it.
+        Readers edit addresses by hand, so this never fails. Unknown parameters are ignored, and invalid values are
+        replaced by the default. Only filters keep an invalid value, so that the page can say what is wrong with it.
         """
         parameters = _group_parameters(pairs)
         view = _first_value(parameters, "view")
         page = parse_small_integer(_first_value(parameters, "page")) or 1
-        previous_ids = _first_value(parameters, "was").split(".")
+        previous_ids = _first_value(parameters, _PREVIOUS_IDS).split(".")
 
         return cls(
             weight_profiles=weight_profiles,
             filters=_read_filters(parameters),
             weights=_read_weights(parameters, weight_profiles),
-            view=view if view in VIEWS else VIEWS[0],
+            view=view if view in VIEWS else _DEFAULT_VIEW,
             page=min(page, _MAX_PAGE),
             pins=_read_ids(parameters.get("pin", []), limit=MAX_PINS),
             previous_ids=_read_ids(previous_ids, limit=PAGE_SIZE),
@@ -118,16 +120,17 @@ class RankState:
     def of_project(
         cls, criteria: Mapping[str, Any], weights: Mapping[str, float], weight_profiles: WeightProfiles
     ) -> "RankState":
-        """Return the state that shows a project's filters and weights.
+        """Return the state that ranks datasets by the filters and weights of a project.
 
-        A project without weights is shown with those of the default profile.
+        Args:
+            criteria: The filters that the project has stored; the API calls them criteria.
+            weights: The weights that the project has stored. If it has none, those of the default profile apply.
+            weight_profiles: The named profiles of weights.
         """
-        default_positions = weight_profiles.slider_positions(weight_profiles.default)
-        return cls(
-            weight_profiles=weight_profiles,
-            filters=filters_of_criteria(criteria),
-            weights=slider_positions(weights) or default_positions,
-        )
+        positions = slider_positions(weights)
+        if not positions:
+            positions = weight_profiles.slider_positions(weight_profiles.default)
+        return cls(weight_profiles=weight_profiles, filters=filters_of_criteria(criteria), weights=positions)
 
     @property
     def profile(self) -> str | None:
@@ -174,38 +177,45 @@ class RankState:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the state as the parameters of a query.
+        """Return the state as the names and values of query parameters.
 
         Their order is fixed and defaults are left out, so that equal states have equal addresses.
         """
-        pairs = [(name, text) for name in FILTERS for text in self.filters.get(name, ())]
-        pairs += self._weight_pairs()
-
-        if self.view != VIEWS[0]:
+        pairs = self._filter_pairs() + self._weight_pairs()
+        if self.view != _DEFAULT_VIEW:
             pairs.append(("view", self.view))
         if self.page > 1:
             pairs.append(("page", str(self.page)))
-
-        pairs += [("pin", str(dataset_id)) for dataset_id in self.pins]
+        for dataset_id in self.pins:
+            pairs.append(("pin", str(dataset_id)))
         if self.previous_ids:
-            pairs.append(("was", ".".join(map(str, self.previous_ids))))
+            pairs.append((_PREVIOUS_IDS, ".".join(map(str, self.previous_ids))))
+        return pairs
+
+    def _filter_pairs(self) -> list[tuple[str, str]]:
+        """Return one parameter for each text of each filter, in the order of the form."""
+        pairs: list[tuple[str, str]] = []
+        for name in FILTERS:
+            texts = self.filters.get(name, ())
+            pairs.extend((name, text) for text in texts)
         return pairs
 
     def _weight_pairs(self) -> list[tuple[str, str]]:
-        """Return the parameters of the weights: the name of a profile if one has these weights, else each weight."""
-        profile = self.profile
-        if profile is not None:
-            is_default = profile == self.weight_profiles.default
-            return [] if is_default else [("profile", profile)]
+        """Return the parameters for the weights.
 
+        If a profile has exactly these weights, its name is enough, and the default profile needs no parameter at all.
+        Otherwise there is one parameter for each weight.
+        """
+        profile = self.profile
+        if profile == self.weight_profiles.default:
+            return []
+        if profile is not None:
+            return [("profile", profile)]
         if not self.weights:
             return [("profile", _NO_PROFILE)]
 
-        return [
-            (_WEIGHT_PREFIX + name, f"{self.weights[name]:g}")
-            for name in self.weight_profiles.criteria
-            if name in self.weights
-        ]
+        weighted_names = [name for name in self.weight_profiles.criteria if name in self.weights]
+        return [(_WEIGHT_PREFIX + name, f"{self.weights[name]:g}") for name in weighted_names]
 
     @property
     def invalid_filters(self) -> tuple[str, ...]:
@@ -274,24 +284,25 @@ def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
 
 
 def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
-    """Return the slider positions that the parameters describe.
+    """Return the slider positions that the parameters describe; positions of zero are left out.
 
-    A profile that is named takes precedence over the sliders, because its button submits the sliders too. Without
-    either, the default profile applies.
+    A named profile takes precedence over the sliders, because the button of a profile submits all sliders too. If there
+    is neither a profile nor a slider among the parameters, the default profile applies.
     """
     profile = _first_value(parameters, "profile")
     if profile == _NO_PROFILE:
         return {}
 
-    positions = {}
-    for name in weight_profiles.criteria:
-        parameter = _WEIGHT_PREFIX + name
-        if parameter in parameters:
-            positions[name] = _read_position(_first_value(parameters, parameter))
-
-    if profile or not positions:
+    slider_names = [name for name in weight_profiles.criteria if _WEIGHT_PREFIX + name in parameters]
+    if profile or not slider_names:
         return weight_profiles.slider_positions(profile)
-    return {name: position for name, position in positions.items() if position > 0}
+
+    positions = {}
+    for name in slider_names:
+        position = _read_position(_first_value(parameters, _WEIGHT_PREFIX + name))
+        if position > 0:
+            positions[name] = position
+    return positions
 
 
 def _read_position(text: str) -> float:

@@ -75,34 +75,39 @@ _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 
 
 def localize_error(error: TouchstoneError, localizer: Localizer) -> TouchstoneError:
-    """Return an error of the API with a message that a reader of the page understands.
+    """Return an error of the API with a message for the readers of a page.
 
-    The API's messages are written for programs that call it: they name fields as JSON does and give sizes in bytes. The
-    page names fields by their labels and gives sizes in kB or MB. If invalid fields are the cause, their messages
-    replace the general one.
+    The API's own message is meant for developers. For readers, fields are named by their labels, such as "Test rows"
+    instead of `split.test_size`, and sizes are given in kB or MB instead of bytes.
     """
-    messages = [_field_message(entry, localizer) for entry in error.errors]
-    every_entry_has_message = bool(messages) and all(messages)
+    detail = _convert_bytes(_readable_detail(error, localizer), localizer)
+    return TouchstoneError(error.status, error.code, detail, retry_after=error.retry_after)
 
-    if every_entry_has_message and error.code in (Invalid.code, InvalidValue.code):
-        distinct_messages = dict.fromkeys(messages)
-        detail = f"{localizer.text('semicolon')} ".join(distinct_messages)
-    elif error.errors and error.code == DataFileUnreadable.code:
-        # The interface fixes the sentence of this error; its first entry says how to solve the problem.
-        sentence = _label_names(error.detail, localizer)
+
+def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
+    """Return the message of an error with the labels of the fields that it is about.
+
+    If every invalid field has a message of its own, these messages replace the general one.
+    """
+    if error.code in (Invalid.code, InvalidValue.code):
+        messages = [_field_message(entry, localizer) for entry in error.errors]
+        if messages and all(messages):
+            distinct_messages = dict.fromkeys(messages)
+            return f"{localizer.text('semicolon')} ".join(distinct_messages)
+
+    detail = _label_names(error.detail, localizer)
+    if error.errors and error.code == DataFileUnreadable.code:
+        # The general message of this error only names the problem. Its first entry says how to solve it.
         solution = error.errors[0].get("msg", "")
-        detail = localizer.text("field_problem", name=sentence, problem=solution)
-    else:
-        detail = _label_names(error.detail, localizer)
-
-    readable_detail = _convert_bytes(detail, localizer)
-    return TouchstoneError(error.status, error.code, readable_detail, retry_after=error.retry_after)
+        return localizer.text("field_problem", name=detail, problem=solution)
+    return detail
 
 
 def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, str]:
-    """Return what an error says about each field of a form, by the name of the field in the form.
+    """Return the messages to show beside the fields of a form, by the name of the field.
 
-    An error about a part of a field is returned under the names of both, because the form may have a field for either.
+    The API may name a part of a field, such as `split.time_column`. The message is then returned for `split` and for
+    `time_column`, because the form may have a field for either.
     """
     if error.code in _FIELDS_OF_CODES:
         return dict.fromkeys(_FIELDS_OF_CODES[error.code], error.detail)
@@ -112,6 +117,7 @@ def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, st
         message = _field_message(entry, localizer)
         if not message:
             continue
+        # The first message about a field is kept.
         for api_name in reversed(entry.get("loc") or ()):
             form_name = _FORM_FIELDS.get(api_name, str(api_name))
             messages.setdefault(form_name, message)
@@ -119,9 +125,9 @@ def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, st
 
 
 def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
-    """Return one entry of an error as "label: message".
+    """Return what one entry of an error says about a field, as "label: message".
 
-    It is empty if the entry has no message, or is about a field without a label.
+    The text is empty if the entry has no message, or if the page has no label for its field.
     """
     if entry.get("type") == PAGE_ERROR:
         return str(entry["msg"])
@@ -134,12 +140,15 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
     if not label or not message:
         return ""
 
-    # A limit of so many digits, such as that of a 64-bit integer, would mean nothing to readers.
-    numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
-    if any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers):
+    if _names_technical_limit(message):
         message = localizer.text("number_too_large")
-
     return localizer.text("field_problem", name=label, problem=message)
+
+
+def _names_technical_limit(message: str) -> bool:
+    """Return whether a message contains a limit that means nothing to readers, such as that of a 64-bit integer."""
+    numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
+    return any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers)
 
 
 def _label_names(sentence: str, localizer: Localizer) -> str:

@@ -26,7 +26,7 @@ class TemplateRenderer:
     """
 
     def __init__(self) -> None:
-        """Set up the templates once for each language."""
+        """Set up a localizer and a Jinja environment for each language of the pages."""
         environment = Environment(
             loader=FileSystemLoader(_TEMPLATES),
             autoescape=True,
@@ -60,10 +60,10 @@ class TemplateRenderer:
 
 
 def _localized(environment: Environment, localizer: Localizer) -> Environment:
-    """Return a copy of the environment whose templates write everything in one language.
+    """Return a copy of the environment whose templates write texts, numbers and dates in one language.
 
-    Templates call `t` for sentences and `counted` for sentences about a count. The filters format values that the
-    language writes in its own way.
+    The environment gets global functions for texts, such as `t('sign_in')`, and filters for values, such as
+    `{{ size|bytes }}`.
     """
     localized = environment.overlay()
     localized.globals = {
@@ -87,16 +87,20 @@ def _localized(environment: Environment, localizer: Localizer) -> Environment:
 
 
 def _show_direction_marks(html: str) -> str:
-    """Return a page on which invisible characters that reverse the direction of text are visible.
+    """Return a page in which invisible characters that reverse the direction of text are replaced by visible signs.
 
-    A dataset's name with such a character could make a link look like another one. Values of form fields keep the
-    characters, because the reader has entered them and sends them back.
+    The name of a dataset could otherwise use such a character to make one link look like another. The values of form
+    fields stay as they are, because the browser sends them back when the form is saved.
     """
     if replace_control_characters(html) == html:
         return html
 
-    # Splitting at a pattern with a group puts the form values at the odd positions.
-    segments = _FORM_VALUE.split(html)
-    for position in range(0, len(segments), 2):
-        segments[position] = replace_control_characters(segments[position])
+    segments = []
+    position = 0
+    for form_value in _FORM_VALUE.finditer(html):
+        segments.append(replace_control_characters(html[position : form_value.start()]))
+        segments.append(form_value[0])
+        position = form_value.end()
+
+    segments.append(replace_control_characters(html[position:]))
     return "".join(segments)

@@ -59,21 +59,19 @@ async def new_dataset_page(ctx: PageContext) -> Response:
 
     If the form has an error, it is shown again with what was entered.
     """
-    form = FormData({"visibility": "private"})
-    form_error: TouchstoneError | None = None
+    if not ctx.is_post:
+        return await _render_form(ctx, FormData({"visibility": "private"}))
 
-    if ctx.is_post:
-        form = await ctx.form()
-        try:
-            await ctx.require_new_form()
-            dataset = await _create_dataset(ctx, form)
-            return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CREATED)
-        except TouchstoneError as error:
-            if error.status not in _FORM_ERRORS:
-                raise
-            form_error = error
+    form = await ctx.form()
+    try:
+        await ctx.require_new_form()
+        dataset = await _create_dataset(ctx, form)
+    except TouchstoneError as error:
+        if error.status not in _FORM_ERRORS:
+            raise
+        return await _render_form(ctx, form, error)
 
-    return await _render_form(ctx, form, form_error)
+    return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CREATED)
 
 
 async def edit_dataset_page(ctx: PageContext) -> Response:
@@ -156,31 +154,35 @@ def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
     """
     year_message = ctx.text("rank_not_a_number", name=ctx.localizer.attribute("year"))
     is_private = "private" in list_field(form, "visibility")
-    ethical_flags = {name: _FLAGS.get(text_field(form, name)) for name in ETHICAL}
 
-    suggestions: dict[str, Any] = {}
-    if target := text_field(form, "target"):
-        suggestions["target"] = target
-    if sensitive_columns := split_at_commas(text_field(form, "sensitive")):
-        suggestions["sensitive_columns"] = sensitive_columns
-
-    return {
-        **ethical_flags,
+    attributes: dict[str, Any] = {
         "domain": split_at_commas(text_field(form, "domain")) or None,
         "task": split_at_commas(text_field(form, "task")) or None,
         "objective": text_field(form, "objective") or None,
         "year": integer_field(form, "year", year_message),
         "visibility": "private" if is_private else "public",
-        "metadata": suggestions or None,
+        "metadata": _read_suggestions(form) or None,
     }
+    for name in ETHICAL:
+        attributes[name] = _FLAGS.get(text_field(form, name))
+    return attributes
+
+
+def _read_suggestions(form: FormData) -> dict[str, Any]:
+    """Return what the form suggests for trainings on the dataset: the target and the sensitive columns."""
+    suggestions: dict[str, Any] = {
+        "target": text_field(form, "target"),
+        "sensitive_columns": split_at_commas(text_field(form, "sensitive")),
+    }
+    return {name: value for name, value in suggestions.items() if value}
 
 
 async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
     """Check that the reader may change a record, before the form is shown.
 
-    The API has no request that only asks for the permission. This function therefore requests an empty change of a
-    version that the record never has: the API then refuses the version if the reader is the author, and otherwise the
-    change itself. Nothing is changed in either case.
+    The API has no request that asks for this permission alone. This function therefore sends a change that the API
+    always refuses, because it is meant for a version that no record has. The reason of the refusal tells authors from
+    other readers: the API checks the permission first and the version afterwards.
 
     Raises:
         TouchstoneError: The reader may not change the record.
@@ -193,13 +195,9 @@ async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
 
 
 def _form_fields(dataset: Dataset) -> dict[str, str]:
-    """Return the texts with which the form shows a record, by field name."""
-    flag_texts = {value: text for text, value in _FLAGS.items()}
-    ethical_fields = {name: flag_texts.get(getattr(dataset, name), "") for name in ETHICAL}
+    """Return the texts that fill in the form when a record is edited, by field name."""
     suggestions = dataset.metadata or {}
-
-    return {
-        **ethical_fields,
+    texts = {
         "etag": dataset.etag or "",
         "name": dataset.dataset_name,
         "description": dataset.description,
@@ -211,6 +209,11 @@ def _form_fields(dataset: Dataset) -> dict[str, str]:
         "target": str(suggestions.get("target") or ""),
         "sensitive": ", ".join(suggestions.get("sensitive_columns") or ()),
     }
+
+    flag_texts = {value: text for text, value in _FLAGS.items()}
+    for name in ETHICAL:
+        texts[name] = flag_texts.get(getattr(dataset, name), "")
+    return texts
 
 
 def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> dict[str, Any]:

@@ -15,7 +15,15 @@ from touchstone.core.errors import IdempotencyConflict, Invalid
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 from touchstone.web.addresses import build_address
 from touchstone.web.api_queries import list_recent_jobs
-from touchstone.web.forms import integer_field, is_integer, list_field, parse_integers, split_at_commas, text_field
+from touchstone.web.forms import (
+    id_field,
+    integer_field,
+    is_integer,
+    list_field,
+    parse_integers,
+    split_at_commas,
+    text_field,
+)
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.routes.jobs import job_address
@@ -49,30 +57,40 @@ class StartForm:
 async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
     """Show a form that starts a job; on POST, start the job and redirect to its page.
 
-    Links from other pages fill in the form through the address. A form with errors is shown again with what was
-    entered. A hidden idempotency key makes sure that a form that is sent twice starts only one job.
+    Links on other pages fill in some of the fields through the address, for example the dataset to train on. If the
+    form has errors, it is shown again with what was entered.
     """
-    form = await ctx.form() if ctx.is_post else FormData(dict(ctx.query_pairs))
-    form_error: TouchstoneError | None = None
+    if not ctx.is_post:
+        return await _render_start_form(ctx, start_form, FormData(dict(ctx.query_pairs)))
 
-    if ctx.is_post:
-        try:
-            await ctx.require_new_form()
-            job = await start_form.start(ctx, form)
-            return ctx.redirect(job_address(job))
-        except TouchstoneError as error:
-            if error.status not in _FORM_ERRORS:
-                raise
-            form_error = error
+    form = await ctx.form()
+    try:
+        await ctx.require_new_form()
+        job = await start_form.start(ctx, form)
+    except TouchstoneError as error:
+        if error.status not in _FORM_ERRORS:
+            raise
+        return await _render_start_form(ctx, start_form, form, error)
 
+    return ctx.redirect(job_address(job))
+
+
+async def _render_start_form(
+    ctx: PageContext, start_form: StartForm, form: FormData, error: TouchstoneError | None = None
+) -> Response:
+    """Return the page with a form that starts a job, filled in with `form`."""
+    # After a switch of language or theme, the form is still about the same dataset or training.
     address_fields = {name: text_field(form, name) or None for name in start_form.address_fields}
     ctx.page_address = build_address(start_form.address, **address_fields)
+
+    # With this key, the API starts only one job even if the form is sent twice.
+    idempotency_key = text_field(form, "key") or str(uuid4())
     choices = await start_form.load_choices(ctx, form)
     return await ctx.render(
         start_form.template,
-        error=form_error,
+        error=error,
         form=form,
-        key=text_field(form, "key") or str(uuid4()),
+        key=idempotency_key,
         projects=await ctx.api.list_projects(),
         **choices,
     )
@@ -86,7 +104,7 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
     Raises:
         TouchstoneError: A field is invalid, or the service refuses the training.
     """
-    (dataset_id,) = parse_integers([text_field(form, "dataset_id")], ctx.text("choose_which"))
+    dataset_id = id_field(form, "dataset_id", ctx.text("choose_which"))
     max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
     seed = integer_field(form, "seed", ctx.text("not_whole", name=ctx.text("seed")))
 
@@ -120,22 +138,27 @@ def _read_split(form: FormData) -> dict[str, str | None]:
 async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
     """Return the template variables of the training form.
 
-    If the form names a dataset, they describe its columns; otherwise they list the datasets to choose from.
+    As long as the reader has not chosen a dataset, they list the datasets to choose from. After that they describe the
+    columns of the dataset, and suggest a column as the target.
     """
     dataset = await _find_trainable_dataset(ctx, form)
-    entered_target = text_field(form, "target")
-    choices: dict[str, Any] = {"dataset": dataset, "algorithms": ALGORITHM_LABELS, "metrics": METRIC_LABELS}
+    choices: dict[str, Any] = {
+        "dataset": dataset,
+        "datasets": [],
+        "columns": (),
+        "target": text_field(form, "target") or None,
+        "suggested": {},
+        "algorithms": ALGORITHM_LABELS,
+        "metrics": METRIC_LABELS,
+    }
 
     if dataset is None:
-        datasets = await _list_trainable_datasets(ctx)
-        return choices | {"datasets": datasets, "columns": (), "target": entered_target or None, "suggested": {}}
-
-    return choices | {
-        "datasets": [],
-        "columns": dataset_view.column_summaries(dataset),
-        "target": entered_target or dataset_view.suggested_target(dataset),
-        "suggested": dataset.metadata or {},
-    }
+        choices["datasets"] = await _list_trainable_datasets(ctx)
+    else:
+        choices["columns"] = dataset_view.column_summaries(dataset)
+        choices["target"] = choices["target"] or dataset_view.suggested_target(dataset)
+        choices["suggested"] = dataset.metadata or {}
+    return choices
 
 
 async def start_explanation(ctx: PageContext, form: FormData) -> Job:
@@ -172,8 +195,9 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
 async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variables:
     """Return the template variables of the explanation form.
 
-    They describe the training or the dataset that the form names, and list the trainings to choose from. A dataset's
-    own suggestions are preselected until the reader has submitted the form.
+    The form explains either the model of a training or a dataset. The variables describe whichever one the form names,
+    and list the trainings to choose from. The target and the sensitive columns that the record of a dataset suggests
+    are preselected until the reader submits the form.
     """
     job_id = text_field(form, "job_id")
     training = await ctx.api.get_job("train", job_id) if job_id else None

@@ -13,7 +13,7 @@ from touchstone.client import Dataset, Project, TouchstoneError
 from touchstone.core.errors import Invalid
 from touchstone.web.api_queries import find_chosen_dataset, list_recent_jobs
 from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import invalid_field, is_integer, parse_integers, text_field
+from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
@@ -43,10 +43,10 @@ async def projects_page(ctx: PageContext) -> Response:
 
 
 async def new_project_page(ctx: PageContext) -> Response:
-    """Show the form that keeps the filters and weights in the address; on POST, keep them and redirect to the project.
+    """Show the form that saves a ranking in a project; on POST, save it and redirect to the project.
 
-    The form keeps them in a new or an existing project. If the address also names a dataset, the form keeps it as the
-    choice of the project, together with a reason.
+    The filters and weights of the ranking are in the address. The reader saves them in a new or an existing project. If
+    the address also names a dataset, it becomes the chosen dataset of that project, and the reader gives a reason.
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     dataset = await _dataset_to_choose(ctx)
@@ -101,10 +101,10 @@ async def change_project(ctx: PageContext) -> Response:
 
 
 async def choose_dataset(ctx: PageContext) -> Response:
-    """Save the dataset that a project chooses and the reason for it, and show the project.
+    """Save which dataset a project has chosen and why, and redirect to the project.
 
-    The form may be on the page of a dataset, so a field of the form names the project. A choice without a reason is
-    refused.
+    The pages of projects and of datasets both have this form, so the form and not the address names the project. If the
+    reason is missing, the page of the project shows the error.
     """
     form = await ctx.form()
     project_id = text_field(form, "project")
@@ -112,7 +112,7 @@ async def choose_dataset(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         reason = _require_reason(ctx, form)
-        (dataset_id,) = parse_integers([text_field(form, "dataset")], ctx.text("choose_which"), "dataset")
+        dataset_id = id_field(form, "dataset", ctx.text("choose_which"))
         await ctx.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
     except TouchstoneError as error:
         if error.status != Invalid.status:
@@ -149,7 +149,9 @@ async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
 
 
 async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset: Dataset | None) -> Project:
-    """Save filters, weights and the chosen dataset in the project that the form names, or in a new one.
+    """Save a need in the project that the form names, or in a new one, and return the project.
+
+    A need consists of filters and weights and, if the reader has chosen one, a dataset with the reason for the choice.
 
     Raises:
         InvalidFilterValue: A filter does not accept its value.
@@ -183,13 +185,16 @@ def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[Weighted
 async def _render_project(
     ctx: PageContext, project_id: str, form: FormData | None = None, error: TouchstoneError | None = None
 ) -> Response:
-    """Return the page of a project; after an error in one of its forms, with what was entered."""
+    """Return the page of a project; after an error in one of its forms, with the error and what was entered."""
+    # The request may have submitted a form, but the switches of language and theme lead back to the project.
     ctx.page_address = _PROJECT.format(project_id=project_id)
+
     project = await ctx.api.get_project(project_id)
     recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
     jobs = await list_recent_jobs(ctx, project.id)
     chosen_dataset = await find_chosen_dataset(ctx, project)
 
+    # The project's filters and weights are shown in the same way as those of the rank page.
     weights = {weight.criterion_name: weight.weight for weight in project.weights}
     state = RankState.of_project(project.criteria, weights, await ctx.weight_profiles())
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)

@@ -1,6 +1,6 @@
 """The rank page, its live updates, and the page with all values of a filter."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -27,9 +27,8 @@ from touchstone.web.views.filter_form import (
     invalid_filter_message,
     list_values,
 )
-from touchstone.web.views.ranking_patch import ranking_patch, shape_digest
+from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
-_NO_FACETS: Final[Mapping[str, Any]] = {"values": {}, "flags": {}, "ranges": {}, "total_count": 0}
 _PANELS: Final = ("weights", "filters")
 _MAX_SEARCH_LENGTH: Final = 200
 
@@ -66,7 +65,7 @@ class RankPage:
         profiles: The named profiles of weights.
         groups: The filter form; empty if it was not requested.
         chips: The filters that are set.
-        shape: The digest of what a patch of the ranking cannot change.
+        layout_digest: The digest of what a patch of the ranking cannot change.
         announcement: The sentence that tells screen readers what the ranking shows.
         filter_problem: A sentence about invalid filters; empty if there are none.
         field_problems: What is wrong with each invalid filter, by its name.
@@ -83,7 +82,7 @@ class RankPage:
     profiles: list[dict[str, Any]]
     groups: tuple[FilterGroup, ...]
     chips: tuple[FilterChip, ...]
-    shape: str
+    layout_digest: str
     announcement: str
     filter_problem: str
     field_problems: Mapping[str, str]
@@ -97,24 +96,26 @@ class RankPage:
 async def rank_page(ctx: PageContext) -> Response:
     """Show the ranking that the address describes.
 
-    Each state has one canonical address. Other spellings of it, and pins of datasets that no longer exist, are
-    redirected there, so that bookmarks and links of equal rankings are equal.
+    Every ranking has one canonical address, so that equal rankings have equal bookmarks and links. A request with any
+    other address is redirected there. Pins, the datasets to compare, are left out of it if they no longer exist.
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     page = await load_rank_page(ctx, state, with_filters=True)
 
     existing_pins = await _existing_pins(ctx, page)
     canonical_query = page.state.query(pins=existing_pins)
+    canonical_address = f"{HOME}{canonical_query}"
     requested_query = ctx.request.url.query
     is_canonical = not requested_query or f"?{requested_query}" == canonical_query
-    # An address with too many pins is not redirected at once: its page first tells the reader so.
+
+    # An address with too many pins is not redirected, because its page has to tell the reader so.
     warns_about_pins = page.too_many_pins and existing_pins == state.pins
     if not is_canonical and not warns_about_pins:
-        return ctx.redirect(f"{HOME}{canonical_query}")
+        return ctx.redirect(canonical_address)
 
     response = await ctx.render(
         "rank.html",
-        ranking_address=f"{HOME}{canonical_query}",
+        ranking_address=canonical_address,
         localized_label=rank_table.localized_label,
         **page.variables(),
     )
@@ -123,27 +124,18 @@ async def rank_page(ctx: PageContext) -> Response:
 
 
 async def live_ranking(ctx: PageContext) -> Response:
-    """Return the next ranking for a page that is open, which has sent its form after an edit.
+    """Return the new ranking for the script of the rank page, after the reader has moved a slider or set a filter.
 
-    If the page shows a ranking of the same shape, the response is a small JSON patch for it. Otherwise it is the HTML
-    of the ranking, with the side panels that the parameter `also` names. Two headers tell the page's script the address
-    of the new ranking and the name of its profile of weights.
+    If only the contents of the rows change, the response is a small JSON patch. Otherwise it is the HTML of the ranking
+    and of the side panels (`weights`, `filters`) that the script asks for. Two headers tell the script the address of
+    the ranking and the name of its profile of weights.
     """
-    query = ctx.request.query_params
-    requested_panels = query.getlist("also")
+    requested_panels = ctx.request.query_params.getlist("panel")
     panels = [panel for panel in _PANELS if panel in requested_panels]
 
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     page = await load_rank_page(ctx, state, with_filters="filters" in panels)
-
-    response: Response
-    if page.shape and page.shape == query.get("shape"):
-        patch = ranking_patch(page.state, page.ranking, ctx.localizer)
-        response = Response(msgspec.json.encode(patch), media_type="application/json")
-    else:
-        response = ctx.render_template(
-            "rank_live.html", panels=panels, localized_label=rank_table.localized_label, **page.variables()
-        )
+    response = _render_update(ctx, page, panels)
 
     canonical_query = page.state.query(previous_ids=())
     cookies.write_last_ranking(response, ctx.request, canonical_query)
@@ -152,11 +144,23 @@ async def live_ranking(ctx: PageContext) -> Response:
     return response
 
 
-async def filter_values_page(ctx: PageContext) -> Response:
-    """Show all values of one filter, for readers who miss one in the short list of the filter form.
+def _render_update(ctx: PageContext, page: RankPage, panels: Sequence[str]) -> Response:
+    """Return a ranking as a patch if the page in the browser has the same layout, else as HTML with the panels."""
+    shown_layout = ctx.request.query_params.get("layout")
+    if page.layout_digest and page.layout_digest == shown_layout:
+        patch = ranking_patch(page.state, page.ranking, ctx.localizer)
+        return Response(msgspec.json.encode(patch), media_type="application/json")
 
-    The values can be searched and ticked. The page is a form that leads back to the ranking, so it also carries the
-    rest of the ranking's state in hidden fields.
+    return ctx.render_template(
+        "rank_live.html", panels=panels, localized_label=rank_table.localized_label, **page.variables()
+    )
+
+
+async def filter_values_page(ctx: PageContext) -> Response:
+    """Show all values of one filter, to search and tick, because the filter form only lists the most frequent ones.
+
+    The page is a form that leads back to the ranking. Hidden fields keep the rest of the ranking's state. Each value is
+    shown with the number of datasets that have it and pass all other filters.
     """
     name = ctx.path_params["name"]
     if FILTERS.get(name) is not FilterInput.WORDS:
@@ -164,15 +168,15 @@ async def filter_values_page(ctx: PageContext) -> Response:
 
     search = _read_value_search(ctx, name)
     state = await read_rank_state(ctx)
-    other_names = [filter_name for filter_name in state.filters if filter_name != name]
-    other_filters = state.with_filters_only(other_names)
-    facets = await _fetch_facets_leniently(ctx, other_filters)
+    other_names = [other_name for other_name in state.filters if other_name != name]
+    state_without_filter = state.with_filters_only(other_names)
+    facets = await _fetch_facets_leniently(ctx, state_without_filter)
 
     return await ctx.render(
         "values.html",
         values=list_values(search, state, facets, ctx.localizer),
         state=state,
-        fields=other_filters.change(page=1).pairs,
+        fields=state_without_filter.change(page=1).pairs,
     )
 
 
@@ -187,21 +191,29 @@ def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
 
 
 async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bool) -> RankPage:
-    """Request a ranking and return everything that the templates of the rank page show.
+    """Request a ranking from the API and return everything that the templates of the rank page show.
 
-    Counting the records behind each choice of the filter form takes a request of its own, which is made only
-    `with_filters`.
+    The filter form shows how many records each of its choices would find. Counting them takes a second request, which
+    is sent only `with_filters`.
     """
     localizer = ctx.localizer
-    ranked = await _rank(ctx, state)
+    ranked = await _fetch_ranked_state(ctx, state)
     state = ranked.state
-    facets = await _fetch_facets(ctx, state, ranked.invalid_filters) if with_filters else _NO_FACETS
 
+    # The filter form.
+    groups: tuple[FilterGroup, ...] = ()
+    if with_filters:
+        facets = await _fetch_facets(ctx, state, ranked.invalid_filters)
+        groups = filter_groups(state, facets, localizer)
+
+    # The criteria, and the table with one row for each dataset.
     description = await ctx.criteria()
     criteria = rank_table.weighted_criteria(description, state, localizer)
     used_criteria = rank_table.criteria_with_weight(criteria)
     table = rank_table.build_rank_table(ranked.ranking, criteria, state, localizer)
     announcement = "" if ranked.filter_problem else rank_table.describe_result(table, state, localizer)
+
+    # The state holds no more pins than can be compared, but the address may.
     pin_count = len(set(ctx.request.query_params.getlist("pin")))
 
     return RankPage(
@@ -213,9 +225,9 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         heat_map_classes=rank_table.heat_map_classes(used_criteria),
         criteria_width=rank_table.CRITERIA_WIDTH,
         profiles=description["profiles"],
-        groups=filter_groups(state, facets, localizer) if with_filters else (),
+        groups=groups,
         chips=filter_chips(state, localizer),
-        shape=shape_digest(state, used_criteria, table, localizer),
+        layout_digest=layout_digest(state, used_criteria, table, localizer),
         announcement=announcement,
         filter_problem=ranked.filter_problem,
         field_problems={name: invalid_filter_message(name, localizer) for name in ranked.invalid_filters},
@@ -223,23 +235,25 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
     )
 
 
-async def _rank(ctx: PageContext, state: RankState) -> RankedState:
-    """Request the ranking of a state.
+async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState:
+    """Request the ranking that a state of the rank page describes, and return it with the state.
 
-    Invalid filters give an empty ranking and a sentence about them, whether the page or the API finds them. A state
-    beyond the last page is moved to the last page.
+    If a filter is invalid, the ranking is empty and the result says what is wrong. If the state has a page number
+    beyond the last page, the result is the last page.
     """
     invalid_filters = state.invalid_filters
     if invalid_filters:
         messages = [invalid_filter_message(name, ctx.localizer) for name in invalid_filters]
-        return RankedState(state, EMPTY_RANKING, invalid_filters, " ".join(messages))
+        return RankedState(state, EMPTY_RANKING, invalid_filters, filter_problem=" ".join(messages))
 
     try:
         ranking = await fetch_ranking(ctx, state)
     except TouchstoneError as error:
         if error.status != Invalid.status:
             raise
-        return RankedState(state, EMPTY_RANKING, _filters_named_by(error, state), error.detail)
+        # The API checks the filters more strictly than the page does.
+        named_filters = _filters_named_by(error, state)
+        return RankedState(state, EMPTY_RANKING, named_filters, filter_problem=error.detail)
 
     is_beyond_last_page = ranking.total_count > 0 and not ranking.datasets
     if is_beyond_last_page:

@@ -11,7 +11,7 @@ export function formQuery(changes = {}) {
 /** Return the state in the form as the query of an address, which never holds the previous ranking. */
 export function addressQuery() {
   const query = formQuery();
-  query.delete("was");
+  query.delete("previous_ids");
   return query;
 }
 

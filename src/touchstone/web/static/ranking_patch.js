@@ -11,7 +11,7 @@ export function applyPatch({ view, announcement, rows }) {
   results.classList.remove("late");
   setAttribute(results, "data-announcement", announcement);
   for (const noticeId of ["away", "pins-full"]) document.getElementById(noticeId).hidden = true;
-  results.querySelector("[name=was]").value = rows.map(({ id }) => id).join(".");
+  results.querySelector("[name=previous_ids]").value = rows.map(({ id }) => id).join(".");
 
   const rowElements = results.querySelectorAll("[data-id]");
   rows.forEach((row, index) => {

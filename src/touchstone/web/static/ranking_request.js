@@ -9,14 +9,15 @@ import { showShares } from "./shares.js";
 /**
  * Request a ranking.
  *
- * `panels` names the side panels that change too; sending and drawing them for nothing would take most of the time.
- * Without panels the server responds with a patch if the ranking keeps its shape.
+ * `panels` names the side panels that change too. Without panels the server responds with a small patch if the layout
+ * of the ranking stays the same.
  */
 export function fetchRanking(query, panels, signal) {
-  const { shape } = document.getElementById("results").dataset;
-  const panelParameters = panels.map((panel) => `&also=${panel}`).join("");
-  const shapeParameter = panels.length ? "" : `&shape=${shape}`;
-  return fetch(`/app/parts/ranking?${query}${panelParameters}${shapeParameter}`, { signal, redirect: "manual" });
+  const parameters = new URLSearchParams(query);
+  for (const panel of panels) parameters.append("panel", panel);
+  if (!panels.length) parameters.append("layout", document.getElementById("results").dataset.layout);
+
+  return fetch(`/app/parts/ranking?${parameters}`, { signal, redirect: "manual" });
 }
 
 /** Return the content of a response: the patch or the HTML, the address of the ranking, and its profile. */

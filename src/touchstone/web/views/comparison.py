@@ -71,37 +71,46 @@ def compare(
         localizer: The reader's language.
     """
     used_criteria = criteria_with_weight(criteria)
-    cells_by_dataset = [criterion_cells(score, used_criteria, localizer) if score else None for score in scores]
-
-    criterion_rows = []
-    for index, criterion in enumerate(used_criteria):
-        cells = tuple(dataset_cells[index] if dataset_cells else None for dataset_cells in cells_by_dataset)
-        criterion_rows.append(CriterionRow(criterion, cells, _best_positions(cells)))
 
     # The names of the datasets are the headings of the columns.
     attribute_names = [attribute.name for attribute in ATTRIBUTES if attribute.name != "dataset_name"]
-    attribute_rows = [_attribute_row(name, datasets) for name in attribute_names]
 
     return Comparison(
         datasets=tuple(datasets),
         scores=tuple(score_text(score, used_criteria, localizer) for score in scores),
-        criterion_rows=tuple(criterion_rows),
-        attribute_rows=tuple(attribute_rows),
+        criterion_rows=_criterion_rows(scores, used_criteria, localizer),
+        attribute_rows=tuple(_attribute_row(name, datasets) for name in attribute_names),
     )
 
 
-def _best_positions(cells: Sequence[CriterionCell | None]) -> frozenset[int]:
-    """Return the positions of the highest known value.
+def _criterion_rows(
+    scores: Sequence[ScoredDataset | None], used_criteria: Sequence[WeightedCriterion], localizer: Localizer
+) -> tuple[CriterionRow, ...]:
+    """Return one row for each criterion, with a cell for each dataset."""
+    no_cells = (None,) * len(used_criteria)
+    columns = [criterion_cells(score, used_criteria, localizer) if score else no_cells for score in scores]
 
-    If all known values are equal, no dataset is better than another and none is marked.
+    rows = []
+    for index, criterion in enumerate(used_criteria):
+        cells = tuple(column[index] for column in columns)
+        rows.append(CriterionRow(criterion, cells, _best_positions(cells)))
+    return tuple(rows)
+
+
+def _best_positions(cells: Sequence[CriterionCell | None]) -> frozenset[int]:
+    """Return the positions of the cells that the page marks as the best: those with the highest known value.
+
+    None is marked if all known values are equal, because then no dataset is better than another.
     """
     known_values = {}
     for position, cell in enumerate(cells):
         if cell is not None and not cell.unknown:
             known_values[position] = cell.value
 
-    if len(set(known_values.values())) < 2:
+    all_are_equal = len(set(known_values.values())) <= 1
+    if all_are_equal:
         return frozenset()
+
     highest_value = max(known_values.values())
     return frozenset(position for position, value in known_values.items() if value == highest_value)
 

@@ -99,26 +99,35 @@ def is_trainable(dataset: Dataset) -> bool:
 
 
 def measured_attributes(dataset: Dataset) -> tuple[MeasuredAttribute, ...]:
-    """Return the attributes that can be both declared and measured, so that readers see where the two differ.
+    """Return the attributes that an author declares and the service measures, so that readers see where they differ.
 
-    The measurement fills in attributes that the author has left open. Such an attribute is not shown as declared.
+    If the author has left an attribute open, the service fills it in with the measured number. Such an attribute counts
+    as not declared.
     """
-    measured = measurement(dataset)
-    filled_names = measured.get("filled") or ()
+    filled_names = measurement(dataset).get("filled") or ()
 
     attributes = []
     for name, measured_name in _MEASURED_ATTRIBUTES.items():
-        declared_value = None if name in filled_names else getattr(dataset, name)
-        measured_value = measured.get(measured_name)
-        if name == "features_number" and measured_value is not None and _has_suggested_target(dataset):
-            measured_value -= 1  # the target is a column, but not a feature
+        declared = None if name in filled_names else getattr(dataset, name)
+        measured = _measured_number(dataset, name, measured_name)
 
         differs = False
-        if declared_value is not None and measured_value is not None:
-            differs = abs(declared_value - measured_value) > _TOLERANCE
-        attributes.append(MeasuredAttribute(name, declared_value, measured_value, differs))
+        if declared is not None and measured is not None:
+            differs = abs(declared - measured) > _TOLERANCE
+        attributes.append(MeasuredAttribute(name, declared, measured, differs))
 
     return tuple(attributes)
+
+
+def _measured_number(dataset: Dataset, name: str, measured_name: str) -> float | None:
+    """Return the measured number for an attribute; None if there is none.
+
+    The measurement counts columns and the attribute counts features. The target is a column, but not a feature.
+    """
+    number: float | None = measurement(dataset).get(measured_name)
+    if number is not None and name == "features_number" and _has_suggested_target(dataset):
+        return number - 1
+    return number
 
 
 def _has_suggested_target(dataset: Dataset) -> bool:
@@ -143,7 +152,7 @@ def ethical_assessments(dataset: Dataset) -> tuple[EthicalAssessment, ...]:
 def column_summaries(dataset: Dataset) -> tuple[ColumnSummary, ...]:
     """Return the columns of the data file in their order."""
     measured = measurement(dataset)
-    row_count = max(1, int(measured.get("rows") or 1))
+    row_count = int(measured.get("rows") or 1)  # an empty table counts as one row, to divide by
     profiles = measured.get("column_profiles") or ()
     return tuple(_column_summary(profile, row_count) for profile in profiles)
 

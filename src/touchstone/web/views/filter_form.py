@@ -209,8 +209,12 @@ def filter_groups(state: RankState, facets: Mapping[str, Any], localizer: Locali
 def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> ValueList:
     """Return one page of the values of a filter that contain each word of a search, ignoring case and accents.
 
-    A page number beyond the last page means the last page. The facets must be counted without this filter, because
-    ticking a value adds its records to those of the other ticked values.
+    Args:
+        search: The filter, the words and the number of the page; a number beyond the last page means the last page.
+        state: The state of the rank page, which holds the chosen values.
+        facets: The number of records for each value. They must be counted without this filter, because ticking one
+            more value adds its records to those of the values that are ticked already.
+        localizer: The reader's language.
     """
     choices = _FormBuilder(state, facets, localizer).choices(search.name)
     chosen = [choice for choice in choices if choice.chosen]
@@ -280,24 +284,29 @@ class _FormBuilder:
         return FilterGroup(name, fields, active_count)
 
     def choices(self, name: str) -> tuple[FilterChoice, ...]:
-        """Return the values of a list filter with the number of records for each of them.
+        """Return the values that a list filter offers, with the number of records for each of them.
 
-        A chosen value that no matching record has is missing from the facets. It comes first with the count 0, so that
-        readers can untick it. Values that differ only in case or accents are the same value.
+        A chosen value that no record has is offered too, as the first one, so that readers can untick it. `fold` makes
+        values equal that differ only in case or accents.
         """
+        counts: dict[str, int] = {}
+        for entry in self._facets["values"].get(name, ()):
+            if entry["value"]:
+                counts[str(entry["value"])] = entry["count"]
+
         chosen_values = {fold(value): value for value in self._state.filters.get(name, ())}
-        facet_entries = self._facets["values"].get(name, ())
-        counts = {str(entry["value"]): entry["count"] for entry in facet_entries if entry["value"]}
-
         counted_values = {fold(value) for value in counts}
-        counts_of_missing = {value: 0 for folded, value in chosen_values.items() if folded not in counted_values}
+        missing_values = [value for folded, value in chosen_values.items() if folded not in counted_values]
 
-        choices = []
-        for value, count in (counts_of_missing | counts).items():
-            label = _value_text(name, value, self._localizer)
-            is_chosen = fold(value) in chosen_values
-            choices.append(FilterChoice(value, label, count, is_chosen))
+        choices = [self._choice(name, value, count=0, chosen=True) for value in missing_values]
+        for value, count in counts.items():
+            choices.append(self._choice(name, value, count=count, chosen=fold(value) in chosen_values))
         return tuple(choices)
+
+    def _choice(self, name: str, value: str, *, count: int, chosen: bool) -> FilterChoice:
+        """Return one value of a list filter, with its label in the reader's language."""
+        label = _value_text(name, value, self._localizer)
+        return FilterChoice(value, label, count, chosen)
 
     def _build_field(self, name: str) -> FilterField:
         """Return the field with which a filter, or the two bounds of a range, are entered."""
@@ -330,13 +339,12 @@ class _FormBuilder:
     def _build_range(self, name: str, label: str) -> RangeField:
         """Return a range with the lowest and the highest value among the matching records.
 
-        Composite scores have no upper bound. They are entered in percent, but the API states them in 0-1.
+        Composite scores have no upper bound. Readers enter them in percent, but the API counts them in 0-1.
         """
         range_facet = self._facets["ranges"].get(name) or {}
         lowest = range_facet.get("min")
         highest = range_facet.get("max")
         scale = 100 if name in COMPOSITES else 1
-
         maximum_name = f"{name}_max"
         return RangeField(
             name=name,

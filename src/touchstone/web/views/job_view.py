@@ -1,5 +1,6 @@
 """The job pages: progress, the measured quality of a model, and the contributions of an explanation."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -111,8 +112,9 @@ def progress_text(job: Job, localizer: Localizer) -> str:
 
 
 def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
-    """Return how long a job has been waiting or running, and how long it will probably take."""
+    """Return how long a job has been waiting or running until `now`, and how long it will probably still take."""
     since = job.started_at or job.created_at
+    # The clocks of two machines may differ by a little, so a job may seem to have started in the future.
     elapsed_seconds = max(0.0, (now - since).total_seconds())
     remaining_seconds = _estimate_remaining_seconds(job, elapsed_seconds)
 
@@ -134,10 +136,10 @@ def format_clock(seconds: int) -> str:
 
 
 def _estimate_remaining_seconds(job: Job, elapsed_seconds: float) -> float | None:
-    """Return how long the model search of a job will probably take; None in every other phase.
+    """Return how many seconds the model search of a training will probably still take; None if that is unknown.
 
-    The trials of a search take similar times, so their pace allows an estimate from the third one on. It never exceeds
-    the time limit of the search. No other phase reports how much of it is done.
+    A search tries several models, which take similar times. After three trials, their average is used for the others.
+    The estimate never exceeds the time limit of the search. Other phases of a job allow no estimate.
     """
     progress = job.progress
     if job.status != "running" or progress is None or progress.phase != _SEARCH_PHASE:
@@ -162,17 +164,16 @@ def _estimate_remaining_seconds(job: Job, elapsed_seconds: float) -> float | Non
 def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ...]:
     """Return the measured quality of a trained model, one row for each metric.
 
-    The metric that the training has optimized comes first. The values were measured on the test rows or, without such
-    rows, by cross-validation.
+    The metric that the training has optimized comes first. The values were measured on the test rows or, if the split
+    has none, by cross-validation.
     """
     metrics = result.get("metrics") or {}
-    measured_metrics = metrics.get("holdout") or metrics.get("folds") or {}
+    measurements = metrics.get("holdout") or metrics.get("folds") or {}
     baselines = metrics.get("baseline") or {}
     main_metric = metrics.get("metric")
 
     rows = []
-    for name in sorted(measured_metrics, key=lambda name: name != main_metric):
-        measured = measured_metrics[name]
+    for name, measured in measurements.items():
         row = MetricRow(
             label=_metric_label(METRIC_LABELS, name, localizer),
             value=_point_estimate(measured),
@@ -182,7 +183,10 @@ def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ..
             main=name == main_metric,
         )
         rows.append(row)
-    return tuple(rows)
+
+    main_rows = [row for row in rows if row.main]
+    other_rows = [row for row in rows if not row.main]
+    return (*main_rows, *other_rows)
 
 
 def _point_estimate(metric: JsonObject) -> float | None:
@@ -210,20 +214,19 @@ def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
 
 
 def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
-    """Return the Vega-Lite specification of a chart; None if there is no such chart.
+    """Return the Vega-Lite specification of a chart in a language; None if the job has no such chart.
 
-    A result holds a specification for each language or, if a chart contains no words, a single one.
+    The result of the job has a specification for each language, or a single one if the chart contains no words.
     """
     charts = (job.result or {}).get("charts") or {}
     chart = charts.get(name)
     if not isinstance(chart, Mapping):
         return None
 
-    specs = chart.get("spec", chart)
-    if not isinstance(specs, Mapping):
-        return None
-    spec = specs.get(locale, specs)
-    return spec if isinstance(spec, Mapping) else None
+    specification = chart.get("spec", chart)
+    if isinstance(specification, Mapping) and locale in specification:
+        specification = specification[locale]
+    return specification if isinstance(specification, Mapping) else None
 
 
 def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, ...]:
@@ -247,34 +250,46 @@ def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
 def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
     """Return what each column adds to one prediction, as the bars of a waterfall chart.
 
-    Each bar begins where the one before ends, so that together they lead from the base value to the prediction. The
-    columns with the strongest contributions come first; the contributions of the weakest ones are added up in one bar.
+    The first bar begins at the base value, which is the average prediction. Every other bar begins where the one before
+    it ends, and the last one ends at the prediction.
     """
     values = explained_row.get("values") or {}
-    contributions = sorted(explained_row["attributions"].items(), key=_contribution_strength, reverse=True)
+    base_value = float(explained_row["base_value"])
+    contributions = _strongest_contributions(explained_row["attributions"])
+    all_points = [points for _, points in contributions]
+    ends = list(itertools.accumulate(all_points, initial=base_value))
 
-    shown = contributions[:_MAX_CONTRIBUTIONS]
-    others = contributions[_MAX_CONTRIBUTIONS:]
-    if others:
-        shown.append((_OTHER_COLUMNS, sum(points for _, points in others)))
-
-    ends = [float(explained_row["base_value"])]
-    for _, points in shown:
-        ends.append(ends[-1] + points)
     lowest = min(ends)
-    chart_width = (max(ends) - lowest) or 1.0
+    chart_width = max(ends) - lowest
+    if chart_width == 0:
+        chart_width = 1.0  # no column adds anything, so all bars are empty
 
     bars = []
-    for (column, points), previous_end, end in zip(shown, ends, ends[1:], strict=False):
+    for index, (column, points) in enumerate(contributions):
+        left_end = min(ends[index], ends[index + 1])
         bar = ContributionBar(
             column=column,
             value=values.get(column),
             points=points,
-            start=(min(previous_end, end) - lowest) / chart_width,
+            start=(left_end - lowest) / chart_width,
             width=abs(points) / chart_width,
         )
         bars.append(bar)
     return tuple(bars)
+
+
+def _strongest_contributions(points_by_column: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return the columns with the points that they add to a prediction, those that change it most first.
+
+    If there are more columns than the chart has room for, the weakest ones are added up under the name `…`.
+    """
+    contributions = sorted(points_by_column.items(), key=_contribution_strength, reverse=True)
+    shown = contributions[:_MAX_CONTRIBUTIONS]
+    others = contributions[_MAX_CONTRIBUTIONS:]
+    if others:
+        other_points = sum(points for _, points in others)
+        shown.append((_OTHER_COLUMNS, other_points))
+    return shown
 
 
 def _contribution_strength(contribution: tuple[str, float]) -> float:

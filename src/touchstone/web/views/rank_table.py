@@ -26,6 +26,7 @@ _PERCENTAGE_MIN_SHARE: Final = 0.05
 _NARROW_COLUMN_CLASSES: Final = {
     "under-6": 0.06,
     "under-9": 0.09,
+    "under-12": 0.115,
     "under-17": 0.17,
     "under-19": 0.19,
     "under-23": 0.23,
@@ -50,7 +51,7 @@ class WeightedCriterion:
         number: The position among all criteria, which determines the colour.
         share_text: The share as a percentage.
         precise_share_text: The share as a percentage with one decimal.
-        position_text: The description of the slider's position for screen readers.
+        position_text: The slider's position and the share of the score in words, for screen readers.
     """
 
     name: str
@@ -199,21 +200,20 @@ class RankedRow:
 
     @property
     def facts(self) -> tuple[str | None, ...]:
-        """Return what the table view shows beside the score: composite scores, instances and features.
+        """Return the columns of the table view after the score: the composite scores, instances and features.
 
-        An unknown composite score is None.
+        A composite score that is unknown is None.
         """
-        format_number = self.localizer.number
-        unknown_names = set(self.dataset.unknown or ())
-
-        facts: list[str | None] = []
-        for name in COMPOSITES:
-            is_unknown = name in unknown_names
-            facts.append(None if is_unknown else format_number(getattr(self.dataset, name), digits=2))
-
-        facts.append(format_number(self.dataset.instances_number))
-        facts.append(format_number(self.dataset.features_number))
+        facts = [self._composite_text(name) for name in COMPOSITES]
+        facts.append(self.localizer.number(self.dataset.instances_number))
+        facts.append(self.localizer.number(self.dataset.features_number))
         return tuple(facts)
+
+    def _composite_text(self, name: str) -> str | None:
+        """Return a composite score as text; None if it is unknown."""
+        if self.dataset.unknown and name in self.dataset.unknown:
+            return None
+        return self.localizer.number(getattr(self.dataset, name), digits=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +241,12 @@ class RankTable:
 def weighted_criteria(
     description: Mapping[str, Any], state: RankState, localizer: Localizer
 ) -> tuple[WeightedCriterion, ...]:
-    """Return all criteria in the order of the API, with the weights that the reader has set.
+    """Return all criteria in the order of the API, each with the weight that the reader has given it.
 
     Criteria without a weight are included, because the page shows a slider for each of them.
 
     Args:
-        description: The API's description of the criteria.
+        description: The criteria as the API describes them, with their labels in both languages.
         state: The state of the rank page, which holds the weights.
         localizer: The reader's language.
     """
@@ -259,7 +259,6 @@ def weighted_criteria(
         position = state.weights.get(name, 0.0)
         share = shares.get(name, 0.0)
         share_text = localizer.percent(share)
-        share_of_score = localizer.text("share_of_score", share=share_text)
 
         criterion = WeightedCriterion(
             name=name,
@@ -272,7 +271,7 @@ def weighted_criteria(
             number=number,
             share_text=share_text,
             precise_share_text=localizer.percent(share, digits=1),
-            position_text=f"{localizer.number(position)}, {share_of_score}",
+            position_text=_position_text(position, share_text, localizer),
         )
         criteria.append(criterion)
         preceding_share += share
@@ -280,17 +279,28 @@ def weighted_criteria(
     return tuple(criteria)
 
 
+def _position_text(position: float, share_text: str, localizer: Localizer) -> str:
+    """Return the position of a slider as screen readers announce it, such as "40, 33% of the score"."""
+    share_of_score = localizer.text("share_of_score", share=share_text)
+    return f"{localizer.number(position)}, {share_of_score}"
+
+
 def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
-    """Return a text that the API describes in both languages.
+    """Return the label of a criterion or a profile in one language, from its description by the API.
 
-    The API writes such texts as `{key: {"fr": …, "en": …}}` or as `{key_fr: …, key_en: …}`. An entry without the text
-    is shown by its name.
+    The API gives texts in both languages in one of two forms: `"label": {"fr": …, "en": …}`, or `"label_fr": …,
+    "label_en": …`. An entry that has neither is shown by its name.
+
+    Args:
+        entry: The description of the criterion or the profile.
+        key: Which of its texts to return: `label` or `formula`.
+        locale: The language, `fr` or `en`.
     """
-    value = entry.get(key)
-    if isinstance(value, Mapping):
-        return str(value[locale])
+    text = entry.get(key)
+    if isinstance(text, Mapping):
+        return str(text[locale])
 
-    default = value or entry["name"]
+    default = text or entry["name"]
     return str(entry.get(f"{key}_{locale}", default))
 
 
@@ -309,47 +319,55 @@ def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Local
 
 
 def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
-    """Return the CSS classes of the heat map that depend on its columns.
+    """Return the CSS classes that tell the style sheet how much room the labels of the columns have.
 
-    They tell the style sheet how narrow the narrowest column is, and whether all labels are short. It then slants the
-    labels where they have no room, in a header that is high enough for them.
+    One class says how narrow the narrowest column is, as in `under-17` for less than 17 % of the score. Another one,
+    `short-labels`, says that all labels are short. From both, the style sheet decides whether to slant the labels.
     """
-    narrowest_share = min((criterion.share for criterion in used_criteria), default=1.0)
-    longest_label = max((len(criterion.label) for criterion in used_criteria), default=0)
-
     css_classes = []
-    for css_class, limit in _NARROW_COLUMN_CLASSES.items():
-        if narrowest_share < limit:
-            css_classes.append(css_class)
-            break
-    if longest_label <= _SHORT_LABEL_LENGTH:
+
+    narrowest_share = min((criterion.share for criterion in used_criteria), default=1.0)
+    width_class = _narrow_column_class(narrowest_share)
+    if width_class is not None:
+        css_classes.append(width_class)
+
+    if all(len(criterion.label) <= _SHORT_LABEL_LENGTH for criterion in used_criteria):
         css_classes.append("short-labels")
     return " ".join(css_classes)
+
+
+def _narrow_column_class(share: float) -> str | None:
+    """Return the class with the smallest limit above a share of the score; None for a share above all limits."""
+    for css_class, limit in _NARROW_COLUMN_CLASSES.items():
+        if share < limit:
+            return css_class
+    return None
 
 
 def build_rank_table(
     ranking: Ranking | Recommendations, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
 ) -> RankTable:
-    """Return one page of a ranking, ready for the templates.
+    """Return one page of a ranking with all the texts that the templates show.
 
-    If the state knows the previous ranking of the page, each row says how its dataset has moved since then.
+    If the state holds the ids of the previous ranking, each row also says how its dataset has moved since then.
+
+    Args:
+        ranking: The datasets of the page with their scores.
+        criteria: All criteria; the rows have a cell for each criterion with a weight.
+        state: The state of the rank page: the number of the page, the pinned datasets and the previous ranking.
+        localizer: The reader's language.
     """
     used_criteria = criteria_with_weight(criteria)
     ranks_before_page = (state.page - 1) * PAGE_SIZE
-    previous_places = {dataset_id: place for place, dataset_id in enumerate(state.previous_ids, start=1)}
+    changes = _rank_changes(ranking, state.previous_ids, ranks_before_page, localizer)
 
     rows = []
     for dataset in ranking.datasets:
-        change = _UNCHANGED
-        if previous_places:
-            place = dataset.rank - ranks_before_page
-            change = _describe_rank_change(previous_places.get(dataset.id), place, localizer)
-
         row = RankedRow(
             dataset=dataset,
             cells=criterion_cells(dataset, used_criteria, localizer),
             pinned=dataset.id in state.pins,
-            change=change,
+            change=changes.get(dataset.id, _UNCHANGED),
             rank=localizer.number(dataset.rank),
             score=score_text(dataset, used_criteria, localizer),
             localizer=localizer,
@@ -362,6 +380,21 @@ def build_rank_table(
         pages=count_pages(ranking),
         first=ranks_before_page + 1,
     )
+
+
+def _rank_changes(
+    ranking: Ranking | Recommendations, previous_ids: Sequence[int], ranks_before_page: int, localizer: Localizer
+) -> dict[int, RankChange]:
+    """Return how each dataset of a page has moved, by its id; empty if the previous ranking is unknown."""
+    if not previous_ids:
+        return {}
+
+    previous_places = {dataset_id: place for place, dataset_id in enumerate(previous_ids, start=1)}
+    changes = {}
+    for dataset in ranking.datasets:
+        place = dataset.rank - ranks_before_page
+        changes[dataset.id] = _describe_rank_change(previous_places.get(dataset.id), place, localizer)
+    return changes
 
 
 def describe_result(table: RankTable, state: RankState, localizer: Localizer) -> str:

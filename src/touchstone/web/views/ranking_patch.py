@@ -25,35 +25,38 @@ from touchstone.web.views.rank_table import (
 JsonArray: TypeAlias = list[Any]
 
 _PATCH_SCRIPT: Final = "ranking_patch.js"
-_SHAPE_DIGEST_BYTES: Final = 8
+_DIGEST_BYTES: Final = 8
 
 
-def shape_digest(
+def layout_digest(
     state: RankState, used_criteria: Sequence[WeightedCriterion], table: RankTable, localizer: Localizer
 ) -> str:
-    """Return a digest of everything in a rendered ranking that a patch cannot change.
+    """Return a digest of the layout of a ranking, which is everything on the page that a patch cannot change.
 
     A browser sends the digest of the ranking that it shows along with its next request. If the next ranking has the
-    same digest, a patch is enough; otherwise the browser needs new HTML. An empty ranking has no digest and is always
-    sent as HTML.
+    same digest, a patch is enough; otherwise the browser needs new HTML. An empty ranking has no digest, so it is
+    always sent as HTML.
     """
     if not table.rows:
         return ""
 
-    # Both may have changed since the page was loaded: the language of the texts, and the script that reads the patch.
-    reader = (localizer.locale, content_digest(_PATCH_SCRIPT))
-    address = state.query(weights={}, previous_ids=())
-    pins_elsewhere = [pin for pin in state.pins if pin not in table.ids]
-    columns = _COLUMN_SHAPES[state.view](used_criteria)
-
-    shape = (reader, address, table.total, len(table.rows), pins_elsewhere, columns)
-    return hashlib.blake2b(repr(shape).encode(), digest_size=_SHAPE_DIGEST_BYTES).hexdigest()
+    layout = {
+        "language": localizer.locale,
+        "patch_script": content_digest(_PATCH_SCRIPT),
+        # Filters, view, page and pins; the weights are what a patch changes.
+        "query": state.query(weights={}, previous_ids=()),
+        "total": table.total,
+        "row_count": len(table.rows),
+        "pins_outside_page": [pin for pin in state.pins if pin not in table.ids],
+        "columns": _COLUMN_LAYOUTS[state.view](used_criteria),
+    }
+    return hashlib.blake2b(repr(layout).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def ranking_patch(state: RankState, table: RankTable, localizer: Localizer) -> dict[str, Any]:
-    """Return the JSON with which a browser turns the ranking that it shows into this one.
+    """Return the patch with which a browser turns the ranking that it shows into this one, ready to encode as JSON.
 
-    Shares and widths of columns are not included, because the browser derives them from the sliders itself.
+    It leaves out the shares and the widths of the columns, which the browser computes from the sliders itself.
     """
     return {
         "view": state.view,
@@ -63,7 +66,11 @@ def ranking_patch(state: RankState, table: RankTable, localizer: Localizer) -> d
 
 
 def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any]:
-    """Return the contents of one row; the format of `cells` depends on the view."""
+    """Return the contents of one row.
+
+    The script in the browser writes them into the row that has this place on the page. The format of `cells` depends on
+    the view, and static/ranking_patch.js reads it.
+    """
     name = replace_control_characters(row.dataset.dataset_name)
     return {
         "id": row.dataset.id,
@@ -115,7 +122,7 @@ def _table_columns(_: Sequence[WeightedCriterion]) -> JsonArray:
     return []
 
 
-_COLUMN_SHAPES: Final[Mapping[str, Callable[[Sequence[WeightedCriterion]], JsonArray]]] = {
+_COLUMN_LAYOUTS: Final[Mapping[str, Callable[[Sequence[WeightedCriterion]], JsonArray]]] = {
     "heat": _heat_map_columns,
     "bars": _bar_columns,
     "table": _table_columns,
