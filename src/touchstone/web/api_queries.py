@@ -95,11 +95,10 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
 
 
 async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset) -> ScoredDataset | None:
-    """Return the score of one dataset under the weights of the state; None if all weights are zero.
+    """Return the score of one dataset with the reader's weights; None if all weights are zero.
 
-    The API has no request for the score of a single dataset: it scores all datasets that pass some filters. This
-    function therefore filters by the dataset's own properties, which usually leaves no other dataset, and reads the
-    result page by page until the dataset appears.
+    The API cannot score a single dataset, only all datasets that pass some filters. The filters here are the dataset's
+    own name, numbers and flags. Few other datasets pass them, so the first page of the result is usually enough.
     """
     if not state.weights:
         return None
@@ -124,7 +123,7 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset) -> S
 
 
 def _filters_matching(dataset: Dataset) -> dict[str, Any]:
-    """Return filters that a dataset passes and few other datasets do: its name, and its known numbers and flags."""
+    """Return filters that a dataset passes and few others do: by its name, and by each known number and flag."""
     filters: dict[str, Any] = {"dataset_name": dataset.dataset_name}
 
     for attribute in ATTRIBUTES:

@@ -61,9 +61,10 @@ def delete_session(response: Response) -> None:
 
 
 def authorization_headers(scope: Scope) -> Headers:
-    """Return the headers that authorize a page's calls of the API, from the access token in the browser's cookies.
+    """Return the access token in a browser's cookies as an `Authorization` header, as a client of the API sends it.
 
-    The list is empty if the browser sent no access token.
+    Code that is written for the API can then tell who has requested a page. The list is empty if the browser sent no
+    token.
     """
     for name, value in scope["headers"]:
         if name != b"cookie":

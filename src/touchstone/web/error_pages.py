@@ -17,8 +17,8 @@ from touchstone.web.session_expiry import require_sign_in
 async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) -> Response:
     """Return the page about an error that a page handler has raised.
 
-    An error that says that the session has ended leads to the sign-in page instead. If the signed-in user cannot be
-    loaded either, for example because the API is unavailable, the page is shown as if nobody were signed in.
+    If the error says that the session has ended, the reader is asked to sign in instead. The head of the page shows the
+    signed-in user. If the API cannot return that user either, the page is shown as if nobody were signed in.
     """
     if isinstance(error, ServiceError):
         error = _as_client_error(error, ctx.locale)

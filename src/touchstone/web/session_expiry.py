@@ -16,8 +16,8 @@ SIGN_IN: Final = "/app/sign-in"
 async def require_sign_in(ctx: PageContext) -> Response:
     """Send a reader without a valid session to the sign-in page, and from there back to the page that was requested.
 
-    If the request has submitted a form, the sign-in page is the response itself: it keeps the form in a hidden field,
-    and the form returns to its page after signing in. A redirect would lose it.
+    A redirect would lose a form that the request has submitted. In that case, the response itself is the sign-in page:
+    it keeps the form in a hidden field, and shows it again on its own page after signing in.
     """
     if ctx.is_post:
         return ctx.render_template(

@@ -169,19 +169,21 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     Raises:
         TouchstoneError: A field is invalid, or the service refuses the explanation.
     """
-    dataset_id = text_field(form, "dataset_id")
-    target_class = text_field(form, "target_class")
+    dataset_id_text = text_field(form, "dataset_id")
+    dataset_id = int(dataset_id_text) if is_integer(dataset_id_text) else None
+    target_class_text = text_field(form, "target_class")
+    target_class = _parse_class(target_class_text) if target_class_text else None
     row_texts = split_at_commas(text_field(form, "rows"))
     rows = parse_integers(row_texts, ctx.text("not_whole", name=ctx.text("rows")), "rows")
 
     options: Any = _without_empty(
         {
             "job_id": text_field(form, "job_id"),
-            "dataset_id": int(dataset_id) if is_integer(dataset_id) else None,
+            "dataset_id": dataset_id,
             "scope": text_field(form, "scope"),
             "method": text_field(form, "method"),
             "instances": {"rows": rows} if rows else None,
-            "target_class": _parse_class(target_class) if target_class else None,
+            "target_class": target_class,
             "target": text_field(form, "target"),
             "sensitive_features": list_field(form, "sensitive"),
             "project_id": text_field(form, "project_id"),

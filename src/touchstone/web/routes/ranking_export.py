@@ -87,11 +87,14 @@ def ranking_csv(ranking: Ranking) -> bytes:
 
 
 def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
-    """Return the fields of a dataset in the order of the columns."""
-    unknown_names = set(dataset.unknown or ())
-    values = dataset.criterion_scores or {}
+    """Return the line of a dataset in the CSV file: what identifies it, its score, and its values and points.
+
+    Values that are unknown are left empty.
+    """
+    values = dict(dataset.criterion_scores or {})
+    for unknown_name in dataset.unknown or ():
+        values.pop(unknown_name, None)
     points = dataset.points or {}
-    known_values = {name: value for name, value in values.items() if name not in unknown_names}
 
     return [
         dataset.rank,
@@ -99,7 +102,7 @@ def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[
         dataset.dataset_id,
         _escape_formula(dataset.dataset_name),
         dataset.score,
-        *(known_values.get(name, "") for name in criterion_names),
+        *(values.get(name, "") for name in criterion_names),
         *(points.get(name, "") for name in criterion_names),
     ]
 

@@ -28,7 +28,7 @@ async def sign_in_page(ctx: PageContext) -> Response:
     try:
         await ctx.api.login(text_field(form, "email"), password_field(form, "password"))
     except TouchstoneError as error:
-        return _render_entrance(ctx, "sign_in.html", form, error)
+        return _render_entrance(ctx, "sign_in.html", form, error=error)
     return await _continue_after_sign_in(ctx, form)
 
 
@@ -44,7 +44,7 @@ async def register_page(ctx: PageContext) -> Response:
         await ctx.api.register(email, password, **_read_profile(ctx, form))
         await ctx.api.login(email, password)
     except TouchstoneError as error:
-        return _render_entrance(ctx, "register.html", form, error)
+        return _render_entrance(ctx, "register.html", form, error=error)
     return await _continue_after_sign_in(ctx, form)
 
 
@@ -95,20 +95,23 @@ async def sign_out(ctx: PageContext) -> Response:
 
 def _show_entrance(ctx: PageContext, template: str) -> Response:
     """Return the sign-in or registration page; a reader who is signed in already is redirected to the next page."""
+    next_page = local_address(ctx.request.query_params.get("next"))
     if ctx.session is not None:
-        return ctx.redirect(local_address(ctx.request.query_params.get("next")))
-    return _render_entrance(ctx, template)
+        return ctx.redirect(next_page)
+    return _render_entrance(ctx, template, FormData({"next": next_page}))
 
 
 def _render_entrance(
-    ctx: PageContext, template: str, form: FormData | None = None, error: TouchstoneError | None = None
+    ctx: PageContext, template: str, form: FormData, *, error: TouchstoneError | None = None
 ) -> Response:
-    """Return the sign-in or registration page; after an error, with everything that was entered but the password."""
-    query = ctx.request.query_params
-    entered = form or FormData()
-    requested_page = text_field(form, "next") if form else query.get("next")
-    next_page = local_address(requested_page)
-    ctx.page_address = build_address(ctx.request.url.path, next=next_page, done=query.get("done"))
+    """Return the sign-in or registration page, filled in with everything in the form but the password.
+
+    The field `next` of the form holds the page to which the reader goes on after signing in.
+    """
+    next_page = local_address(text_field(form, "next"))
+    # The switches of language and theme lead back here, and the reader still goes on to the same page.
+    flash_key = ctx.request.query_params.get("done")
+    ctx.page_address = build_address(ctx.request.url.path, next=next_page, done=flash_key)
 
     return ctx.render_template(
         template,
@@ -116,17 +119,17 @@ def _render_entrance(
         user=None,
         next=next_page,
         registration=ctx.state.settings.registration == "open",
-        unsent=text_field(entered, "unsent"),
-        email=text_field(entered, "email"),
-        pseudo=text_field(entered, "pseudo"),
+        unsent=text_field(form, "unsent"),
+        email=text_field(form, "email"),
+        pseudo=text_field(form, "pseudo"),
     )
 
 
 async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
-    """Lead to the page that was requested before signing in.
+    """Lead a reader who has just signed in to the page that was requested before.
 
-    If a form was interrupted by the end of the session, the response is a page that sends the form back to its own page
-    by itself.
+    If the session had ended while the reader was filling in a form, the response is a page that sends this form to its
+    own page, which then shows it again.
     """
     ctx.adopt_language(await ctx.api.get_me())
 

@@ -88,8 +88,8 @@ function updateElement(element, replacement) {
 function formatClock(seconds) {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
-  const rest = twoDigits(seconds % 60);
-  return hours ? `${hours}:${twoDigits(minutes)}:${rest}` : `${minutes}:${rest}`;
+  const remainingSeconds = twoDigits(seconds % 60);
+  return hours ? `${hours}:${twoDigits(minutes)}:${remainingSeconds}` : `${minutes}:${remainingSeconds}`;
 }
 
 function twoDigits(number) {

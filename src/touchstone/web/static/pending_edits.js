@@ -1,5 +1,5 @@
-// What the reader has changed in the form and no ranking shows yet. An answer shows the form as it was requested; these
-// edits are then made again.
+// What the reader has changed in the form since the last ranking was requested. A new ranking brings the form as it was
+// at the time of its request, so these edits are then made again.
 
 import { fieldKey, isFilter } from "./rank_form.js";
 
@@ -36,7 +36,7 @@ export class PendingEdits {
     }
   }
 
-  /** Forget the edits that an answer contains, because they were made no later than it was requested. */
+  /** Forget the edits up to a time, because the ranking that has arrived was requested after them. */
   confirm(time) {
     for (const [key, edit] of this.#edits) if (edit.time <= time) this.#edits.delete(key);
   }

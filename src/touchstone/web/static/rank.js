@@ -81,13 +81,13 @@ function removeEntry(key) {
   return link && updater.loadAheadOfForm(link.searchParams, { panels: ["filters"], editTime: -1 });
 }
 
-/** Return the address of a link, which an answer may have drawn anew since it was clicked. */
+/** Return the current address of a link, which a new ranking may have replaced since it was clicked. */
 function findLink(kind, value) {
   const link = [...document.querySelectorAll(`a[data-${kind}]`)].find((element) => element.dataset[kind] === value);
   return link && new URL(link.href);
 }
 
-/** Go to another page with the latest edits; the record that it is about is known from the link alone. */
+/** Load the ranking of the latest edits, then follow a link with the address of that ranking instead of its own. */
 async function followLink({ pathname, searchParams }) {
   const address = await updater.loadForm();
   if (!address) return;

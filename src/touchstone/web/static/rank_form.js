@@ -20,7 +20,7 @@ export function isFilter({ name }) {
   return name !== "pin" && !name.startsWith("w.");
 }
 
-/** Return the key that tells a field apart: one of several check boxes is known by its value. */
+/** Return the key of a field: its name, with the value if several check boxes have the same name. */
 export function fieldKey(field) {
   return field.type === "checkbox" || field.name === "pin" ? `${field.name}=${field.value}` : field.name;
 }
@@ -34,6 +34,6 @@ function isChanged(field) {
   if (field.type === "checkbox") return field.checked !== field.defaultChecked;
   if (field.tagName === "INPUT") return field.value !== field.defaultValue;
   if (field.tagName !== "SELECT") return false;
-  const written = [...field.options].find((option) => option.defaultSelected) ?? field.options[0];
-  return field.value !== written?.value;
+  const defaultOption = [...field.options].find((option) => option.defaultSelected) ?? field.options[0];
+  return field.value !== defaultOption?.value;
 }

@@ -5,6 +5,7 @@ import { pushAddress } from "./rank_address.js";
 import { formQuery, isFilter } from "./rank_form.js";
 import { fetchRanking, readRanking, showRanking, showUnavailable } from "./ranking_request.js";
 
+const TOO_MANY_REQUESTS = 429;
 const PAUSE_MS = 300; // after the last edit, before a ranking is requested
 const DIM_AFTER_MS = 250; // an answer that takes longer dims the ranking that is shown
 
@@ -119,9 +120,9 @@ export class RankUpdater {
   }
 }
 
-/** Show that a busy service may be asked again; everything else, such as the end of the session, has its own page. */
+/** Offer to try again if the service is busy. Any other refusal, such as the end of the session, has its own page. */
 function handleRefusal(response, query, retry) {
-  if (response.status >= 500 || response.status === 429) showUnavailable(retry);
+  if (response.status >= 500 || response.status === TOO_MANY_REQUESTS) showUnavailable(retry);
   else window.location.assign(`/app/?${query}`);
   return null;
 }

@@ -40,19 +40,19 @@ export function showShares() {
 
   const notice = document.querySelector("#shares .notice");
   notice.hidden = total > 0;
-  const description = total ? `${form.dataset.shares} ${descriptions.join(", ")}` : notice.textContent;
+  const description = total ? `${form.dataset.sharesLabel} ${descriptions.join(", ")}` : notice.textContent;
   setAttribute(document.querySelector("#shares .stack"), "aria-label", description);
   resizeColumns(shares);
 }
 
 function formatPercentage(numberFormat, share) {
-  return form.dataset.percent.replace("0", numberFormat.format(100 * share));
+  return form.dataset.percentPattern.replace("0", numberFormat.format(100 * share));
 }
 
 function describeSlider(slider, name, share, percentage) {
   setText(document.getElementById(`share-${name}`), percentage);
   slider.closest(".slider").classList.toggle("off", !share);
-  const description = form.dataset.said.replace("{share}", percentage);
+  const description = form.dataset.shareSentence.replace("{share}", percentage);
   setAttribute(slider, "aria-valuetext", `${sliderPosition.format(slider.value)}, ${description}`);
 }
 
@@ -68,17 +68,17 @@ function resizeColumns(shares) {
   const heatMap = document.querySelector(".heat");
   if (!heatMap) return;
 
-  const columns = [...heatMap.querySelectorAll("col[data-of]")];
-  const sum = columns.reduce((partialSum, column) => partialSum + shares.get(column.dataset.of), 0);
+  const columns = [...heatMap.querySelectorAll("col[data-criterion]")];
+  const sum = columns.reduce((partialSum, column) => partialSum + shares.get(column.dataset.criterion), 0);
   // The columns always fill their part of the heat map. A sum that is 1 except for rounding leaves the shares as they are.
   const divisor = sum > 1 - ROUNDING_ERROR ? 1 : sum;
 
   for (const column of columns) {
-    const share = shares.get(column.dataset.of);
+    const share = shares.get(column.dataset.criterion);
     // Browsers ignore a width of 0 % and size the column by its content; they respect a width of 0 pixels.
-    const width = share ? `${cssLength.format((heatMap.dataset.breadth * share) / divisor)}%` : "0";
+    const width = share ? `${cssLength.format((heatMap.dataset.criteriaWidth * share) / divisor)}%` : "0";
     setAttribute(column, "width", width);
-    const label = heatMap.querySelector(`small[data-of=${column.dataset.of}]`);
+    const label = heatMap.querySelector(`small[data-criterion=${column.dataset.criterion}]`);
     if (label) setText(label, formatPercentage(wholePercentage, share));
   }
 }

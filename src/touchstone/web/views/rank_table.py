@@ -26,7 +26,7 @@ _PERCENTAGE_MIN_SHARE: Final = 0.05
 _NARROW_COLUMN_CLASSES: Final = {
     "under-6": 0.06,
     "under-9": 0.09,
-    "under-12": 0.115,
+    "under-14": 0.14,
     "under-17": 0.17,
     "under-19": 0.19,
     "under-23": 0.23,

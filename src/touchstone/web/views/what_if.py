@@ -92,35 +92,31 @@ class WhatIfRows:
         return values
 
     def compare_predictions(self, response: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
-        """Return the model's predictions for both rows side by side.
+        """Return what the model predicts for the row before and after the change.
 
-        A model that predicts classes is compared by the probability of each class, any other one by the number that it
-        predicts.
+        If the model predicts classes, the result compares the probability of each class, otherwise the predicted
+        numbers.
 
         Args:
-            response: What the API answers for the rows of `to_predict`.
+            response: The predictions of the API for the rows of `to_predict`.
             localizer: The reader's language.
         """
         changes = self._changed_cells()
         before, after = response["predictions"]
-        classes = response.get("classes") or ()
+        classes = response.get("classes")
 
         if not classes:
             label = localizer.text("prediction")
             number_change = PredictionChange(label, before["prediction"], after["prediction"])
             return WhatIfResult(changes=changes, answers=(number_change,))
 
-        probability_changes = []
-        for name, probability_before, probability_after in zip(
-            classes, before["probabilities"], after["probabilities"], strict=True
-        ):
-            probability_changes.append(PredictionChange(name, probability_before, probability_after))
-
-        return WhatIfResult(
-            changes=changes,
-            answers=tuple(probability_changes),
-            predicted=(str(before["prediction"]), str(after["prediction"])),
-        )
+        probabilities = zip(classes, before["probabilities"], after["probabilities"], strict=True)
+        probability_changes = [
+            PredictionChange(name, probability_before, probability_after)
+            for name, probability_before, probability_after in probabilities
+        ]
+        predicted_classes = (str(before["prediction"]), str(after["prediction"]))
+        return WhatIfResult(changes=changes, answers=tuple(probability_changes), predicted=predicted_classes)
 
     def _changed_cells(self) -> tuple[ChangedCell, ...]:
         """Return the cells whose values differ; `1.0` instead of `1` is no change of a number."""
@@ -134,10 +130,10 @@ class WhatIfRows:
 
 
 def parse_cell(text: str, kind: str) -> CellValue:
-    """Return the value that the text of a field stands for.
+    """Return the value of a column that a reader has entered as text.
 
-    An empty field is a missing value, and the text in a numeric column is a number. A text that is not a number is
-    returned as it is, because `field_errors` reports it.
+    An empty text is a missing value. In a column of the kind `number`, the text is a number; any other text there is
+    returned unchanged, because `field_errors` reports it.
     """
     if not text:
         return None
