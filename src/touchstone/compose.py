@@ -220,17 +220,19 @@ def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncC
 
 @asynccontextmanager
 async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
-    """Open all services in this process, and yield the application that serves the pages and the API.
+    """Open all services in this process, and yield the application that serves the web pages and the API.
+
+    At the end of the block, the services and the database are closed.
 
     Raises:
-        SchemaError: The database needs `touchstone db upgrade`; the embedded default is upgraded automatically.
+        SchemaError: The database needs `touchstone db upgrade`.
     """
     async with open_prepared_database(settings) as database, OpenServices(settings) as services:
+        # Open the backends, and the gateway in front of them. It calls them in this process and needs no tokens for it.
         backends = await _open_all_backends(settings, database, services)
-
-        # The gateway calls these backends without leaving the process, so it needs no tokens.
         gateway = await services.add(Gateway.open(settings, database, tokens=None, upstreams=backends))
 
+        # Add the pages, which call the API of the gateway.
         yield await _open_public_site(settings, gateway, services)
 
 
@@ -290,24 +292,26 @@ def _identify_backend(backend: Backend, name: str, settings: Settings) -> ASGIAp
 
 
 async def _open_all_backends(settings: Settings, database: Database, services: OpenServices) -> dict[str, Upstream]:
-    """Open every backend in this process, and return them by name, ready to be called by the gateway.
+    """Open every backend in this process, and return them by name as the gateway calls them.
 
-    `services` closes the backends in the end. Calls between them do not leave the process, so they need no tokens.
+    `services` closes the backends when the process ends. Because calls between them do not leave the process, they
+    need no tokens to authenticate each other.
     """
+    # The other backends read datasets from the selection backend, so it is opened first.
     selection = await services.add(Selection.open(settings, database, tokens=None))
-    callable_selection = InProcessBackend(selection.app)
+    selection_upstream = InProcessBackend(selection.app)
 
-    # Training and explanation read datasets from the selection backend, and share one runtime that runs their jobs.
+    # Both kinds of jobs, trainings and explanations, run in one pool of workers.
     job_runtime = await services.add(JobRuntime.open(settings, database, JOB_KIND_NAMES))
     training = await services.add(
-        Training.open(settings, database, tokens=None, selection=callable_selection, shared_runtime=job_runtime)
+        Training.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
     )
     explanation = await services.add(
-        Explanation.open(settings, database, tokens=None, selection=callable_selection, shared_runtime=job_runtime)
+        Explanation.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
     )
 
     return {
-        "selection": callable_selection,
+        "selection": selection_upstream,
         "training": InProcessBackend(training.app),
         "explanation": InProcessBackend(explanation.app),
     }

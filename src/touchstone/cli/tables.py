@@ -86,27 +86,22 @@ def format_value(value: Any) -> str:
     Flags are yes, no or unknown, numbers have up to four decimals and blanks between thousands, times are local,
     and the items of a list are separated by commas.
     """
-    if isinstance(value, list | tuple):
-        return ", ".join(format_value(item) for item in value)
-
-    for types, format_as_text in _FORMATS:
-        if isinstance(value, types):
-            return replace_control_characters(format_as_text(value))
-    return replace_control_characters(str(value))
-
-
-def _format_decimal(value: float) -> str:
-    return f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-# The first entry whose type fits is used, and so `bool` stands before `int`, of which it is a subclass.
-_FORMATS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
-    (type(None), lambda _: UNKNOWN),
-    (bool, lambda flag: "yes" if flag else "no"),
-    (float, _format_decimal),
-    (int, lambda number: f"{number:,}".replace(",", " ")),
-    (datetime, lambda time: f"{time.astimezone():%Y-%m-%d %H:%M}"),
-)
+    match value:
+        case None:
+            text = UNKNOWN
+        case bool():  # before int, because bool is a subclass of it
+            text = "yes" if value else "no"
+        case int():
+            text = f"{value:,}".replace(",", " ")
+        case float():
+            text = f"{value:.4f}".rstrip("0").rstrip(".")
+        case datetime():
+            text = f"{value.astimezone():%Y-%m-%d %H:%M}"
+        case list() | tuple():
+            text = ", ".join(format_value(item) for item in value)
+        case _:
+            text = str(value)
+    return replace_control_characters(text)
 
 
 def digits_of(number: int | None) -> str | None:

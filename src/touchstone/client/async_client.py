@@ -273,10 +273,11 @@ class AsyncTouchstone:
     async def _renew_tokens(self, expired_token: str | None) -> bool:
         """Exchange the refresh token for new tokens, and return whether the caller now has a new access token.
 
-        A refresh token is valid once. When several tasks find the same token expired, the first of them renews it
-        and the others use the result.
+        A refresh token can be used only once. If several tasks find at the same time that the access token has
+        expired, one of them renews it, and the others wait for the result.
         """
         async with self._renewal_lock:
+            # Another task may have renewed the token while this one waited for the lock.
             if self.identity.token != expired_token:
                 return True
 

@@ -42,18 +42,19 @@ def translate_failures() -> Iterator[None]:
 
 
 def service_error_for(problem: BaseException) -> ServiceError | None:
-    """Return the error as which clients see a failure of the database or the disk; None for any other exception.
+    """Return the error that clients receive after a failure of the database or the disk.
 
-    A violated constraint is no failure of the database: the caller that caused it handles it.
+    All other exceptions give None. This includes violated constraints, which the caller that caused them handles.
     """
     if isinstance(problem, StorageFull):
         return problem
     if isinstance(problem, IntegrityError):
         return None
-
     if _is_disk_full(problem):
         return StorageFull()
-    if isinstance(problem, _CONNECTION_FAILURES) or _is_connection_lost(problem) or is_damaged(problem):
+
+    has_no_connection = isinstance(problem, _CONNECTION_FAILURES) or _is_connection_lost(problem)
+    if has_no_connection or is_damaged(problem):
         return Unavailable()
     return None
 

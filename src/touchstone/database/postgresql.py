@@ -18,9 +18,9 @@ _ADVISORY_LOCK: Final = 7_368_273
 
 
 def create_postgresql_engine(url: str, **options: Any) -> AsyncEngine:
-    """Create an engine for PostgreSQL that notices a lost server within seconds.
+    """Create an SQLAlchemy engine for the PostgreSQL database at `url`, which notices a lost server within seconds.
 
-    Connection options in the URL take precedence over `CONNECTION_OPTIONS`; `options` are those of SQLAlchemy.
+    Connection options in the URL take precedence over `CONNECTION_OPTIONS`. `options` are passed to SQLAlchemy.
     """
     parsed_url = sa.make_url(url)
     options_in_url = parsed_url.query

@@ -38,16 +38,19 @@ def check_can_open(path: str) -> None:
 
 
 def create_sqlite_engine(url: str, *, is_writer: bool, **options: Any) -> AsyncEngine:
-    """Create an engine for SQLite whose connections use the write-ahead log.
+    """Create an SQLAlchemy engine for the SQLite database at `url`.
 
-    With `is_writer`, a transaction takes the write lock as soon as it begins, not at its first write. `options` are
-    those of SQLAlchemy.
+    With `is_writer`, a transaction takes the write lock when it begins. Otherwise two transactions that have both read
+    could not both go on to write. `options` are passed to SQLAlchemy.
     """
-    engine = create_async_engine(sa.make_url(url).set(drivername="sqlite+aiosqlite"), **options)
-    begin_statement = "BEGIN IMMEDIATE" if is_writer else "BEGIN"
+    url_with_driver = sa.make_url(url).set(drivername="sqlite+aiosqlite")
+    engine = create_async_engine(url_with_driver, **options)
+
+    def begin_transaction(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writer else "BEGIN")
 
     event.listen(engine.sync_engine, "connect", _configure_connection)
-    event.listen(engine.sync_engine, "begin", lambda connection: connection.exec_driver_sql(begin_statement))
+    event.listen(engine.sync_engine, "begin", begin_transaction)
     return engine
 
 

@@ -16,17 +16,17 @@ ACCOUNTS: Final = "accounts"
 _CREATE_COUNTER: Final = sa.text("INSERT INTO versions (name, version) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 
 
-async def read_version(rows: Reader, counter: str) -> int:
+async def read_version(connection: Reader, counter: str) -> int:
     """Return the value of a counter such as `CATALOG`, which is 0 before it is first incremented."""
-    version = await rows.scalar(sa.select(versions.c.version).where(versions.c.name == counter))
+    version = await connection.scalar(sa.select(versions.c.version).where(versions.c.name == counter))
     return int(version or 0)
 
 
-async def increment_version(rows: Writer, counter: str) -> int:
-    """Increment a counter such as `CATALOG` in the transaction of a change, and return its new value.
+async def increment_version(transaction: Writer, counter: str) -> int:
+    """Increment a counter such as `CATALOG`, and return its new value, so that other processes notice a change.
 
-    The row of the counter stays locked until the end of the transaction, so values become visible in the order in
-    which they were assigned. A counter that does not exist yet is created with the value 1.
+    A transaction that makes a change calls this, too. The counter stays locked until the transaction ends, so that
+    new values become visible in ascending order. A missing counter is created first.
     """
     increment = (
         sa.update(versions)
@@ -35,10 +35,10 @@ async def increment_version(rows: Writer, counter: str) -> int:
         .returning(versions.c.version)
     )
 
-    row = await rows.returning(increment)
+    row = await transaction.returning(increment)
     if row is None:
-        await rows.execute(_CREATE_COUNTER.bindparams(name=counter))
-        row = await rows.returning(increment)
+        await transaction.execute(_CREATE_COUNTER.bindparams(name=counter))
+        row = await transaction.returning(increment)
 
-    assert row is not None
+    assert row is not None, "the counter exists now"
     return int(row["version"])

@@ -61,15 +61,25 @@ def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] |
     `error_type` and `context` describe a validation error, either our own or one of Pydantic. The type selects the
     sentence, and the context fills in its placeholders.
     """
-    facts = dict(context or {})
+    facts = _without_english_words(context or {})
     sentence_key = _validation_sentence_key(error_type, facts)
-    if sentence_key not in VALIDATION:
-        return fallback
 
-    accepted_values = facts.get("expected")
-    if accepted_values is not None:
-        facts["expected"] = _replace_english_or(accepted_values)
-    return _fill_placeholders(VALIDATION[sentence_key], facts, locale)
+    translations = VALIDATION.get(sentence_key)
+    if translations is None:
+        return fallback
+    return _fill_placeholders(translations, facts, locale)
+
+
+def _without_english_words(context: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the context of a validation error so that it suits a sentence in any language.
+
+    Pydantic lists the accepted values of a field in English, as in `'a', 'b' or 'c'`; a comma replaces the word.
+    """
+    if "expected" not in context:
+        return context
+
+    accepted_values = context["expected"].replace("' or '", "', '")
+    return {**context, "expected": accepted_values}
 
 
 def _validation_sentence_key(error_type: str, facts: Mapping[str, Any]) -> str:
@@ -82,11 +92,6 @@ def _validation_sentence_key(error_type: str, facts: Mapping[str, Any]) -> str:
     if has_suggestion:
         return SUGGESTIONS[error_type]
     return error_type
-
-
-def _replace_english_or(accepted_values: str) -> str:
-    """Return Pydantic's English list of accepted values, `'a', 'b' or 'c'`, with commas only, for any language."""
-    return accepted_values.replace("' or '", "', '")
 
 
 def _join_items(fact: Any) -> Any:
