@@ -130,7 +130,9 @@ def _attempt_of_scratch_folder(scratch_folder: Path) -> AttemptId:
 
 
 def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_folder: Path) -> ArtifactRecord:
-    """Sync an output file to disk, and return the record that it gets once it has moved to `recorded_folder`.
+    """Make the content of an output file durable, and return the record that describes the file to its owner.
+
+    The record already names the folder to which the file will be moved, `recorded_folder`.
 
     Raises:
         BrokenArtifact: the file is missing, is not a regular file, or has a forbidden name.
@@ -151,9 +153,9 @@ def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_fo
 
 
 def _open_output_file(scratch_folder: Path, file_name: str) -> BufferedReader:
-    """Open a file that a task says it has written, without trusting the task.
+    """Open a file that a task claims to have written, without trusting the task.
 
-    The task may have chosen a name that leads out of the folder, or left a link or a pipe under the name.
+    Its name might lead out of the folder, and there might be a link or a pipe instead of a file.
 
     Raises:
         BrokenArtifact: the file is missing, is not a regular file, or has a forbidden name.

@@ -1,7 +1,8 @@
 """The files that a job reads: its data file, and the model that it explains."""
 
+import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -43,6 +44,12 @@ class InputFiles:
             if source.model_path:
                 files_by_role[MODEL] = opened_files.enter_context(self._open_model(source.model_path))
             yield files_by_role
+
+    @contextlib.asynccontextmanager
+    async def open_in_thread(self, source: JobSource) -> AsyncIterator[dict[str, BinaryIO]]:
+        """Open the files like `open`, but in a thread, so that a slow disk does not delay other requests."""
+        with contextlib.ExitStack() as opened_files:
+            yield await asyncio.to_thread(opened_files.enter_context, self.open(source))
 
     def open_data(self, path: str) -> BinaryIO:
         """Open the data file at the path that the record of a dataset names.

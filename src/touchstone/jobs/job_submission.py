@@ -1,7 +1,5 @@
 """The submission of jobs of any kind: everything that can be checked is checked before the job is queued."""
 
-import asyncio
-import contextlib
 import hashlib
 from typing import NamedTuple
 from uuid import UUID
@@ -122,9 +120,7 @@ async def _check_against_data(
     dataset = await ctx.service.selection.load_dataset_source(dataset_id, ctx.caller)
 
     source = _job_source(dataset, training)
-    with contextlib.ExitStack() as opened_files:
-        # The files may be on a slow disk, so they are opened in a thread, and other requests do not wait for them.
-        files_by_role = await asyncio.to_thread(opened_files.enter_context, ctx.jobs.input_files.open(source))
+    async with ctx.jobs.input_files.open_in_thread(source) as files_by_role:
         table_facts = await ctx.jobs.synchronous_tasks.run(
             ctx.service.kind.preflight_task, new_job.request, source=source, files_by_role=files_by_role
         )

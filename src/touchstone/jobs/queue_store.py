@@ -89,7 +89,7 @@ async def _require_room_in_queue(connection: Reader, owner: UUID, waiting_limit:
 
 
 async def _insert(transaction: Writer, new_job: NewJob) -> UUID:
-    """Insert the row of a queued job and its first event, and return its id.
+    """Insert a new job into the queue, with an event that says so, and return its id.
 
     Raises:
         IntegrityError: the owner has another job of this kind under the same idempotency key.

@@ -115,9 +115,9 @@ async def _warm_up_later(executor: Executor) -> None:
 
 
 def _create_ray_executor(settings: Settings) -> ProcessExecutor:
-    """Return an executor whose local processes have the work done on Ray.
+    """Return an executor that runs each task on a Ray cluster, through a local process that controls it.
 
-    The processes receive Ray's own environment variables. If the settings name no cluster, they start one on this
+    The local processes receive Ray's own environment variables. If the settings name no cluster, one is started on this
     machine.
 
     Raises:

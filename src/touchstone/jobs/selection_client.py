@@ -45,7 +45,7 @@ class SelectionClient:
         self._backend = backend
 
     async def load_dataset_source(self, dataset_id: int | str, caller: Caller) -> DatasetSource:
-        """Return where the data file of a dataset is.
+        """Return the path and the type of the data file of a dataset, with the record that describes the dataset.
 
         Raises:
             DatasetNotFound: the caller may see no such dataset.

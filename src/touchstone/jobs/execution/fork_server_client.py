@@ -82,7 +82,7 @@ class ForkServer:
         return cls(process, control_socket)
 
     async def fork(self) -> "WorkerHandle":
-        """Have a fresh worker process forked, which waits for its work item, and return its handle.
+        """Start a worker process, which then waits for its work item, and return a handle to it.
 
         Raises:
             ChannelClosed: the fork server is gone.
@@ -139,7 +139,7 @@ class ForkServer:
             await self._process.wait()
 
     async def _listen(self) -> None:
-        """Receive messages from the fork server until it is gone."""
+        """Receive the messages of the fork server, and tell those who wait for them, until the fork server is gone."""
         try:
             while True:
                 message = await message_channel.receive_async(self._control_socket, ChildForked | ChildExited)
@@ -167,7 +167,10 @@ class ForkServer:
             exit_status.set_result(status)
 
     def _mark_closed(self) -> None:
-        """Resolve every future that still waits for a message from the fork server, because none will come."""
+        """Let nobody wait any longer for a message from the fork server, which has ended.
+
+        Its worker processes count as killed, and requests for new ones fail.
+        """
         self.is_closed = True
 
         for exit_status in self._exit_statuses.values():

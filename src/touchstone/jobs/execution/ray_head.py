@@ -25,9 +25,9 @@ HeadProcess = subprocess.Popen[bytes]
 
 
 def local_cluster_variables() -> dict[str, str]:
-    """Return the environment variables for a process that starts a head of its own; Ray reads them on import.
+    """Return the environment variables for a process that starts a Ray cluster of its own.
 
-    They contain a fresh secret token, without which nobody can use the cluster.
+    They contain a new secret token, without which nobody can use the cluster. Ray reads them when it is imported.
     """
     return {
         "RAY_AUTH_MODE": "token",
@@ -40,14 +40,14 @@ def local_cluster_variables() -> dict[str, str]:
 
 @contextlib.contextmanager
 def existing_or_local_cluster(address: str | None) -> Iterator[str]:
-    """Yield the address of a Ray cluster: `address` if it is given, and otherwise that of a head started for the block.
+    """Yield the address of a Ray cluster, for a `with` block that runs tasks on it.
 
-    The head ends with the block, or with this process.
+    If no `address` is given, a cluster is started on this machine. It ends with the block, or with this process.
 
     Raises:
         PermissionError: the environment lacks the `local_cluster_variables`. Without a token, everyone on the machine
             could run code in the cluster.
-        TimeoutError, ChildProcessError: the head did not start.
+        TimeoutError, ChildProcessError: the cluster did not start.
     """
     if address:
         yield address
@@ -67,9 +67,9 @@ def existing_or_local_cluster(address: str | None) -> Iterator[str]:
 
 
 def _start_head(port: int, session_folder: str) -> HeadProcess:
-    """Start a head process without dashboard and usage reports, which listens on a port of the loopback interface.
+    """Start the head of a Ray cluster, the process through which the cluster is used, on a port of this machine.
 
-    Ray creates sockets in `session_folder`. Its path must be short, because the paths of sockets have a limit.
+    Ray creates sockets in `session_folder`, whose path must be short, because the paths of sockets are limited.
     """
     command = [
         str(Path(sys.executable).with_name("ray")),

@@ -93,9 +93,9 @@ class SynchronousTasks:
 
 
 def _error_for(failure: TaskFailed) -> ServiceError:
-    """Return the error with which a request fails whose task has failed.
+    """Return the error that a request reports if its task has failed.
 
-    A defect of the task is logged, and the caller only learns that there was an internal error.
+    A defect of the task is logged; the caller only learns that there was an internal error.
     """
     if failure.code == "work_failed":
         log.error("a synchronous task failed", detail=failure.detail)

@@ -68,10 +68,10 @@ def draw(context: TaskContext) -> TaskSucceeded:
 
 
 def _data_file(context: TaskContext) -> DataFile:
-    """Return the data file of a task, after checking that it is still the one for which the job was accepted.
+    """Return the data file of a task, after checking that it has not changed since the job was accepted.
 
     Raises:
-        LearningError: the content of the file has changed since.
+        LearningError: the content of the file has changed.
     """
     stream = context.files[DATA]
     source = context.source

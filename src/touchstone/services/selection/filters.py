@@ -52,9 +52,10 @@ def _range(name: str, column: str, *aliases: str) -> tuple[CatalogFilter, Catalo
 
 
 def _bound_parameter(name: str, column: str, relation: str, aliases: tuple[str, ...]) -> Parameter:
-    """Return the parameter of a bound on a number; `relation` is "at least" or "at most", for its description.
+    """Return the query parameter that bounds a numeric attribute from below or above.
 
-    Bounds on percentages are numbers from 0 to 100, all others are integers.
+    `relation` is "at least" or "at most", for its description. Bounds on percentages are numbers from 0 to 100; all
+    others are integers.
     """
     attribute = BY_NAME[column]
     is_percentage = attribute.kind is Kind.PERCENTAGE

@@ -141,9 +141,9 @@ class LiveCatalog:
     # Starting and following
 
     async def load(self) -> None:
-        """Fill the columns at the start of the process.
+        """Fill the catalog in memory at the start of the process.
 
-        The snapshot of the last run is used if there is one, so that only the rows that changed since have to be read.
+        If the last run has saved a snapshot, only the rows that have changed since are read from the database.
         """
         async with self._apply_lock, self._database.reading() as connection:
             is_loaded = await self._load_snapshot(connection)
@@ -190,11 +190,11 @@ class LiveCatalog:
 
     @asynccontextmanager
     async def writing(self, *, even_if_disk_full: bool = False) -> AsyncIterator[CatalogWriter]:
-        """Open a transaction that is committed and applied to the columns when the block ends.
+        """Begin a transaction that changes the database, and then the catalog in memory, at the end of the block.
 
-        Writers of this process wait for each other, so that the columns change in the order of the commits. If the
-        block raises, neither the database nor the columns change. With `even_if_disk_full`, the transaction may use
-        the disk space that the database holds in reserve.
+        If the block raises, neither of them changes. Writers of this process wait for each other, so that the catalog
+        in memory changes in the same order as the database. With `even_if_disk_full`, the transaction may use the disk
+        space that the database holds in reserve.
         """
         async with self._apply_lock:
             async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
@@ -364,9 +364,9 @@ class LiveCatalog:
     # The index and its snapshot
 
     async def _load_all_rows(self, connection: Reader) -> None:
-        """Read every row of the catalog and build the columns and the index from them.
+        """Build the catalog in memory, and its index, from every row of the database.
 
-        The version is read first: a row that changes during loading is then applied again instead of missed.
+        The version is read before the rows. A row that changes in between is then applied once more, and not missed.
         """
         self._applied_version = await versions.read_version(connection, versions.CATALOG)
 

@@ -128,7 +128,9 @@ class Parameter:
         return schema
 
     def _validate(self, value: ParameterValue | None, location: Location) -> ParameterValue:
-        """Return the value if it satisfies the bounds and choices; None stands for a value of another type.
+        """Check the bounds and choices of this parameter, and return the value.
+
+        `value` is None if what the caller has given is not of the parameter's type.
 
         Raises:
             InvalidValue, UnknownName: the value has another type, is out of bounds, or is not one of the choices.
@@ -144,7 +146,7 @@ class Parameter:
         return value
 
     def _validate_words(self, words: Iterable[str], location: Location) -> tuple[str, ...] | None:
-        """Return the different words without surrounding spaces, or None if all of them are empty.
+        """Return the words of a list without spaces around them and without repetitions, or None if all are empty.
 
         Raises:
             InvalidValue: there are too many words, or one of them cannot be stored.
@@ -166,10 +168,10 @@ class Parameter:
         return self.maximum is None or value <= self.maximum
 
     def _invalid_value(self, value: ParameterValue | None, location: Location) -> InvalidValue:
-        """Return the error for a value of another type (None) or out of bounds.
+        """Return the error for a value that is out of bounds, or not of the parameter's type (None).
 
-        It states what is expected: the choices, or the type and those bounds that say something to a person. Bounds at
-        the limit of exact integers do not.
+        It tells the caller what is expected: one of the choices, or a number within bounds. Bounds that only keep
+        integers exact are not mentioned, because they say nothing to a person.
         """
         if self.type is ParameterType.CHOICE:
             return InvalidValue(FieldError(location, "choice_expected", {"choices": ", ".join(self.choices)}))

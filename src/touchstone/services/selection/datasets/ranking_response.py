@@ -79,10 +79,11 @@ class RankingResult:
     options: RankingOptions
 
     def items(self, positions: Ints, scores: Floats, first_rank: int) -> list[ScoredItem]:
-        """Return the items for a part of the ranking, with the composition of their scores if it is asked for.
+        """Return a part of the ranking as the items of the response.
 
-        `positions` are those of the records in the view, and `scores` belong to them in the same order. The first item
-        has the rank `first_rank`.
+        `positions` are the positions of the records in the view, and `scores` are their scores, in the same order. The
+        first item has the rank `first_rank`. If the request asks for explanations, each item shows how its score is
+        composed.
         """
         columns = self.view.items(positions)
         ranks = range(first_rank, first_rank + len(positions))

@@ -33,10 +33,10 @@ class ResponseCache:
         return self._responses.get(key)
 
     def put(self, view: View, key: CacheKey, response: Response) -> Response:
-        """Cache a response for requests with the same key over the same view, and return it to be sent.
+        """Cache a response for later requests with the same key, and return the response.
 
-        A response that is long or streamed is returned without being cached. When the cache is full, or has responses
-        over another view, it is emptied first.
+        Long and streamed responses are not cached. The cache is emptied first if it is full, or if the catalog has
+        changed since (then `view` is a new one).
         """
         body = getattr(response, "body", None)
         if not isinstance(body, bytes) or len(body) > MAX_RESPONSE_BYTES:

@@ -80,7 +80,7 @@ class Uploads:
 
         Raises:
             BadRequest: the body is not a form with exactly one file.
-            InvalidValue: the name of the file does not end like a table's.
+            InvalidValue: the name of the file is not that of a table, such as `x.csv`.
             TooLarge, QuotaExceeded: the file is too large, or the owner's uploads together would be.
             StorageFull: the disk is full.
         """
@@ -186,14 +186,23 @@ def file_type_of(name: str) -> str:
     return ending
 
 
+def _check_is_table(name: str) -> None:
+    """Check that a file can be read as a table, according to the ending of its name.
+
+    Raises:
+        InvalidValue: the name has no ending, or one of a file that cannot be read as a table.
+    """
+    file_type_of(name)
+
+
 async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> ReceivedFile:
-    """Write the file that a request uploads to a new file at `path`.
+    """Receive the file that a request uploads, and store it at `path`.
 
     The body is either a form with one file, or the file itself, whose name is then in the query string.
 
     Raises:
         BadRequest: the body is a form without exactly one file.
-        InvalidValue: the name of the file does not end like a table's.
+        InvalidValue: the name of the file is not that of a table, such as `x.csv`.
         ServiceError: the file is larger than the limit; the error is the one in `limit`.
     """
     is_form = request.headers.get("content-type", "").startswith("multipart/form-data")
@@ -253,11 +262,11 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit
     The chunks of a network connection are small, so they are collected and written a megabyte at a time.
 
     Raises:
-        InvalidValue: the name does not end like a table's; nothing is written.
+        InvalidValue: the name is not that of a table, such as `x.csv`; nothing is written.
         ServiceError: there are too many bytes; the error is the one in `limit`.
     """
     safe_name = _sanitize_name(name)
-    file_type_of(safe_name)  # raises an error for anything but a table
+    _check_is_table(safe_name)
 
     digest = hashlib.sha256()
     size = 0

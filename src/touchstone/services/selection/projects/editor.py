@@ -92,11 +92,13 @@ class ProjectEditor:
     async def change(
         self, project: ProjectRecord, body: ProjectChange, *, versions: Collection[int] | None
     ) -> ProjectRecord:
-        """Change those fields of a project that the body provides, and return the project as stored.
+        """Change the fields of a project that a request provides, and return the project as stored.
+
+        `versions` are the versions of the project that the caller accepts; None stands for any version.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
-            PreconditionFailed: the project is not at one of `versions` (None: any).
+            PreconditionFailed: the project is at another version.
             Invalid: the criteria, the weights or the chosen dataset do not fit; subclasses say in which way.
             ProjectQuotaExceeded: the owner's projects would take more bytes than allowed, and more than before.
         """
@@ -117,11 +119,11 @@ class ProjectEditor:
         return changed
 
     async def delete(self, project: ProjectRecord, *, versions: Collection[int] | None) -> None:
-        """Delete a project.
+        """Delete a project, if it is at one of `versions`; None stands for any version.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
-            PreconditionFailed: the project is not at one of `versions` (None: any).
+            PreconditionFailed: the project is at another version.
         """
         async with self._database.writing(even_if_disk_full=True) as transaction:
             is_deleted = await store.delete_project(transaction, project, versions=versions)
