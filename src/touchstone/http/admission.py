@@ -84,6 +84,7 @@ class Admission:
 
         Even then, a caller may replace the newest request of another one that has more work waiting.
         """
+        # Short and long requests wait in lanes of their own.
         lane = self._lane_for(cost_seconds)
         if self._fits(lane, cost_seconds) or not self._is_full(lane):
             return False
@@ -189,8 +190,9 @@ class Admission:
 
     def _fits(self, lane: "_Lane", cost_seconds: float) -> bool:
         """Return whether a request may start beside those that are running; an empty lane has room for any request."""
-        has_free_place = self.running < self.limit
-        return has_free_place and (lane.running == 0 or lane.running_seconds + cost_seconds <= lane.seconds_at_once)
+        if self.running >= self.limit:
+            return False
+        return lane.running == 0 or lane.running_seconds + cost_seconds <= lane.seconds_at_once
 
     def _is_full(self, lane: "_Lane") -> bool:
         """Return whether another request would wait too long in this lane, or be one too many."""

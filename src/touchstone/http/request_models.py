@@ -66,13 +66,13 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, value: Any) -> Any:
-        """Return the fields of a JSON object without its ignored keys, or raise a validation error for an unknown key.
+        """Refuse an unknown key, such as a misspelt optional field, and return the JSON object without ignored keys.
 
-        The error names the nearest known key, so that a misspelt optional field does not go unnoticed. A value that is
-        not an object is returned unchanged, and pydantic refuses it afterwards.
+        Raises:
+            PydanticCustomError: a key is unknown; the message suggests the nearest known key.
         """
         if not isinstance(value, dict):
-            return value
+            return value  # pydantic refuses it afterwards
 
         known_keys = set(cls.model_fields)
         fields = {key: item for key, item in value.items() if key not in cls.ignored}

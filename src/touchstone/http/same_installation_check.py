@@ -92,10 +92,9 @@ async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens
     if identity is None:
         return
 
-    url_variable = _url_variable(backend)
     label = f"{backend.name} at {backend.url}"
     if identity.part != backend.name:
-        raise SettingsError(f"{url_variable}: {backend.url} is the {identity.part} part, not {backend.name}.")
+        raise SettingsError(f"{_url_variable(backend)}: {backend.url} is the {identity.part} part, not {backend.name}.")
     if tokens is not None and not identity.has_key:
         raise SettingsError(f"TOUCHSTONE_INTERNAL_KEY: {label} has no key; give the same one to every part.")
     if identity.installation != read_or_create_installation_id(data_dir):

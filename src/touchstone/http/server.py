@@ -176,7 +176,7 @@ async def _stop_accepting(listeners: list[socket.socket]) -> None:
         async with asyncio.timeout(ACCEPT_SECONDS):
             # A client may be about to complete its handshake, which puts its connection into the queue.
             await asyncio.sleep(HANDSHAKE_SECONDS)
-            while any(map(waiting_connections, listeners)):  # noqa: ASYNC110 - the kernel has no event for this
+            while any(waiting_connections(listener) > 0 for listener in listeners):  # noqa: ASYNC110 - the kernel has no event for this
                 await asyncio.sleep(POLL_SECONDS)
 
 
