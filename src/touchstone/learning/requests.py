@@ -108,10 +108,10 @@ class TrainingRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: JobName | None = None
 
     def __post_init__(self) -> None:
-        """Reject a request that can be seen to be wrong without its table.
+        """Check the request as far as this is possible without its table.
 
-        Raises `LearningError` for names that are unknown or given twice, for an algorithm whose package is not
-        installed, for a metric of another task, and for a target that also has another role.
+        Raises `LearningError` for unknown and repeated names, for an algorithm whose package is not installed, for a
+        metric that does not suit the task, and for a target that is also used as a feature or a sensitive column.
         """
         _require_distinct(self.algorithms, field="algorithms")
         _require_distinct(self.sensitive_features, field="sensitive_features")
@@ -178,10 +178,10 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     name: JobName | None = None
 
     def __post_init__(self) -> None:
-        """Reject a request that can be seen to be wrong without its table and its model.
+        """Check the request as far as this is possible without its table and its model.
 
-        Raises `LearningError` if the request does not have exactly one subject, or if its method, its scope and its
-        other options do not fit that subject or each other.
+        Raises `LearningError` unless the request names either a training job or a dataset, and for a method, a scope
+        or an option that makes no sense for it.
         """
         _require_known(self.method, METHOD_BY_NAME, error_code="unknown_method", field="method")
         _require_distinct(self.sensitive_features, field="sensitive_features")

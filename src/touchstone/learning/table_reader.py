@@ -64,8 +64,8 @@ class Table:
 def read_table(file: DataFile) -> Table:
     """Read a CSV, TSV or Parquet file as a typed table.
 
-    Raises `LearningError` with a code of the reading phase if the file has another type, cannot be read, contains no
-    rows, or exceeds a limit.
+    Columns that have no name, or the same name as another one, are renamed. Raises `LearningError` if the file has
+    another type, cannot be read, contains no rows, or is too large.
     """
     reader = READERS.get(file.file_type.lower().lstrip("."))
     if reader is None:
@@ -79,7 +79,8 @@ def read_table(file: DataFile) -> Table:
         raise LearningError("file_empty")
 
     schemas = {typed.column.name: typed.column for typed in typed_columns}
-    renamed = {name: original for name, original in zip(schemas, names_in_file, strict=True) if name != original}
+    original_names = dict(zip(schemas, names_in_file, strict=True))
+    renamed = {name: original for name, original in original_names.items() if name != original}
     return Table(frame, schemas, digest, renamed)
 
 

@@ -66,9 +66,9 @@ def unseen_class_warnings(target: Target, folds: Sequence[Fold]) -> Iterator[Jso
 
 
 def feature_warnings(data: TrainingData, roles: Mapping[str, Json]) -> Iterator[Json]:
-    """Yield warnings about columns that were left out, and about features that reveal the target on their own.
+    """Yield warnings about columns that were left out, and about single features that predict the target too well.
 
-    A feature that predicts the target almost perfectly is often a consequence of it, and then not known in practice.
+    Such a feature is often a consequence of the target, and then not yet known when a prediction is needed.
     """
     left_out = [name for name, role in roles.items() if role["role"] == "left_out"]
     if left_out:
@@ -121,7 +121,7 @@ def _imbalance_warning(target: Target) -> Iterator[Json]:
     rarest_code = int(rows_per_class.argmin())
     rarest_rows = int(rows_per_class[rarest_code])
 
-    # A small share is to be expected of each of many classes, so it must also be less than half of an even share.
+    # If there are many classes, every share is small, so the rarest must also be less than half of an even share.
     rows = len(target.values)
     rows_of_even_share = rows / len(rows_per_class)
     if rarest_rows < RARE_SHARE * rows and rarest_rows < rows_of_even_share / 2:

@@ -181,15 +181,15 @@ def _group_panel(groups: Sequence[Json], metric: str, labels: ChartLabels) -> Js
         estimate = group["metrics"][metric]
         if estimate["value"] is None:
             continue
-        values.append(
-            {
-                "group": _group_label(group, labels),
-                "small": group["too_small"],
-                "score": estimate["value"],
-                "low": estimate["low"],
-                "high": estimate["high"],
-            }
-        )
+
+        value = {
+            "group": _group_label(group, labels),
+            "small": group["too_small"],
+            "score": estimate["value"],
+            "low": estimate["low"],
+            "high": estimate["high"],
+        }
+        values.append(value)
 
     metric_label = labels.translate(GROUP_METRIC_LABELS[metric])
     plot = _interval_plot(values, x_title=metric_label, y_field="group", y_title=labels["group"])
