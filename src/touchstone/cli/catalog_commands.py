@@ -142,13 +142,14 @@ def add(
     name: Annotated[str, typer.Argument(help="Its name.")], *, context: CommandContext, fields: dict[str, Any]
 ) -> None:
     """Put a dataset into the catalog, with its table if you have one."""
-    path: Path | None = fields.pop("file", None)
+    dataset_fields = dict(fields)
+    path: Path | None = dataset_fields.pop("file", None)
     if path is not None:
         uploaded_file = _upload(path, context.client)
-        fields["file_path"] = uploaded_file.file_path
-        fields.setdefault("file_type", uploaded_file.file_type)
+        dataset_fields["file_path"] = uploaded_file.file_path
+        dataset_fields.setdefault("file_type", uploaded_file.file_type)
 
-    dataset = context.client.create_dataset(name, **fields)
+    dataset = context.client.create_dataset(name, **dataset_fields)
     context.show(dataset, _dataset_table(dataset))
 
 

@@ -34,7 +34,8 @@ def main() -> None:
 def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
     """Return the application with the command that the arguments name, or with all commands if they name none.
 
-    Importing the modules of all commands would take seconds, most of them for the server, which few commands need.
+    Only the modules of these commands are imported. Importing the server takes longer than most commands, which merely
+    call one.
     """
     app = typer.Typer(
         name="touchstone",

@@ -29,6 +29,7 @@ class InProcess(httpx2.AsyncBaseTransport):
         try:
             start_message = await running_app.wait_for_start()
         except BaseException:
+            # Nobody would read the response, and the application must not go on in the background.
             await running_app.aclose()
             raise
 

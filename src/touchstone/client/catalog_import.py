@@ -69,9 +69,10 @@ class CatalogImport:
         return ImportResult(status, record["name"], dataset.id)
 
     def _create_or_update(self, record: Record) -> tuple[Dataset, ImportStatus]:
-        """Return the dataset that holds the values of a record, and whether it had to be created or updated for that.
+        """Bring the values of a record into the catalog, and return its dataset and what was done.
 
-        A dataset with identical values is preferred to one that would have to be updated.
+        A dataset with identical values is left as it is. Otherwise an older version of the record is updated, and if
+        there is none, a new dataset is created.
         """
         candidates = self._find_candidates(record)
         for dataset in candidates:

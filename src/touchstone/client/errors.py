@@ -32,6 +32,10 @@ class TouchstoneError(Exception):
         *,
         retry_after: float | None = None,
     ) -> None:
+        """Create the error from an HTTP status, a code for programs, and a sentence for people.
+
+        `errors` describes each invalid value of the request, and `retry_after` is in seconds.
+        """
         super().__init__(status, code, detail)
 
         self.status = status
