@@ -115,9 +115,9 @@ async def reset_password(body: PasswordReset, ctx: Context) -> None:
 
 
 async def _recognise_device(cookie: str | None, email: str, ctx: GatewayContext) -> str | None:
-    """Return the nonce of a device on which the owner of this e-mail address has signed in before.
+    """Return the random id of a device on which the user with this e-mail address has signed in before.
 
-    The result is None for a device that has no cookie, or whose cookie does not mention this user.
+    The result is None for a device without a cookie, or with a cookie that is not about this user.
     """
     if cookie is None:
         return None
@@ -127,9 +127,9 @@ async def _recognise_device(cookie: str | None, email: str, ctx: GatewayContext)
 
 
 def _set_device_cookie(response: Response, cookie: str, *, is_secure: bool) -> None:
-    """Let the browser send the device cookie with later sign-ins, out of reach of scripts and of other sites.
+    """Add the device cookie to a response, so that the browser sends it with later requests to sign in.
 
-    With `is_secure`, it is sent over HTTPS only.
+    Neither scripts nor other sites can use it. With `is_secure`, it is sent over HTTPS only.
     """
     response.set_cookie(
         device_cookies.COOKIE_NAME,

@@ -127,9 +127,9 @@ class AuthenticatingProxy:
         }
 
     def _publish_location(self, send: Send, route: PublicRoute) -> Send:
-        """Return a `send` that replaces the backend's address in the Location header with the public one.
+        """Wrap `send` so that the Location header of the response contains a public address.
 
-        A backend knows only its own addresses: for `/datasets/7` the client receives `/api/v1/datasets/7`.
+        A backend knows only its own addresses: it names `/datasets/7`, and the client receives `/api/v1/datasets/7`.
         """
 
         async def send_with_public_location(message: Message) -> None:

@@ -232,9 +232,9 @@ def _unify_schemas(documents: Mapping[str, Document]) -> _SharedSchemas:
 
 
 def _find_clashes(own_schemas: Document, other_schemas: Document) -> set[str]:
-    """Return the names of own schemas that mean something else among the other schemas.
+    """Return the names that two sets of schemas have in common, but for different schemas.
 
-    Two schemas that look alike are still different if they refer to a name that means something else. The search is
+    Two schemas that look alike are still different if they refer to another schema whose name clashes. The search is
     therefore repeated until it finds no further name.
     """
     clashes = {name for name, schema in own_schemas.items() if other_schemas.get(name, schema) != schema}
@@ -254,7 +254,7 @@ def _find_clashes(own_schemas: Document, other_schemas: Document) -> set[str]:
 
 
 def _reachable_schemas(paths: Document, schemas: Document) -> set[str]:
-    """Return the names of the schemas that the paths refer to, directly or through other schemas."""
+    """Return the names of the schemas that the paths use, directly or through other schemas."""
     reachable_names: set[str] = set()
     new_names = set(_referenced_schemas(paths))
 
@@ -269,7 +269,7 @@ def _reachable_schemas(paths: Document, schemas: Document) -> set[str]:
 
 
 def _referenced_schemas(value: Any) -> Iterator[str]:
-    """Yield the names of the schemas that a part of a document refers to, at any depth and with repetitions."""
+    """Yield the names of all schemas that any part of a document refers to; a name may come more than once."""
     if isinstance(value, dict):
         name = _schema_ref_name(value)
         if name is not None:
@@ -282,9 +282,9 @@ def _referenced_schemas(value: Any) -> Iterator[str]:
 
 
 def _rename_schema_refs(value: Any, new_names: Mapping[str, str]) -> Any:
-    """Return a copy of a part of a document in which references lead to the new names of schemas.
+    """Return a copy of any part of a document in which the references to schemas use their new names.
 
-    References to schemas without a new name stay as they are.
+    References to schemas that keep their name stay as they are.
     """
     if isinstance(value, list):
         return [_rename_schema_refs(item, new_names) for item in value]

@@ -95,9 +95,10 @@ class RouteMatcher:
         return self._find_segments(_split_path(path))
 
     def _find_segments(self, segments: list[str]) -> RouteMatch | None:
-        """Walk down the tree along the segments of a path, and return the routes at its end, or None.
+        """Return the routes at the address with these path segments, or None if there is no such address.
 
-        A literal segment takes precedence over a placeholder. An empty segment is not a value.
+        Each segment leads one level down in the tree. Where a segment matches both a literal text and a placeholder,
+        the literal text wins. An empty segment matches no placeholder.
         """
         node = self._root
         values = []

@@ -249,10 +249,10 @@ class ParameterTable:
         container: Location,
         parse: Callable[[Parameter, Any, Location], ParameterValue | None],
     ) -> ParameterValues:
-        """Return the values of named members, each under the main name of its parameter.
+        """Parse members of a request by their names, and return the values under the main names of the parameters.
 
-        `parse` is the method of `Parameter` that reads one member; a member for which it returns None counts as not
-        given. `container` says where the members are in the request.
+        `parse` is the method of `Parameter` that reads a member; if it returns None, the member counts as not given.
+        `container` says where the members are in the request, for errors.
 
         Raises:
             UnknownName, InvalidValue: a name or a value does not fit.
