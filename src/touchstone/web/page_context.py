@@ -84,7 +84,11 @@ class PageContext:
         self._account_language: str | None = None
 
     def _create_client(self) -> AsyncTouchstone:
-        """Return a client that calls the API as this reader, from the reader's network address and browser."""
+        """Return a client that calls the API on behalf of this reader.
+
+        It passes on the reader's network address and browser, so that the API limits and lists the reader's sessions as
+        if the browser had called it directly.
+        """
         request = self.request
         user_agent = request.headers.get("user-agent", "")[:_MAX_USER_AGENT_LENGTH]
 

@@ -39,7 +39,10 @@ class SecurityHeadersMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application respond, and add the headers to the start of its response."""
+        """Call the application, and add the headers to its response.
+
+        In ASGI, the headers of a response are part of its first message, before any part of the body.
+        """
         is_static = scope["type"] == "http" and scope["path"].startswith(PREFIX)
 
         async def send_with_headers(message: Message) -> None:

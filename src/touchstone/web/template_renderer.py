@@ -26,7 +26,10 @@ class TemplateRenderer:
     """
 
     def __init__(self) -> None:
-        """Set up a localizer and a Jinja environment for each language of the pages."""
+        """Set up a localizer and a Jinja environment for each language of the pages.
+
+        Templates are never reloaded while the service runs, and `StrictUndefined` makes unknown variables an error.
+        """
         environment = Environment(
             loader=FileSystemLoader(_TEMPLATES),
             autoescape=True,

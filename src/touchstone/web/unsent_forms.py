@@ -29,14 +29,14 @@ class UnsentForm(msgspec.Struct, frozen=True):
 def encode_unsent_form(request: Request, form: FormData) -> str:
     """Return a submitted form as text for a hidden field of the sign-in page.
 
-    Passwords are left out because no page may contain them, and files because no form can be filled with them.
+    Passwords are left out because no page may contain them, and files because no page can fill a form with them.
     """
     fields = []
     for name, value in form.multi_items():
-        if not isinstance(value, str):
-            continue
-        if "password" not in name and name != RETURNED:
-            fields.append((name, value))
+        is_file = not isinstance(value, str)
+        is_password = "password" in name
+        if not is_file and not is_password and name != RETURNED:
+            fields.append((name, str(value)))
 
     url = request.url
     action = f"{url.path}?{url.query}" if url.query else url.path

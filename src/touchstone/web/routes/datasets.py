@@ -30,7 +30,11 @@ _FORM_ERRORS: Final = (Invalid.status, TooLarge.status, PreconditionFailed.statu
 
 
 async def dataset_page(ctx: PageContext) -> Response:
-    """Show everything that is known about a dataset, with its score under the weights in the address."""
+    """Show everything that is known about a dataset, and its score.
+
+    Links from the ranking carry its weights in their address, so that the score is the same as in the ranking. Without
+    them, the weights of the default profile apply.
+    """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     state = await read_rank_state(ctx)
     score = await fetch_score(ctx, state, dataset)
@@ -233,15 +237,16 @@ def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> d
 
 
 def _merge_suggestions(dataset: Dataset, suggestions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a record with the suggestions of the form.
+    """Return the new metadata of a record whose suggestions for trainings were edited in the form.
 
     The API replaces the metadata as a whole, so the entries that the form does not show have to be sent along. A
-    suggestion that is missing from the form is deleted.
+    suggestion that the reader has emptied is deleted.
     """
     metadata = dict(dataset.metadata or {})
-    for name in ("target", "sensitive_columns"):
-        metadata[name] = suggestions.get(name)
+    metadata["target"] = suggestions.get("target")
+    metadata["sensitive_columns"] = suggestions.get("sensitive_columns")
 
+    # Only the service writes what it has measured.
     metadata.pop(_MEASURED, None)
     return {name: value for name, value in metadata.items() if value is not None}
 

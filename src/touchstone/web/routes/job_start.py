@@ -78,7 +78,14 @@ async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
 async def _render_start_form(
     ctx: PageContext, start_form: StartForm, form: FormData, error: TouchstoneError | None = None
 ) -> Response:
-    """Return the page with a form that starts a job, filled in with `form`."""
+    """Return the page with a form that starts a job.
+
+    Args:
+        ctx: The request.
+        start_form: Which of the two forms to show.
+        form: The fields with which it is filled in.
+        error: What was wrong with the fields, if they have been submitted.
+    """
     # After a switch of language or theme, the form is still about the same dataset or training.
     address_fields = {name: text_field(form, name) or None for name in start_form.address_fields}
     ctx.page_address = build_address(start_form.address, **address_fields)

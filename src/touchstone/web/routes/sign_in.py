@@ -33,7 +33,10 @@ async def sign_in_page(ctx: PageContext) -> Response:
 
 
 async def register_page(ctx: PageContext) -> Response:
-    """Show the registration form; on POST, create the account, sign in and go on to the page that was requested."""
+    """Show the form for a new account; on POST, create the account and sign in to it.
+
+    After that, the reader goes on to the page that was requested. An error is shown above the form.
+    """
     if not ctx.is_post:
         return _show_entrance(ctx, "register.html")
 
@@ -131,7 +134,8 @@ async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
     If the session had ended while the reader was filling in a form, the response is a page that sends this form to its
     own page, which then shows it again.
     """
-    ctx.adopt_language(await ctx.api.get_me())
+    user = await ctx.api.get_me()
+    ctx.adopt_language(user)
 
     unsent = decode_unsent_form(text_field(form, "unsent"))
     if unsent is not None:

@@ -239,7 +239,10 @@ def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any]
 
 
 def filter_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return a chip for each filter value that is set; a list filter has one chip for each of its values."""
+    """Return the chips above the ranking: small links, each of which shows a filter value that is set and removes it.
+
+    A list filter has one chip for each of its values.
+    """
     chips = []
     for name, values in state.filters.items():
         is_list = FILTERS[name] is FilterInput.WORDS
@@ -341,23 +344,31 @@ class _FormBuilder:
 
         Composite scores have no upper bound. Readers enter them in percent, but the API counts them in 0-1.
         """
-        range_facet = self._facets["ranges"].get(name) or {}
-        lowest = range_facet.get("min")
-        highest = range_facet.get("max")
-        scale = 100 if name in COMPOSITES else 1
-        maximum_name = f"{name}_max"
+        limits = self._facets["ranges"].get(name) or {}
+        lowest = limits.get("min")
+        highest = limits.get("max")
+        if name in COMPOSITES:
+            lowest = _to_percent(lowest)
+            highest = _to_percent(highest)
+
+        has_upper_bound = f"{name}_max" in FILTERS
         return RangeField(
             name=name,
             label=label,
             minimum=self._entered_text(f"{name}_min"),
-            maximum=self._entered_text(maximum_name) if maximum_name in FILTERS else None,
-            low=None if lowest is None else lowest * scale,
-            high=None if highest is None else highest * scale,
+            maximum=self._entered_text(f"{name}_max") if has_upper_bound else None,
+            low=lowest,
+            high=highest,
         )
 
     def _entered_text(self, name: str) -> str:
         """Return the text of a filter that has only one; empty if the filter is not set."""
         return self._state.filters.get(name, ("",))[0]
+
+
+def _to_percent(share: float | None) -> float | None:
+    """Return a share in 0-1 in percent; None if it is unknown."""
+    return None if share is None else 100 * share
 
 
 def _contains_all(text: str, folded_words: list[str]) -> bool:
