@@ -113,7 +113,8 @@ def data_quality(facts: Facts) -> Floats:
 
     quality_if_missing = np.where(has_missing_values == 1, MISSING_VALUES_QUALITY, 0.0)
     quality_by_flag = np.where(has_missing_values == 0, 1.0, quality_if_missing)
-    return np.where(np.isnan(missing_percentage), quality_by_flag, complete_share(missing_percentage))
+    quality_by_percentage = complete_share(missing_percentage)
+    return np.where(np.isnan(missing_percentage), quality_by_flag, quality_by_percentage)
 
 
 def complete_share(missing_percentage: Floats) -> Floats:

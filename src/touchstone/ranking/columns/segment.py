@@ -196,14 +196,14 @@ class SegmentWriter:
     def extend_decoded(self, records: DecodedColumns) -> None:
         """Append records of another segment or index.
 
-        Codes are assigned anew, so values that no record uses any more are not taken over.
+        Their texts get new codes, so texts that no record uses any more are not taken over.
         """
         columns = dict(records.columns)
         for name, vocabulary in self._vocabularies.items():
-            used_codes, inverse = np.unique(columns[name], return_inverse=True)
             values = records.values[name]
-            new_codes = np.array([vocabulary.encode(values[code]) for code in used_codes.tolist()], np.int32)
-            columns[name] = new_codes[inverse]
+            used_codes, inverse = np.unique(columns[name], return_inverse=True)
+            new_codes = [vocabulary.encode(values[code]) for code in used_codes.tolist()]
+            columns[name] = np.array(new_codes, np.int32)[inverse]
         self._append(columns)
 
     def _append(self, columns: Mapping[str, NDArray[Any]]) -> None:

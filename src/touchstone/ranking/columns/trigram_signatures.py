@@ -50,14 +50,15 @@ class SignatureWriter:
 
 
 def leaves_with_trigrams(signatures: Bytes, substring: bytes, leaf_count: int) -> Bools:
-    """Return for each leaf whether one of its names may contain a substring.
+    """Return for each leaf, a block of records, whether one of its names may contain a substring.
 
-    A leaf qualifies if all trigrams of the substring occur in it, which rules out most leaves before any name is read.
-    A substring that is too short for a trigram rules out none.
+    A name that contains the substring contains all of its trigrams: any three bytes in a row. A leaf in which one of
+    them does not occur is therefore ruled out before any of its names is read.
     """
     if len(substring) < 3:
-        return np.ones(leaf_count, np.bool_)
+        return np.ones(leaf_count, np.bool_)  # without a trigram, no leaf can be ruled out
 
+    # Each row of the signatures is a bitmap of the leaves in which some trigram occurs.
     buckets = np.unique(_hash_trigrams(np.frombuffer(substring, np.uint8)))
     leaves_with_all = np.bitwise_and.reduce(signatures[buckets], axis=0)
     return np.unpackbits(leaves_with_all, count=leaf_count, bitorder="little").view(np.bool_)

@@ -49,14 +49,15 @@ class CodeVocabulary:
     def test_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> NDArray[np.bool_]:
         """Return for each of some codes whether its folded value satisfies a condition; "not known" never does.
 
-        The condition is called once for each distinct value, or once for each code if there are fewer codes.
+        The condition is called for as few values as possible.
         """
         if len(codes) < self.size:
             matches = (code > 0 and is_match(self.folded[code]) for code in codes.tolist())
             return np.fromiter(matches, np.bool_, len(codes))
 
-        matches_of_values = (is_match(folded) for folded in self.folded[1 : self.size])
-        matches_by_code = np.fromiter((False, *matches_of_values), np.bool_, self.size)
+        # Test every distinct value once, then look up the result of each code.
+        known_values = self.folded[1 : self.size]
+        matches_by_code = np.array([False, *map(is_match, known_values)], np.bool_)
         return matches_by_code[codes]
 
 
@@ -72,7 +73,7 @@ class VocabularyWriter(Generic[T]):
         self._ranks: NDArray[np.int64] = np.full(1, -1, np.int64)
 
     def encode(self, value: T | None) -> int:
-        """Return the code of a value, which is assigned when the value is first seen; the code of None is 0."""
+        """Return the code of a value, assigning a new one when the value is first seen; the code of None is 0."""
         if value is None:
             return 0
 
@@ -102,11 +103,11 @@ class VocabularyWriter(Generic[T]):
         self._ranks = np.array([-1, *(rank_of[folded] for folded in self._folded[1:])], np.int64)
 
     def _insert_ranks(self, new_values: Sequence[Any]) -> None:
-        """Rank a few new folded values, and raise the ranks of the values that come after each of them.
+        """Rank a few new folded values; the ranks of all values that come after a new one rise by 1."""
+        # Earlier snapshots share the old array, so the ranks are written into a new one.
+        unranked = np.full(len(new_values), -1, np.int64)
+        ranks = np.concatenate([self._ranks, unranked])
 
-        The ranks are written into a new array, because earlier snapshots share the old one.
-        """
-        ranks = np.concatenate([self._ranks, np.full(len(new_values), -1, np.int64)])
         for code, folded in enumerate(new_values, start=len(self._ranks)):
             rank = bisect_left(self._sorted, folded)
             is_new = rank == len(self._sorted) or self._sorted[rank] != folded

@@ -115,6 +115,7 @@ class QueryTranslator:
         index_plane_count = len(self._plane_totals)
         clauses += [Clause((index_plane_count + number,)) for number in range(len(scanned_planes))]
         code_ranges = [code_range for plan in plans for code_range in plan.code_ranges]
+
         signatures, leaf_count = self._columns.names.signatures, self._columns.leaf_count
         kernel_query = KernelQuery(
             alive=alive,
@@ -141,51 +142,57 @@ class QueryTranslator:
         return is_above_all or is_below_all
 
     def _max_matches(self, clauses: Sequence[Clause], scanned_planes: Sequence[ScannedPlane]) -> int:
-        """Return a number that the matches of a query cannot exceed: the size of its most selective condition.
+        """Return how many records can match a query at most: as many as satisfy its most selective condition.
 
-        A record in several planes of a clause is counted several times, so the number may be too high.
+        A clause is a condition that a record is in one of some planes, or not in a plane. Planes are bitmaps of records
+        and may overlap, so the number may be too high.
         """
         record_count = self._columns.size
+        match_counts = [record_count]
 
-        max_matches = record_count
         for clause in clauses:
-            in_planes = sum(int(self._plane_totals[plane]) for plane in clause.planes)
-            clause_matches = record_count - in_planes if clause.is_negated else in_planes
-            max_matches = min(max_matches, clause_matches)
-        for plane in scanned_planes:
-            max_matches = min(max_matches, int(plane.counts.sum(dtype=np.int64)))
-        return max_matches
+            count_in_planes = sum(int(self._plane_totals[plane]) for plane in clause.planes)
+            match_counts.append(record_count - count_in_planes if clause.is_negated else count_in_planes)
+
+        match_counts += [int(plane.counts.sum(dtype=np.int64)) for plane in scanned_planes]
+        return min(match_counts)
 
     def _clause(self, key: str, *, is_negated: bool = False) -> Clause:
         """Return the clause of a single plane, given by its key."""
         return Clause((self._plane_numbers[key],), is_negated)
 
     def plan_range(self, predicate: Range) -> PredicatePlan:
-        """Plan how to find the records in a range of a number or a composite score; other columns need a scan.
+        """Plan how to find the records in a range of a number or a score; other columns need a scan.
 
-        Numbers are stored as codes, indices into their sorted distinct values, so a range of numbers is one of codes.
-        The popularity score depends on the citations only and rises with them, so it becomes a range of their codes.
+        Numbers are stored as codes, the indices of their sorted distinct values, so a range of numbers becomes a range
+        of codes.
         """
         low, high = range_bounds(predicate)
         column = predicate.column
 
         if column == "ethical_score":
             return self._plan_ethical_score(low, high)
+
         if column == "popularity_score":
+            # This score depends on the citations only and rises with them, so it becomes a range of their codes.
             score_by_code = self._columns.tables.citations
-            lowest_code, highest_code = _first_at_least(score_by_code, low), _last_at_most(score_by_code, high)
+            lowest_code = _first_at_least(score_by_code, low)
+            highest_code = _last_at_most(score_by_code, high)
             return self._plan_codes("citations", lowest_code, highest_code)
+
         if column in NUMBERS:
-            known_values = self._columns.numbers[column].values[1:]  # which belong to the codes from 1 on
-            lowest_code, highest_code = _first_at_least(known_values, low) + 1, _last_at_most(known_values, high) + 1
+            known_values = self._columns.numbers[column].values[1:]  # code 0 is "not known"
+            lowest_code = _first_at_least(known_values, low) + 1
+            highest_code = _last_at_most(known_values, high) + 1
             return self._plan_codes(column, lowest_code, highest_code)
+
         return _SCAN
 
     def _plan_ethical_score(self, low: float, high: float) -> PredicatePlan:
-        """Plan how to find the records in a range of the ethical score, which is a number of tenths.
+        """Plan how to find the records in a range of the ethical score: the share of ten criteria that a record meets.
 
-        There is a plane, a bitmap, of the records that meet at least n of the ten criteria, for each n from 1 to 10, so
-        two planes decide every range.
+        For each n from 1 to 10, the index has a plane: a bitmap of the records that meet at least n criteria. The
+        records in the range are those in the plane of the fewest, except those in the plane beyond the most.
         """
         fewest_met, most_met = _first_at_least(_TENTHS, low), _last_at_most(_TENTHS, high)
         if fewest_met > most_met:
@@ -202,33 +209,34 @@ class QueryTranslator:
         """Plan how to find the records whose number has a code in a range, both ends included.
 
         Only some codes, the edges, have a plane: a bitmap of the records with this code or a higher one. The nearest
-        planes on both sides rule out most records. If they do not enclose the range exactly, the code of each remaining
-        record is checked as well.
+        edges rule out most records. If they do not fit the range exactly, the code of each remaining record is checked.
         """
         if lowest_code > highest_code:
             return _NOTHING
 
         number = self._columns.numbers[column]
-        edges, largest_code = number.edges, len(number.values) - 1
+        largest_code = len(number.values) - 1
         clauses = []
         is_exact = True
 
+        # Keep the records from the last edge on that is not above the range.
         if lowest_code > 0:
-            edge = int(edges[edges <= lowest_code][-1])
+            edge = int(number.edges[number.edges <= lowest_code][-1])
             clauses.append(self._clause(at_least_plane(column, edge)))
             is_exact = edge == lowest_code
 
+        # Leave out the records from the first edge on that is above the range.
         if highest_code < largest_code:
-            edges_above = edges[edges > highest_code]
-            if len(edges_above):
-                edge = int(edges_above[0])
-                clauses.append(self._clause(at_least_plane(column, edge), is_negated=True))
-                is_exact = is_exact and edge == highest_code + 1
-            else:
-                is_exact = False
+            edges_above = number.edges[number.edges > highest_code].tolist()
+            edge_above = edges_above[0] if edges_above else None
+            if edge_above is not None:
+                clauses.append(self._clause(at_least_plane(column, edge_above), is_negated=True))
+            is_exact = is_exact and edge_above == highest_code + 1
 
+        if is_exact:
+            return PredicatePlan(clauses=tuple(clauses))
         code_range = (NUMBERS.index(column), lowest_code, highest_code)
-        return PredicatePlan(clauses=tuple(clauses), code_ranges=() if is_exact else (code_range,))
+        return PredicatePlan(clauses=tuple(clauses), code_ranges=(code_range,))
 
     def plan_flag(self, predicate: FlagEquals) -> PredicatePlan:
         """Plan a flag by the plane of its value."""
@@ -254,17 +262,18 @@ class QueryTranslator:
         return PredicatePlan(name_substring=fold(predicate.text).encode())
 
     def plan_one_of(self, predicate: OneOf) -> PredicatePlan:
-        """Plan a choice of visibilities by the plane of public records; choices of other texts need a scan."""
+        """Plan how to find the records that are public or private; choices of other texts need a scan."""
         if predicate.column != "visibility":
             return _SCAN
 
-        visibilities = {fold(value) for value in predicate.values} & {"public", "private"}
-        if not visibilities:
-            return _NOTHING
-        if len(visibilities) == 2:
+        folded_values = {fold(value) for value in predicate.values}
+        public, private = "public" in folded_values, "private" in folded_values
+        if public and private:
             return PredicatePlan()  # every record matches
+        if not public and not private:
+            return _NOTHING
 
-        clause = self._clause(PUBLIC_PLANE, is_negated="private" in visibilities)
+        clause = self._clause(PUBLIC_PLANE, is_negated=private)
         return PredicatePlan(clauses=(clause,))
 
     def plan_visible(self, predicate: Visible) -> PredicatePlan:

@@ -81,11 +81,10 @@ def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_
     start, end = query.clause_starts[clause], query.clause_starts[clause + 1]
 
     # Plane numbers beyond those of the index refer to the planes that were made for this query.
-    first_plane, index_plane_count = query.clause_planes[start], len(columns.planes)
-    planes = columns.planes if first_plane < index_plane_count else query.extra_planes
-    row = first_plane if first_plane < index_plane_count else first_plane - index_plane_count
+    planes, row = columns.planes, query.clause_planes[start]
+    if row >= len(columns.planes):
+        planes, row = query.extra_planes, row - len(columns.planes)
 
-    # Each loop touches one or two rows of consecutive words, which the compiler turns into vector instructions.
     if query.clause_is_negated[clause]:
         for i in range(len(leaf_mask)):
             leaf_mask[i] &= ~planes[row, first_word + i]
@@ -196,15 +195,13 @@ def apply_name_substring(
 
 
 def keep_codes_in_range(
-    codes: NDArray[Any], code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
+    codes: NDArray[Any], lowest_code: int, highest_code: int, first_position: int, leaf_mask: Words
 ) -> None:
-    """Clear the bits of the records in a leaf, a block of records, whose number is outside a range.
+    """Clear the bits of the records in a leaf, a block of records, whose code is outside a range.
 
-    Numbers are stored as codes, indices into their sorted distinct values. `code_range` holds the column, the lowest
-    code and the highest code. `leaf_mask` has one bit for each record of the leaf, the first of which is at
-    `first_position`.
+    The code of a record stands for its number: it is the index of the number among all distinct ones. `leaf_mask` has
+    one bit for each record of the leaf, the first of which is at `first_position`.
     """
-    lowest_code, highest_code = code_range[1], code_range[2]
     for word_index in range(len(leaf_mask)):
         remaining_bits = leaf_mask[word_index]
         while remaining_bits != ZERO:
@@ -224,17 +221,17 @@ def apply_code_range(
     `code_range` holds the column, the lowest code and the highest code. Each column has its own call because columns
     differ in their integer type, and the compiler makes a separate version for each type.
     """
-    number_column = code_range[0]
+    number_column, lowest_code, highest_code = code_range[0], code_range[1], code_range[2]
     if number_column == YEAR_COLUMN:
-        keep_codes_in_range(columns.year_codes, code_range, first_position, leaf_mask)
+        keep_codes_in_range(columns.year_codes, lowest_code, highest_code, first_position, leaf_mask)
     elif number_column == INSTANCES_COLUMN:
-        keep_codes_in_range(columns.instances_codes, code_range, first_position, leaf_mask)
+        keep_codes_in_range(columns.instances_codes, lowest_code, highest_code, first_position, leaf_mask)
     elif number_column == FEATURES_COLUMN:
-        keep_codes_in_range(columns.features_codes, code_range, first_position, leaf_mask)
+        keep_codes_in_range(columns.features_codes, lowest_code, highest_code, first_position, leaf_mask)
     elif number_column == CITATIONS_COLUMN:
-        keep_codes_in_range(columns.citations_codes, code_range, first_position, leaf_mask)
+        keep_codes_in_range(columns.citations_codes, lowest_code, highest_code, first_position, leaf_mask)
     else:
-        keep_codes_in_range(columns.missing_percentage_codes, code_range, first_position, leaf_mask)
+        keep_codes_in_range(columns.missing_percentage_codes, lowest_code, highest_code, first_position, leaf_mask)
 
 
 def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:

@@ -16,15 +16,19 @@ _second_thread: Final = ThreadPoolExecutor(1, "second-half")
 def run_in_halves(item_count: int, process_range: Callable[[int, int], None], boundary: int | None = None) -> None:
     """Process `item_count` items in two threads, each of which calls `process_range(start, end)` for its half.
 
-    The second half begins at `boundary`, by default in the middle. Short work is done in one call by this thread.
+    The second half begins at `boundary`, by default in the middle. Few items are processed in one call by this thread.
     """
-    middle = item_count // 2 if boundary is None else boundary
-    if item_count < MIN_ITEMS_FOR_TWO_THREADS or not 0 < middle < item_count:
+    if boundary is None:
+        boundary = item_count // 2
+
+    is_short = item_count < MIN_ITEMS_FOR_TWO_THREADS
+    has_empty_half = boundary <= 0 or boundary >= item_count
+    if is_short or has_empty_half:
         process_range(0, item_count)
         return
 
-    second_half = _second_thread.submit(process_range, middle, item_count)
-    process_range(0, middle)
+    second_half = _second_thread.submit(process_range, boundary, item_count)
+    process_range(0, boundary)
     second_half.result()
 
 

@@ -47,11 +47,10 @@ def to_ascending(values: NDArray[Any], descending: bool) -> NDArray[Any]:
 
 
 def select_window(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) -> Ints:
-    """Return the indices of one page of records in ascending order of some sort keys.
+    """Return the indices of one page of records in ascending order of some sort keys, the most significant first.
 
-    The page begins after the first `skip` records and holds up to `limit` records, or all that follow for None. The
-    most significant key comes first. Only records that can be on the page are sorted, so a short page of a long list is
-    cheap.
+    The page begins after the first `skip` records and holds up to `limit` records, or all that follow for None. Only
+    records that can be on the page are sorted, so a short page of a long list is cheap.
     """
     first_key = keys[0]
     record_count = len(first_key)

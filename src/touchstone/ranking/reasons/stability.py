@@ -49,7 +49,7 @@ def stability(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[L
 
 
 def _leeway(criterion: str, weight: float, differences: Floats, leads: Floats) -> Leeway:
-    """Return the leeway of one criterion.
+    """Return how far the weight of one criterion may move before two neighbours of a ranking change places.
 
     For each pair of neighbours, `differences` says by how much the upper record is better in this criterion, and
     `leads` by how much it is ahead of the lower one in total.
@@ -57,20 +57,21 @@ def _leeway(criterion: str, weight: float, differences: Floats, leads: Floats) -
     # Where the upper record is better, a smaller weight costs it the lead; where it is worse, a larger weight does.
     down, swaps_down = _first_swap(leads, differences)
     up, swaps_up = _first_swap(leads, -differences)
-    if down > weight:  # a weight cannot fall below zero
-        down, swaps_down = math.inf, None
+    if down > weight:
+        down, swaps_down = math.inf, None  # a weight cannot fall below zero
     return Leeway(criterion, down, up, swaps_down, swaps_up)
 
 
 def _first_swap(leads: Floats, losses_per_unit: Floats) -> tuple[float, int | None]:
-    """Return the smallest move of a weight that uses up the lead in a pair of neighbours, and the index of this pair.
+    """Return how far a weight may move before a pair of neighbours changes places, and the index of the first pair.
 
-    `losses_per_unit` says how much each lead shrinks when the weight moves by 1. If no lead shrinks, the result is
-    (inf, None).
+    `leads` holds the lead of the upper record in each pair, and `losses_per_unit` how much of it is lost when the
+    weight moves by 1. If no lead is lost, the result is (inf, None).
     """
-    pairs: Ints = np.flatnonzero(losses_per_unit > 0)
-    if not len(pairs):
+    shrinking_pairs: Ints = np.flatnonzero(losses_per_unit > 0)
+    if not len(shrinking_pairs):
         return math.inf, None
 
-    moves = leads[pairs] / losses_per_unit[pairs]
-    return float(moves.min()), int(pairs[moves.argmin()])
+    moves = leads[shrinking_pairs] / losses_per_unit[shrinking_pairs]
+    first = int(moves.argmin())
+    return float(moves[first]), int(shrinking_pairs[first])
