@@ -56,13 +56,16 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
     """Return the columns of an index over all records of a segment.
 
     The records are brought into an order in which similar ones lie together, and divided into leaves: blocks of
-    `64 * leaf_words` records. Every column follows this order.
+    `64 * leaf_words` records.
     """
+    # Bring records with similar criteria together.
     alphabetical_ranks = _rank_by_name(segment)
     grades = _grade_criteria(segment)
     importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
-    order = kd_order(KdSpace(grades, importance, alphabetical_ranks), BITS_PER_WORD * leaf_words)
+    space = KdSpace(grades, importance, alphabetical_ranks)
+    order = kd_order(space, leaf_size=BITS_PER_WORD * leaf_words)
 
+    # Build every column in this order.
     records = OrderedRecords(segment, order, leaf_words)
     numbers = _build_numbers(records)
     return IndexColumns(
@@ -105,6 +108,7 @@ def _build_criteria(records: OrderedRecords, grades: NDArray[np.uint8]) -> Crite
     The short form of a record has one byte for each criterion, its grade, and one byte with a bit for each flag. The
     ranges tell for a leaf, which is a block of records, whether it can hold a good record at all.
     """
+    # Each state of a flag, such as "is_split is true", has one bit of the byte, the first state the lowest.
     has_state = [records.column(flag) == int(value) for flag, value in FLAG_STATES]
     flag_bytes = np.packbits(np.stack(has_state), axis=0, bitorder="little")[0]
 

@@ -152,7 +152,10 @@ class QueryTranslator:
 
         for clause in clauses:
             count_in_planes = sum(int(self._plane_totals[plane]) for plane in clause.planes)
-            match_counts.append(record_count - count_in_planes if clause.is_negated else count_in_planes)
+            if clause.is_negated:
+                match_counts.append(record_count - count_in_planes)
+            else:
+                match_counts.append(count_in_planes)
 
         match_counts += [int(plane.counts.sum(dtype=np.int64)) for plane in scanned_planes]
         return min(match_counts)

@@ -26,9 +26,8 @@ _THIRTY_TWO: Final = np.uint64(32)
 def count_bits(word: np.uint64) -> int:
     """Return how many of the 64 bits of a word are set.
 
-    Neighbouring groups of bits are counted side by side and their counts are added: first pairs, then groups of four,
-    and so on up to the whole word. The textbook version finishes with a multiplication, but plain NumPy would warn
-    that it overflows, so shifts and additions are used instead.
+    The bits of each pair are added first, side by side within the word. Then the counts of neighbouring pairs are added
+    in the same way, and so on, until one count for the whole word is left.
     """
     pair_counts = word - ((word >> ONE) & _EVERY_SECOND_BIT)
     nibble_counts = (pair_counts & _EVERY_SECOND_PAIR) + ((pair_counts >> _TWO) & _EVERY_SECOND_PAIR)

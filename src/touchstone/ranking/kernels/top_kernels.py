@@ -110,10 +110,10 @@ def queue_leaves(leaf_bounds: NDArray[np.float64], next_indices: NDArray[np.int6
 def fill_score_estimates(
     columns: KernelColumns, weights: KernelWeights, leaf: int, score_estimates: NDArray[np.float32]
 ) -> None:
-    """Estimate the score of each record of a leaf, a block of records, and write the estimates into `score_estimates`.
+    """Write a quick estimate of the score of each record of a leaf, a block of records, into `score_estimates`.
 
-    An estimate is fast because it reads one byte for each criterion, its grade, which is the criterion rounded up. An
-    estimate is therefore never below the score, except for rounding errors smaller than FLOAT32_TOLERANCE.
+    Instead of a criterion, an estimate uses its grade: the criterion rounded up to one byte. An estimate is therefore
+    never below the exact score, apart from a rounding error of less than FLOAT32_TOLERANCE.
     """
     record_count = leaf_size(columns, leaf)
     start = leaf * columns.words_per_leaf * BITS_PER_WORD

@@ -10,7 +10,7 @@ import numpy as np
 
 from touchstone.core.text import fold
 from touchstone.ranking.column_types import Bools
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
+from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.query.predicates import (
     COMPOSITE_TOLERANCE,
@@ -52,21 +52,13 @@ def evaluate_predicate(segment: Segment, predicate: Predicate) -> Bools:
 def _evaluate_range(segment: Segment, predicate: Range) -> Bools:
     """Return for each record whether its number, id, time or composite score is in a range.
 
-    A record whose number is not known (NaN) never matches, even if both sides of the range are open.
+    A record whose number is not known never matches, even if both sides of the range are open, because NaN is neither
+    above nor below any bound.
     """
     lowest, highest = range_bounds(predicate)
     column = predicate.column
     values = segment.criteria[column] if column in COMPOSITES else segment.columns[column]
-
-    if column in INTEGER_COLUMNS:  # ids and times are always known
-        return np.asarray((values >= lowest) & (values <= highest))
-
-    matches = ~np.isnan(values)
-    if predicate.low is not None:
-        matches &= values >= lowest
-    if predicate.high is not None:
-        matches &= values <= highest
-    return matches
+    return np.asarray((values >= lowest) & (values <= highest))
 
 
 def _evaluate_flag(segment: Segment, predicate: FlagEquals) -> Bools:
