@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from touchstone.core.disk_reserve import DiskReserve
-from touchstone.core.errors import ServiceError, StorageFull
+from touchstone.core.errors import StorageFull
 from touchstone.core.outage_log import OutageLog
-from touchstone.database.failures import is_busy, service_error_for, translate_failures
+from touchstone.database.failures import is_busy, is_disk_full, is_unavailable, translate_failures
 from touchstone.database.postgresql import create_postgresql_engine, take_advisory_lock
 from touchstone.database.sqlite import back_up, check_can_open, create_sqlite_engine, sqlite_path
 
@@ -108,6 +108,8 @@ class Database:
             # SQLite allows one writer at a time: with a pool of one, writers queue instead of failing with SQLITE_BUSY.
             self._writing_engine = _create_engine(url, pool_size=1, is_writer=True)
 
+        # An outage is logged only if the database has answered before. Otherwise the service cannot start, and the
+        # error message of its start says why.
         self._has_answered = False
         self._outage_log = OutageLog("database away", "database back")
         self._busy_log = OutageLog("database busy", "database no longer busy")
@@ -142,11 +144,13 @@ class Database:
                     yield Writer(connection)
                 return
 
+            # Space may have become free since the reserve was last used.
             self._restore_reserve()
             async with self._writing_engine.begin() as connection:
                 await self._require_room_in_database(connection)
                 yield Writer(connection)
 
+        # Only a transaction that may not use the reserve shows that the disk has room again.
         self._disk_full_log.record_success()
 
     def prepare_for_file(self, byte_count: int) -> None:
@@ -251,50 +255,40 @@ class Database:
 
     @contextmanager
     def _handle_failures(self) -> Iterator[None]:
-        """Log failures of the database in the block, and raise them as errors that callers understand.
+        """Raise failures of the database in the block as errors that callers understand.
 
-        If the disk is full, the disk space held in reserve is released. Exceptions with other causes, such as a
-        violated constraint, are raised unchanged.
+        The beginning and the end of an outage are logged. When the disk is full, the disk space held in reserve is
+        released, so that users can still delete something. Exceptions with other causes are raised unchanged.
 
         Raises:
             Unavailable: the database cannot be reached.
             StorageFull: the disk is full.
         """
-        try:
-            yield
-        except Exception as problem:
-            error = service_error_for(problem)
-            if error is None:
+        with translate_failures():
+            try:
+                yield
+            except Exception as failure:
+                self._log_failure(failure)
+                if is_disk_full(failure):
+                    self._release_reserve()
                 raise
 
-            self._log_failure(error, problem)
-            if isinstance(error, StorageFull):
-                self._release_reserve()
-            if error is problem:
-                raise
-            raise error from problem
+        self._log_answer()
 
-        self._log_success()
-
-    def _log_failure(self, error: ServiceError, problem: Exception) -> None:
+    def _log_failure(self, failure: Exception) -> None:
         """Log that the disk is full, or that the database is busy or cannot be reached.
 
-        `error` is what the caller receives, and `problem` the exception that the database raised.
+        Any other exception, such as a violated constraint, is left to the code that caused it.
         """
-        if isinstance(error, StorageFull):
-            self._disk_full_log.record_failure(problem)
-            return
+        if is_disk_full(failure):
+            self._disk_full_log.record_failure(failure)
+        elif is_busy(failure):
+            self._busy_log.record_failure(failure)
+        elif is_unavailable(failure) and self._has_answered:
+            self._outage_log.record_failure(failure)
 
-        if is_busy(problem):
-            self._busy_log.record_failure(problem)
-            return
-
-        # If the database has never answered, the service cannot start, and the error message of its start says why.
-        if self._has_answered:
-            self._outage_log.record_failure(problem)
-
-    def _log_success(self) -> None:
-        """Log the end of an outage if the database was away or busy before."""
+    def _log_answer(self) -> None:
+        """Log that the database answers again if it was away or busy before."""
         self._has_answered = True
         self._outage_log.record_success()
         self._busy_log.record_success()

@@ -31,48 +31,45 @@ _CONNECTION_FAILURES: Final = (
 
 @contextmanager
 def translate_failures() -> Iterator[None]:
-    """Raise a failure of the database or the disk in the block as the `ServiceError` that callers understand."""
+    """Raise `StorageFull` or `Unavailable` if the database or the disk fails in the block.
+
+    All other exceptions are raised unchanged.
+    """
     try:
         yield
-    except Exception as problem:
-        error = service_error_for(problem)
-        if error is None or error is problem:
-            raise
-        raise error from problem
+    except ServiceError:
+        raise
+    except Exception as failure:
+        if is_disk_full(failure):
+            raise StorageFull from failure
+        if is_unavailable(failure):
+            raise Unavailable from failure
+        raise
 
 
-def service_error_for(problem: BaseException) -> ServiceError | None:
-    """Return the error that clients receive after a failure of the database or the disk.
-
-    All other exceptions give None. This includes violated constraints, which the caller that caused them handles.
-    """
-    if isinstance(problem, StorageFull):
-        return problem
-    if isinstance(problem, IntegrityError):
-        return None
-    if _is_disk_full(problem):
-        return StorageFull()
-
-    has_no_connection = isinstance(problem, _CONNECTION_FAILURES) or _is_connection_lost(problem)
-    if has_no_connection or is_damaged(problem):
-        return Unavailable()
-    return None
-
-
-def is_busy(problem: BaseException) -> bool:
-    """Return whether the database could not be reached because of other transactions, not because of an outage."""
-    return isinstance(problem, PoolTimeout) or "locked" in str(problem)
-
-
-def _is_disk_full(problem: BaseException) -> bool:
-    """Return whether the database or the system reports a full disk, for which drivers have no class of their own."""
-    if not isinstance(problem, DBAPIError | sqlite3.Error | OSError):
+def is_disk_full(failure: BaseException) -> bool:
+    """Return whether an exception means that the disk is full."""
+    if isinstance(failure, StorageFull):
+        return True
+    if isinstance(failure, IntegrityError) or not isinstance(failure, DBAPIError | sqlite3.Error | OSError):
         return False
 
-    description = str(problem)
+    # Drivers have no exception class for a full disk: only the message tells.
+    description = str(failure)
     return any(message in description for message in _DISK_FULL_MESSAGES)
 
 
-def _is_connection_lost(problem: BaseException) -> bool:
-    """Return whether the connection broke during a statement, for example because the server was stopped."""
-    return isinstance(problem, DBAPIError) and problem.connection_invalidated
+def is_unavailable(failure: BaseException) -> bool:
+    """Return whether an exception means that the database is busy, damaged, or cannot be reached."""
+    # A violated constraint shows that the database works.
+    if isinstance(failure, IntegrityError):
+        return False
+
+    is_connection_lost = isinstance(failure, DBAPIError) and failure.connection_invalidated
+    return is_connection_lost or isinstance(failure, _CONNECTION_FAILURES) or is_damaged(failure)
+
+
+def is_busy(failure: BaseException) -> bool:
+    """Return whether an exception means that other transactions keep the database busy."""
+    is_locked = is_unavailable(failure) and "locked" in str(failure)
+    return is_locked or isinstance(failure, PoolTimeout)

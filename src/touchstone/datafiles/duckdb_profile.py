@@ -3,9 +3,11 @@
 DuckDB sees the inherited descriptor only (`/dev/fd/N`): every other path is locked away before the first byte is
 read, and no name or value from the file reaches a query unquoted (hence the `noqa: S608`).
 
-The type of a text column is decided by all its values, missing marks aside, so that a number column with ` ?` in it
-stays a number column. The columns are profiled in batches, each in three passes of streaming aggregates, so that
-memory stays flat. No aggregate has a FILTER clause: DuckDB would keep a copy of the whole batch for each of them.
+A missing mark is a word such as `N/A` or `?` that stands for a missing value. The type of a text column is decided by
+all its other values, so that a number column with ` ?` in it stays a number column.
+
+The columns are profiled in batches, each in three passes of streaming aggregates, so that memory stays flat. No
+aggregate has a FILTER clause: DuckDB would keep a copy of the whole batch for each of them.
 """
 
 import math
@@ -53,8 +55,8 @@ class Interpretation:
     type: ColumnType
     template: str
 
-    def apply(self, value: str) -> str:
-        """Return the SQL that converts the value of an SQL expression."""
+    def conversion_of(self, value: str) -> str:
+        """Return the SQL that converts `value`, which is SQL itself, such as the name of a column."""
         return self.template.format(value=value)
 
 
@@ -76,8 +78,8 @@ _TEXT_INTERPRETATIONS: Final = (
 )
 _PLAIN_TEXT: Final = Interpretation(ColumnType.TEXT, "{value}")
 
-# The interpretations of columns whose type the file declares; columns of all other types are handled as text.
-_DECLARED_INTERPRETATIONS: Final[Mapping[str, Interpretation]] = {
+# The interpretations of columns whose type the file declares, by this type; all other columns are text columns.
+_INTERPRETATIONS_BY_DUCKDB_TYPE: Final[Mapping[str, Interpretation]] = {
     "BOOLEAN": Interpretation(ColumnType.BOOLEAN, "CAST({value} AS DOUBLE)"),
     **dict.fromkeys(_INTEGER_TYPES, Interpretation(ColumnType.INTEGER, "CAST({value} AS DOUBLE)")),
     **dict.fromkeys(_FLOAT_TYPES, Interpretation(ColumnType.NUMBER, "CAST({value} AS DOUBLE)")),
@@ -115,14 +117,14 @@ class SourceColumn:
         return f"value_{self.index}"
 
     @property
-    def mark(self) -> str:
+    def missing_mark(self) -> str:
         """The derived column of missing marks, such as `N/A`, which is NULL wherever there is none."""
         return f"mark_{self.index}"
 
     @property
-    def declared_interpretation(self) -> Interpretation | None:
-        """The interpretation that the type in the file implies; None for a text column."""
-        return _DECLARED_INTERPRETATIONS.get(self.duckdb_type)
+    def is_read_as_text(self) -> bool:
+        """Whether the cells are read as text, because the file does not declare a boolean, number or date column."""
+        return self.duckdb_type not in _INTERPRETATIONS_BY_DUCKDB_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class InterpretedColumn:
         converted_value: the SQL of a value of this type.
         present_count: the number of values that are not missing.
         distinct_count: an estimate of the number of different values.
-        mark_counts: the number of cells for each spelling of a missing value; nulls are not included.
+        mark_counts: the number of cells that contain each missing mark, such as `N/A`; nulls are not included.
     """
 
     source: SourceColumn
@@ -239,14 +241,14 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
     cleaned_table = _separate_missing_marks(table, columns)
 
     # The first pass counts values, which decides the type of each column.
-    counts = cleaned_table.aggregate(map(_counts_query, columns))
+    counts = cleaned_table.aggregate(map(_counts_sql, columns))
     interpreted_columns = list(map(_decide_type, columns, counts))
 
     # The second pass finds the minimum and maximum of numbers and dates.
-    extremes = cleaned_table.aggregate(map(_extremes_query, interpreted_columns))
+    extremes = cleaned_table.aggregate(map(_extremes_sql, interpreted_columns))
 
     # The third pass counts values for histograms and for the lists of the most frequent ones.
-    distributions = cleaned_table.aggregate(map(_distribution_query, interpreted_columns, extremes))
+    distributions = cleaned_table.aggregate(map(_distribution_sql, interpreted_columns, extremes))
 
     measured_columns = []
     for column, column_extremes, distribution in zip(interpreted_columns, extremes, distributions, strict=True):
@@ -259,80 +261,88 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
 def _separate_missing_marks(table: DuckDbTable, columns: Sequence[SourceColumn]) -> DuckDbTable:
     """Return a table with two columns for each column of the file: its values, and its missing marks.
 
-    A missing mark is a word such as `N/A` that stands for a missing value.
+    A missing mark is a word such as `N/A` that stands for a missing value. For example, the cells `5` and `N/A` become
+    the values `5` and NULL, and the missing marks NULL and `N/A`.
     """
     # The cells first get names of our own, so that the names in the file cannot collide with those of the new columns.
-    cells = [f"{_cell_expression(column)} AS {column.cell}" for column in columns]
+    cells = [f"{_cell_sql(column)} AS {column.cell}" for column in columns]
     cell_query = f"SELECT {', '.join(cells)} FROM {table.expression}"  # noqa: S608
 
-    values_and_marks = [_value_and_mark_expressions(column) for column in columns]
-    separating_query = f"SELECT {', '.join(values_and_marks)} FROM ({cell_query})"  # noqa: S608
+    new_columns: list[str] = []
+    for column in columns:
+        new_columns.append(f"{_value_sql(column)} AS {column.value}")
+        new_columns.append(f"{_missing_mark_sql(column)} AS {column.missing_mark}")
+    separating_query = f"SELECT {', '.join(new_columns)} FROM ({cell_query})"  # noqa: S608
 
     return DuckDbTable(table.connection, f"({separating_query})")
 
 
-def _cell_expression(column: SourceColumn) -> str:
-    """Return the SQL of a cell: a trimmed text, or the value itself if the file declares a type that we know."""
-    if column.declared_interpretation is not None:
+def _cell_sql(column: SourceColumn) -> str:
+    """Return the SQL of a cell: a text without surrounding white space, or an unchanged boolean, number or date."""
+    if not column.is_read_as_text:
         return column.identifier
     return f"trim(CAST({column.identifier} AS VARCHAR), e' \\t\\r\\n')"
 
 
-def _value_and_mark_expressions(column: SourceColumn) -> str:
-    """Return the SQL that splits a column into two: its values, and the words such as `N/A` for missing values.
+def _value_sql(column: SourceColumn) -> str:
+    """Return the SQL of the value in a cell, which is NULL for a word such as `N/A` that says that it is missing."""
+    if column.is_read_as_text:
+        return f"CASE WHEN NOT ({column.cell} IN ({_MISSING_MARK_LITERALS})) THEN {column.cell} END"
+    if column.duckdb_type in _FLOAT_TYPES:
+        return f"CASE WHEN NOT isnan(CAST({column.cell} AS DOUBLE)) THEN {column.cell} END"
+    return column.cell
 
-    For example, the cells `5` and `N/A` become the values `5` and NULL, and the marks NULL and `N/A`.
+
+def _missing_mark_sql(column: SourceColumn) -> str:
+    """Return the SQL of a word in a cell that stands for a missing value, such as `N/A`, or NULL if there is none."""
+    if column.is_read_as_text:
+        return f"CASE WHEN {column.cell} IN ({_MISSING_MARK_LITERALS}) THEN {column.cell} END"
+    if column.duckdb_type in _FLOAT_TYPES:
+        return f"CASE WHEN isnan(CAST({column.cell} AS DOUBLE)) THEN 'NaN' END"
+    return "CAST(NULL AS VARCHAR)"
+
+
+def _struct_sql(**members: str) -> str:
+    """Return the SQL of a struct, which a query returns as a dictionary, from the SQL of each member.
+
+    For example, `_struct_sql(lowest="min(price)")` returns `{'lowest': min(price)}`.
     """
-    if column.declared_interpretation is None:
-        is_missing = f"{column.cell} IN ({_MISSING_MARK_LITERALS})"
-        spelling = column.cell
-    elif column.duckdb_type in _FLOAT_TYPES:
-        is_missing = f"isnan(CAST({column.cell} AS DOUBLE))"
-        spelling = "'NaN'"
-    else:
-        return f"{column.cell} AS {column.value}, CAST(NULL AS VARCHAR) AS {column.mark}"
-
-    return (
-        f"CASE WHEN NOT ({is_missing}) THEN {column.cell} END AS {column.value}, "
-        f"CASE WHEN {is_missing} THEN {spelling} END AS {column.mark}"
-    )
+    named_members = [f"'{name}': {member_sql}" for name, member_sql in members.items()]
+    return "{" + ", ".join(named_members) + "}"
 
 
-def _struct(**members: str) -> str:
-    """Return the SQL of a struct, which a query returns as a dictionary, from the SQL of each member."""
-    return "{" + ", ".join(f"'{name}': {expression}" for name, expression in members.items()) + "}"
-
-
-def _counts_query(column: SourceColumn) -> str:
+def _counts_sql(column: SourceColumn) -> str:
     """Return the SQL that counts the values of a column, from which its type is decided.
 
-    If the file declares no type, `readable_counts` says how many values can be read as a boolean, as an integer, and so
-    on, in the order of `_TEXT_INTERPRETATIONS`.
+    For a text column, `readable_counts` says how many values can be read as a boolean, as an integer, and so on, in the
+    order of `_TEXT_INTERPRETATIONS`.
     """
     readable_counts: list[str] = []
-    if column.declared_interpretation is None:
-        converted_values = [interpretation.apply(column.value) for interpretation in _TEXT_INTERPRETATIONS]
-        readable_counts = [f"count({converted_value})" for converted_value in converted_values]
+    if column.is_read_as_text:
+        for interpretation in _TEXT_INTERPRETATIONS:
+            converted_value = interpretation.conversion_of(column.value)
+            readable_counts.append(f"count({converted_value})")
 
-    return _struct(
+    return _struct_sql(
         present_count=f"count({column.value})",
         distinct_count=f"approx_count_distinct({column.value})",
         readable_counts=f"[{', '.join(readable_counts)}]::BIGINT[]",
-        mark_counts=f"histogram({column.mark})",
+        mark_counts=f"histogram({column.missing_mark})",
     )
 
 
 def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> InterpretedColumn:
     """Return a column with its type, which is declared by the file or else fits all values of the column."""
     present_count = counts["present_count"]
-    interpretation = column.declared_interpretation
-    if interpretation is None:
+    if column.is_read_as_text:
         interpretation = _choose_text_interpretation(counts["readable_counts"], present_count)
+    else:
+        interpretation = _INTERPRETATIONS_BY_DUCKDB_TYPE[column.duckdb_type]
 
     return InterpretedColumn(
         source=column,
         type=interpretation.type,
-        converted_value=interpretation.apply(column.value),
+        converted_value=interpretation.conversion_of(column.value),
         present_count=present_count,
         distinct_count=min(counts["distinct_count"], present_count),  # the estimate can be too high
         mark_counts=counts["mark_counts"] or {},
@@ -354,7 +364,7 @@ def _choose_text_interpretation(readable_counts: Sequence[int], present_count: i
     return _PLAIN_TEXT
 
 
-def _extremes_query(column: InterpretedColumn) -> str:
+def _extremes_sql(column: InterpretedColumn) -> str:
     """Return the SQL of the minimum and maximum of a column, and of the mean and deviation of numbers.
 
     Columns that are neither numbers nor dates have no minimum. Infinite numbers are counted and otherwise ignored.
@@ -362,14 +372,14 @@ def _extremes_query(column: InterpretedColumn) -> str:
     value = column.converted_value
 
     if column.type is ColumnType.DATE:
-        return _struct(minimum=f"CAST(min({value}) AS VARCHAR)", maximum=f"CAST(max({value}) AS VARCHAR)")
+        return _struct_sql(minimum=f"CAST(min({value}) AS VARCHAR)", maximum=f"CAST(max({value}) AS VARCHAR)")
     if not column.is_numeric:
-        return _struct(minimum="NULL")
+        return _struct_sql(minimum="NULL")
 
     finite_value = f"CASE WHEN isfinite({value}) THEN {value} END"
     # The square of a larger number, which the deviation needs, does not fit into a double.
     moderate_value = f"CASE WHEN abs({value}) < {_MAX_MODERATE_NUMBER} THEN {value} END"
-    return _struct(
+    return _struct_sql(
         minimum=f"min({finite_value})",
         maximum=f"max({finite_value})",
         mean=f"avg({moderate_value})",
@@ -378,23 +388,24 @@ def _extremes_query(column: InterpretedColumn) -> str:
     )
 
 
-def _distribution_query(column: InterpretedColumn, extremes: Mapping[str, Any]) -> str:
+def _distribution_sql(column: InterpretedColumn, extremes: Mapping[str, Any]) -> str:
     """Return the SQL that counts the numbers in each bin of a histogram, and how often each value occurs.
 
-    Each of the two is NULL where it makes no sense for the column.
+    The histogram is NULL for a column without different numbers. The values are counted only if few of them differ, and
+    never for numbers with decimals, which rarely repeat.
     """
     bin_counts = "NULL"
     if column.is_numeric and _has_finite_range(extremes):
-        bin_expression = _bin_expression(column.converted_value, extremes["minimum"], extremes["maximum"])
-        bin_counts = f"histogram({bin_expression})"
+        bin_number = _bin_number_sql(column.converted_value, extremes["minimum"], extremes["maximum"])
+        bin_counts = f"histogram({bin_number})"
 
     value_counts = "NULL"
     has_few_values = 0 < column.distinct_count <= MAX_LISTED_VALUES
-    if has_few_values and column.type is not ColumnType.NUMBER:  # numbers with decimals rarely repeat
+    if has_few_values and column.type is not ColumnType.NUMBER:
         shown_value = f"left(CAST({column.source.value} AS VARCHAR), {_SHOWN_CHARACTERS})"
         value_counts = f"histogram({shown_value})"
 
-    return _struct(bin_counts=bin_counts, value_counts=value_counts)
+    return _struct_sql(bin_counts=bin_counts, value_counts=value_counts)
 
 
 def _has_finite_range(extremes: Mapping[str, Any]) -> bool:
@@ -406,10 +417,13 @@ def _has_finite_range(extremes: Mapping[str, Any]) -> bool:
     return 0 < difference < math.inf
 
 
-def _bin_expression(value: str, minimum: float, maximum: float) -> str:
-    """Return the SQL of the histogram bin of a number, from 0 to `BIN_COUNT - 1`, and NULL for an infinite one."""
+def _bin_number_sql(value: str, minimum: float, maximum: float) -> str:
+    """Return the SQL of the histogram bin that a number is in, from 0 to `BIN_COUNT - 1`, or NULL if it is infinite.
+
+    The bins divide the range from `minimum` to `maximum` into equal parts.
+    """
     position = f"floor(({value} - {minimum!r}::DOUBLE) / {maximum - minimum!r}::DOUBLE * {BIN_COUNT})"
-    # The maximum itself would begin a further bin.
+    # Without `least`, the maximum itself would begin a further bin.
     bin_number = f"CAST(least({position}, {BIN_COUNT - 1}) AS INTEGER)"
     return f"CASE WHEN isfinite({value}) THEN {bin_number} END"
 
@@ -444,7 +458,7 @@ def _build_profile(
 
 
 def _count_missing_marks(column: InterpretedColumn, row_count: int) -> dict[str, int]:
-    """Return how many cells of a column contain each missing mark, such as `N/A`; nulls count as the empty mark."""
+    """Return how many cells of a column contain each missing mark, such as `N/A`; nulls count as the empty text."""
     marked_count = sum(column.mark_counts.values())
     null_count = row_count - column.present_count - marked_count
     return {**column.mark_counts, "": column.mark_counts.get("", 0) + null_count}

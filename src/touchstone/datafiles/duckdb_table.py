@@ -27,11 +27,12 @@ class DuckDbTable:
     warnings: tuple[str, ...] = ()
 
     def aggregate(self, expressions: Iterable[str]) -> tuple[Any, ...]:
-        """Return the results of SQL aggregates over the whole table, all computed in one pass."""
-        # The added count makes this a query of one row even if all other expressions are constants.
+        """Return the results of SQL aggregates, such as `min(price)`, over the whole table in one pass."""
+        # If all expressions were constants, the query would give a row for each row of the table; with a count it
+        # always gives a single one.
         query = f"SELECT count(*), {', '.join(expressions)} FROM {self.expression}"  # noqa: S608
-        row: tuple[Any, ...] = self.connection.execute(query).fetchone()
-        return row[1:]
+        _row_count, *results = self.connection.execute(query).fetchone()
+        return tuple(results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,44 +95,45 @@ def _connect_for_one_file(path: str) -> Any:
 
 
 def _open_json_table(connection: Any, path: str, *, is_one_object_per_line: bool) -> DuckDbTable:
-    """Open a JSON or JSON Lines file as a table, whose columns DuckDB finds by reading the whole file."""
-    unlimited = -1
-    expression = _function_call(
-        "read_json",
-        path,
-        format="newline_delimited" if is_one_object_per_line else "auto",
-        sample_size=unlimited,
-        map_inference_threshold=unlimited,
-        maximum_depth=2,
-    )
-    return DuckDbTable(connection, expression)
+    """Open a JSON or JSON Lines file as a table with one row for each object and one column for each key."""
+    options: dict[str, Any] = {
+        "format": "newline_delimited" if is_one_object_per_line else "auto",
+        # Look for keys in all objects (-1), because a key may be missing from the first ones.
+        "sample_size": -1,
+        # Never (-1) turn objects with many keys into a single column of maps.
+        "map_inference_threshold": -1,
+        # Find the types of the columns, but leave the values inside lists and objects as JSON.
+        "maximum_depth": 2,
+    }
+    return DuckDbTable(connection, _function_call("read_json", path, **options))
 
 
 def _open_delimited_table(
     connection: Any, path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits
 ) -> DuckDbTable:
-    """Open a CSV or TSV file as a table of texts, whose columns are named by the first row.
+    """Open a CSV or TSV file as a table of texts. Its first row contains the names of the columns.
 
     Raises:
         ProfilingError: the file has too many columns.
     """
     _check_column_count(scan.first_line, limits.max_columns)
 
+    # What is known about the file before its dialect is guessed.
     options: dict[str, Any] = {
         "encoding": scan.encoding,
         "max_line_size": limits.max_line_bytes,
         "buffer_size": 2 * limits.max_line_bytes,
-        "null_padding": True,
+        "null_padding": True,  # cells missing at the end of a row are NULL
     }
     if file_type == "tsv":
         options["delim"] = "\t"
-    dialect = _guess_dialect(connection, path, options)
 
+    dialect = _guess_dialect(connection, path, options)
     options["delim"] = dialect.delimiter
     options["quote"] = dialect.quote
     options["escape"] = dialect.quote
-    expression = _function_call("read_csv", path, **options, header=True, skip=0, all_varchar=True, parallel=False)
 
+    expression = _function_call("read_csv", path, **options, header=True, skip=0, all_varchar=True, parallel=False)
     warnings = () if dialect.has_header else ("first_row_looks_like_data",)
     return DuckDbTable(connection, expression, warnings)
 
@@ -152,11 +154,11 @@ def _check_column_count(first_line: bytes, max_columns: int) -> None:
 
 def _guess_dialect(connection: Any, path: str, options: Mapping[str, Any]) -> CsvDialect:
     """Let DuckDB guess how a CSV file is written; `options` says what is known about it already."""
-    guesses = DuckDbTable(connection, _function_call("sniff_csv", path, **options))
-    delimiter, quote, has_header = guesses.aggregate(
-        ["any_value(Delimiter)", "any_value(Quote)", "any_value(HasHeader)"]
-    )
+    sniff_call = _function_call("sniff_csv", path, **options)
+    query = f"SELECT Delimiter, Quote, HasHeader FROM {sniff_call}"  # noqa: S608
+    delimiter, quote, has_header = connection.execute(query).fetchone()
 
+    # DuckDB describes some characters instead of returning them.
     if delimiter == "\\t":
         delimiter = "\t"
     elif delimiter == "(empty)":  # there is a single column, so that any delimiter will do

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from touchstone.messages.errors import ERROR_TEXTS
-from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NEAREST_NAME
+from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_SUGGESTION
 from touchstone.messages.locales import LOCALES, Text
 from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
@@ -32,7 +32,7 @@ MESSAGES: Final[Mapping[str, Text]] = {
 
 
 def text(key: str, locale: str, **facts: Any) -> str:
-    """Return the sentence `key` in `locale`, with its placeholders filled in.
+    """Return the sentence `key` in `locale`, with its placeholders, such as `{name}`, filled in with `facts`.
 
     Raises:
         KeyError: There is no such sentence, which is a programming error.
@@ -43,23 +43,23 @@ def text(key: str, locale: str, **facts: Any) -> str:
 def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> str:
     """Return the sentence that tells a user why a job cannot start or has failed.
 
-    `facts` fill in the placeholders of the sentence. If a name in the request does not exist but resembles one that
-    does, the fact `nearest` is this name, and the sentence ends by suggesting it.
+    The placeholders of the sentence, such as `{name}`, are filled in with `facts`. If a column name may be misspelled,
+    the fact `nearest` is the most similar name that exists, and the sentence ends with it as a suggestion.
     """
-    facts_as_text = {name: _join_items(fact) for name, fact in facts.items()}
+    facts_as_text = {placeholder: _join_items(fact) for placeholder, fact in facts.items()}
     sentence = text(error_code, locale, **facts_as_text)
 
-    has_suggestion = bool(facts.get("nearest"))
-    if has_suggestion:
-        sentence += text(NEAREST_NAME, locale, **facts_as_text)
+    if facts.get("nearest"):
+        sentence += text(NAME_SUGGESTION, locale, **facts_as_text)
     return sentence
 
 
 def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
     """Return the sentence that tells a user why a value is invalid, or `fallback` if there is none for this error.
 
-    `error_type` and `context` describe a validation error, either our own or one of Pydantic. The type selects the
-    sentence, and the context fills in its placeholders.
+    `error_type` and `context` come from a validation error, either our own or one of Pydantic. The type selects the
+    sentence, and the context fills in its placeholders: `string_too_long` with `{"max_length": 80}` becomes "at most 80
+    characters".
     """
     facts = _without_english_words(context or {})
     sentence_key = _validation_sentence_key(error_type, facts)
@@ -71,9 +71,9 @@ def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] |
 
 
 def _without_english_words(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the context of a validation error so that it suits a sentence in any language.
+    """Return the context of a validation error without the English "or" between the accepted values of a field.
 
-    Pydantic lists the accepted values of a field in English, as in `'a', 'b' or 'c'`; a comma replaces the word.
+    Pydantic lists these values as `'a', 'b' or 'c'`, which becomes `'a', 'b', 'c'` to suit a sentence in any language.
     """
     if "expected" not in context:
         return context
@@ -83,13 +83,14 @@ def _without_english_words(context: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _validation_sentence_key(error_type: str, facts: Mapping[str, Any]) -> str:
-    """Return the key of the sentence for a validation error; for some errors, it depends on their facts."""
-    must_not_be_empty = facts.get("min_length") == 1
-    if must_not_be_empty:
-        return EMPTY_VALUE
+    """Return the key of the sentence for a validation error: its type, unless a special sentence reads better.
 
-    has_suggestion = facts.get("is_near", False)
-    if has_suggestion:
+    An empty value is called empty instead of too short, and the sentence for a name or value that resembles a known one
+    suggests the known one.
+    """
+    if facts.get("min_length") == 1:
+        return EMPTY_VALUE
+    if facts.get("is_near"):
         return SUGGESTIONS[error_type]
     return error_type
 
@@ -102,7 +103,10 @@ def _join_items(fact: Any) -> Any:
 
 
 def _fill_placeholders(translations: Text, facts: Mapping[str, Any], locale: str) -> str:
-    """Return the translation for `locale`, with `facts` in its placeholders and words that agree with their number."""
+    """Return the translation for `locale` with its placeholders filled in, such as `{name}` with `facts["name"]`.
+
+    Numbers know their locale, so that `{rows:row|rows}` becomes the singular or the plural.
+    """
     countable_facts = {name: with_count(str(fact), fact, locale) for name, fact in facts.items()}
     translation = translations[LOCALES.index(locale)]
     return translation.format(**countable_facts)

@@ -9,10 +9,11 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-NEAREST_NAME: Final = "nearest_name"
+# The end of a sentence about an unknown name that resembles a known one.
+NAME_SUGGESTION: Final = "nearest_name"
 
 JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
-    NEAREST_NAME: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
+    NAME_SUGGESTION: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
     # Requests that contradict themselves
     "unknown_algorithm": (
         "« {name} » n’est pas un algorithme connu : {known}",

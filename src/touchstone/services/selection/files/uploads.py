@@ -28,7 +28,7 @@ from touchstone.core.errors import (
 from touchstone.core.identity import parse_uuid
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.database.failures import service_error_for
+from touchstone.database.failures import translate_failures
 from touchstone.datafiles.file_profile import FILE_TYPES
 from touchstone.services.selection.files import store
 from touchstone.services.selection.files.store import FileRecord
@@ -91,16 +91,12 @@ class Uploads:
         file_id = uuid4()
         temporary_path = self._folder / f".{uuid4().hex}.part"
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            size_limit = await self._size_limit(owner)
-            received_file = await _receive_file(request, temporary_path, size_limit)
-            path = self._folder / f"{file_id}-{received_file.name}"
-            await asyncio.to_thread(_move_durably, temporary_path, path)
-        except OSError as error:
-            service_error = service_error_for(error)
-            if service_error is None:
-                raise
-            raise service_error from error
+            with translate_failures():
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                size_limit = await self._size_limit(owner)
+                received_file = await _receive_file(request, temporary_path, size_limit)
+                path = self._folder / f"{file_id}-{received_file.name}"
+                await asyncio.to_thread(_move_durably, temporary_path, path)
         finally:
             temporary_path.unlink(missing_ok=True)
 
