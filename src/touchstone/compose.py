@@ -8,11 +8,11 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -42,6 +42,7 @@ from touchstone.http.same_installation_check import (
     read_or_create_installation_id,
 )
 from touchstone.http.upstream import AbsentBackend, InProcessBackend, RemoteBackend, Upstream
+from touchstone.jobs.backend_app import JobBackend
 from touchstone.jobs.kinds import JOB_KIND_NAMES
 from touchstone.jobs.runtime import JobRuntime
 from touchstone.services.explanation.app import Explanation
@@ -71,6 +72,12 @@ class Backend(Closable, Protocol):
 
 
 C = TypeVar("C", bound=Closable)
+
+# The backends that execute jobs, by name.
+JOB_BACKENDS: Final[Mapping[str, type[JobBackend]]] = {
+    "training": Training,
+    "explanation": Explanation,
+}
 
 
 class OpenServices(AsyncExitStack):
@@ -228,11 +235,7 @@ async def open_product(settings: Settings) -> AsyncIterator[ASGIApp]:
         SchemaError: The database needs `touchstone db upgrade`.
     """
     async with open_prepared_database(settings) as database, OpenServices(settings) as services:
-        # Open the backends, and the gateway in front of them. It calls them in this process and needs no tokens for it.
-        backends = await _open_all_backends(settings, database, services)
-        gateway = await services.add(Gateway.open(settings, database, tokens=None, upstreams=backends))
-
-        # Add the pages, which call the API of the gateway.
+        gateway = await _open_gateway_with_backends(settings, database, services)
         yield await _open_public_site(settings, gateway, services)
 
 
@@ -248,11 +251,10 @@ async def open_gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
         for name in BACKENDS:
             backends[name] = await _connect_to_backend(name, settings, services)
 
-        # Open the gateway, which authenticates itself to the backends with tokens.
+        # Open the gateway. It signs the requests that it passes on, so that the backends can tell where they come from.
         tokens = _internal_tokens(settings)
         gateway = await services.add(Gateway.open(settings, database, tokens, backends))
 
-        # Add the pages, which call the API of the gateway.
         yield await _open_public_site(settings, gateway, services)
 
 
@@ -291,40 +293,50 @@ def _identify_backend(backend: Backend, name: str, settings: Settings) -> ASGIAp
     return PartIdentityMiddleware(backend.app, tokens, identity)
 
 
-async def _open_all_backends(settings: Settings, database: Database, services: OpenServices) -> dict[str, Upstream]:
-    """Open every backend in this process, and return them by name as the gateway calls them.
+async def _open_gateway_with_backends(settings: Settings, database: Database, services: OpenServices) -> Gateway:
+    """Open the backends and the gateway in this process, and return the gateway.
 
-    `services` closes the backends when the process ends. Because calls between them do not leave the process, they
-    need no tokens to authenticate each other.
+    Requests from the gateway to the backends do not leave the process. They are therefore not signed, and `tokens` is
+    None.
     """
-    # The other backends read datasets from the selection backend, so it is opened first.
+    backends = await _open_all_backends(settings, database, services)
+    return await services.add(Gateway.open(settings, database, tokens=None, upstreams=backends))
+
+
+async def _open_all_backends(settings: Settings, database: Database, services: OpenServices) -> dict[str, Upstream]:
+    """Open every backend in this process, and return by name the applications to which the gateway passes requests.
+
+    `services` closes the backends when the process ends.
+    """
     selection = await services.add(Selection.open(settings, database, tokens=None))
     selection_upstream = InProcessBackend(selection.app)
+    backends: dict[str, Upstream] = {"selection": selection_upstream}
 
-    # Both kinds of jobs, trainings and explanations, run in one pool of workers.
+    # The other backends read datasets from the selection backend, and share one pool of worker processes for jobs.
     job_runtime = await services.add(JobRuntime.open(settings, database, JOB_KIND_NAMES))
-    training = await services.add(
-        Training.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
-    )
-    explanation = await services.add(
-        Explanation.open(settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime)
-    )
+    for name, backend_class in JOB_BACKENDS.items():
+        backend = await services.add(
+            backend_class.open(
+                settings, database, tokens=None, selection=selection_upstream, shared_runtime=job_runtime
+            )
+        )
+        backends[name] = InProcessBackend(backend.app)
 
-    return {
-        "selection": selection_upstream,
-        "training": InProcessBackend(training.app),
-        "explanation": InProcessBackend(explanation.app),
-    }
+    return backends
 
 
 async def _open_single_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
-    """Open one backend; training and explanation call the selection service in another process."""
+    """Open the backend that this process serves alone, and return it.
+
+    If the settings have an internal key, the backend accepts only requests that the gateway has signed with it.
+    """
     tokens = _internal_tokens(settings)
     if name == "selection":
         return await services.add(Selection.open(settings, database, tokens))
 
+    # The other backends read datasets from the selection backend, which runs in another process.
     selection = await _connect_to_backend("selection", settings, services)
-    backend_class = Training if name == "training" else Explanation
+    backend_class = JOB_BACKENDS[name]
     return await services.add(backend_class.open(settings, database, tokens, selection))
 
 
@@ -390,8 +402,7 @@ async def openapi(settings: Settings) -> dict[str, Any]:
             update={"data_dir": Path(folder), "database_url": None, "demo": False, "job_workers": 0}
         )
         async with open_prepared_database(empty_installation) as database, OpenServices(empty_installation) as services:
-            backends = await _open_all_backends(empty_installation, database, services)
-            gateway = await services.add(Gateway.open(empty_installation, database, tokens=None, upstreams=backends))
+            gateway = await _open_gateway_with_backends(empty_installation, database, services)
             return await gateway.openapi()
 
 

@@ -37,9 +37,9 @@ def signed(values: dict[str, Any], *, algorithm: str = "HS256", key: bytes = KEY
 def test_a_token_comes_back_as_it_was_issued() -> None:
     """What is issued for a session names its user, its session and its end."""
     tokens, user, session = AccessTokens(KEY, 60), uuid4(), uuid4()
-    read = tokens.verify(tokens.issue(user, session))
+    read = tokens.verify(tokens.create_token(user, session))
     assert (read.user_id, read.session_id) == (user, session)
-    assert tokens.issue(user, session) != tokens.issue(user, session)
+    assert tokens.create_token(user, session) != tokens.create_token(user, session)
 
 
 @pytest.mark.parametrize(

@@ -294,7 +294,7 @@ async def test_dead_fork_server_is_replaced(harness: JobHarness, tmp_path: Path)
         while not pid_file.exists():  # The row says "running" a moment before the task runs.
             await asyncio.sleep(0.02)
 
-        executor = dispatcher.runner.executor
+        executor = dispatcher._runner.executor
         assert isinstance(executor, ProcessExecutor)
         fork_server = await executor._running_server()
         fork_server._process.kill()

@@ -201,7 +201,7 @@ def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
     if wait and not job.done:
         job = wait_with_progress(context, job)
 
-    context.show(job, *_job_tables(job))
+    _print_job(context, job)
     if job.done and job.status != "succeeded":
         raise typer.Exit(ExitStatus.REFUSED)
 
@@ -232,8 +232,13 @@ def _describe_progress(job: Job) -> str:
     return f"{job.kind}: {activity}"
 
 
-def _job_tables(job: Job) -> list[Table | str]:
-    """Return the tables and lines that show a job to a person: its state, its result, and its files."""
+def _print_job(context: CommandContext, job: Job) -> None:
+    """Print the state of a job, its result if it has one, and the files that it has written."""
+    context.show(job, _state_table(job), *_result_tables(job), *_result_remarks(job), *_file_tables(job))
+
+
+def _state_table(job: Job) -> Table:
+    """Return a table of what a job is and how far it has come, with the reason if it has failed."""
     failure = f"{job.error.message} ({job.error.code})" if job.error else None
     facts = {
         "Id": job.id,
@@ -243,38 +248,68 @@ def _job_tables(job: Job) -> list[Table | str]:
         "Why": failure,
         "Finished": job.finished_at,
     }
-    tables: list[Table | str] = [build_facts_table(facts, title=f"{job.kind} job")]
-
-    if job.result and job.kind == "train":
-        tables += _training_tables(job.result)
-    elif job.result:
-        tables += _explanation_tables(job.result)
-
-    if job.artifacts:
-        tables.append(build_table(ARTIFACT_COLUMNS, job.artifacts, title="Files: touchstone jobs download"))
-    return tables
+    return build_facts_table(facts, title=f"{job.kind} job")
 
 
-def _training_tables(result: Mapping[str, Any]) -> list[Table | str]:
-    """Return the result of a training as a table of quality metrics and one line for each warning."""
-    model = result.get("model") or {}
-    model_label = model.get("label", model.get("algorithm", "the model"))
-    title = f"Quality of {english_text(model_label)}"
+def _result_tables(job: Job) -> list[Table]:
+    """Return the tables of a job's result: the quality of a trained model, or each explained prediction."""
+    if not job.result:
+        return []
+    if job.kind == "train":
+        return [_quality_table(job.result)]
 
+    explained_predictions = job.result.get("local") or []
+    return [_attribution_table(explanation) for explanation in explained_predictions]
+
+
+def _result_remarks(job: Job) -> list[str]:
+    """Return the lines to print below the tables of a job's result.
+
+    They are the warnings about a trained model, or the summary of an explanation.
+    """
+    if not job.result:
+        return []
+    if job.kind == "train":
+        return [_warning_line(warning) for warning in job.result.get("warnings") or []]
+
+    summary = job.result.get("narrative")
+    return [english_text(summary)] if summary else []
+
+
+def _file_tables(job: Job) -> list[Table]:
+    """Return a table of the files that a job has written, or nothing if there are none."""
+    if not job.artifacts:
+        return []
+    return [build_table(ARTIFACT_COLUMNS, job.artifacts, title="Files: touchstone jobs download")]
+
+
+def _quality_table(result: Mapping[str, Any]) -> Table:
+    """Return a table of the quality metrics of a trained model, beside those of a trivial baseline."""
+    model_name = _model_name(result.get("model") or {})
     metric_rows = _metric_rows(result.get("metrics") or {})
-    tables: list[Table | str] = [build_table(METRIC_COLUMNS, metric_rows, title)]
+    return build_table(METRIC_COLUMNS, metric_rows, title=f"Quality of {model_name}")
 
-    for warning in result.get("warnings") or []:
-        warning_text = english_text(warning.get("text", warning.get("code")))
-        tables.append(f"Warning: {warning_text}")
-    return tables
+
+def _model_name(model: Mapping[str, Any]) -> str:
+    """Return what to call a trained model: its label if it has one, or else its algorithm."""
+    if "label" in model:
+        return english_text(model["label"])
+    if "algorithm" in model:
+        return english_text(model["algorithm"])
+    return "the model"
+
+
+def _warning_line(warning: Mapping[str, Any]) -> str:
+    """Return a warning about a trained model as a line of text; one without a text is named by its code."""
+    text = warning["text"] if "text" in warning else warning.get("code")
+    return f"Warning: {english_text(text)}"
 
 
 def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the name of each quality metric, its estimate for the trained model, and that for a trivial baseline.
 
-    If the model was cross-validated, its estimates are the means over the folds, and otherwise those of the rows held
-    out of the training.
+    A cross-validated model has estimates in `folds`, which are means over the folds. Any other model has estimates in
+    `holdout`, which were measured on rows that it was not trained on.
     """
     model_estimates = metrics.get("folds") or metrics.get("holdout") or {}
     baseline_estimates = metrics.get("baseline") or {}
@@ -284,16 +319,6 @@ def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         baseline_estimate = baseline_estimates.get(metric)
         rows.append((metric, _format_estimate(estimate), _format_estimate(baseline_estimate)))
     return rows
-
-
-def _explanation_tables(result: Mapping[str, Any]) -> list[Table | str]:
-    """Return the result of an explanation as one table for each explained prediction, and its summary as a line."""
-    tables: list[Table | str] = [_attribution_table(explanation) for explanation in result.get("local") or []]
-
-    narrative = result.get("narrative")
-    if narrative:
-        tables.append(english_text(narrative))
-    return tables
 
 
 def _attribution_table(explanation: Mapping[str, Any]) -> Table:
@@ -313,7 +338,7 @@ def _format_estimate(estimate: Any) -> str:
     have a confidence interval, with the members `low` and `high`. A missing estimate is shown as `?`.
     """
     members = estimate if isinstance(estimate, dict) else {"value": estimate}
-    value = members.get("mean", members.get("value"))
+    value = members["mean"] if "mean" in members else members.get("value")
     if not isinstance(value, int | float):
         return UNKNOWN
 
@@ -342,7 +367,7 @@ def list_jobs(kind: KindArgument, *, context: CommandContext, filters: dict[str,
 def show(kind: KindArgument, job_id: JobId, *, context: CommandContext) -> None:
     """Show a job, with its result when it has one."""
     job = context.client.get_job(kind, job_id)
-    context.show(job, *_job_tables(job))
+    _print_job(context, job)
 
 
 @server_command(jobs, "watch")

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from math import inf
 from time import monotonic
 from typing import Final
 from uuid import uuid4
@@ -29,9 +30,26 @@ WORKER_LOST: Final = JobFailure(code="worker_lost", phase="running")
 log = structlog.get_logger("touchstone.jobs")
 
 
+class _Interval:
+    """The time that has to pass between two occurrences of a repeated task; the first one is due at once."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._started_at = -inf
+
+    def has_passed(self) -> bool:
+        """Return whether the task is due."""
+        return monotonic() - self._started_at >= self._seconds
+
+    def restart(self) -> None:
+        """Start to wait for the next occurrence."""
+        self._started_at = monotonic()
+
+
 class Dispatcher:
     """Claims jobs of the given kinds and executes up to `settings.job_workers` of them at once.
 
+    A claimed job is leased: its worker has to renew the lease from time to time, or else another worker takes it over.
     Two loops run side by side: one claims jobs, the other supervises the attempts that are running.
     """
 
@@ -45,23 +63,28 @@ class Dispatcher:
         settings: Settings,
     ) -> None:
         """Prepare a dispatcher for jobs of these kinds; it does nothing until it is started."""
-        # The name under which this process claims jobs: no other process has it, nor had it before a restart.
-        self.worker = f"{os.uname().nodename}-{os.getpid()}-{uuid4().hex[:8]}"
-        self.runner = AttemptRunner(database, executor, artifact_store, settings)
         self._database = database
         self._artifact_store = artifact_store
         self._kinds = tuple(kinds)
         self._settings = settings
 
-        self._running_attempts: dict[AttemptId, Attempt] = {}
-        self._attempt_tasks: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references
+        # The name under which this process claims jobs. It is never used again, not even after a restart.
+        self._worker = f"{os.uname().nodename}-{os.getpid()}-{uuid4().hex[:8]}"
 
+        # The jobs that this process is executing. asyncio keeps only weak references to tasks, so they are kept here.
+        self._runner = AttemptRunner(database, executor, artifact_store, settings)
+        self._running_attempts: dict[AttemptId, Attempt] = {}
+        self._attempt_tasks: set[asyncio.Task[None]] = set()
+
+        # The two loops. Setting the event of a loop starts its next step at once, instead of at the next tick.
         self._loops: list[asyncio.Task[None]] = []
         self._claim_wakeup = asyncio.Event()
         self._supervise_wakeup = asyncio.Event()
-        self._leases_renewed_at = 0.0
-        self._expired_jobs_reaped_at = 0.0
         self._is_closing = False
+
+        # Leases are renewed after a third of their time, so that one failed renewal does no harm.
+        self._lease_renewal = _Interval(settings.job_lease_seconds / 3)
+        self._search_for_lost_workers = _Interval(settings.job_lease_seconds / 2)
 
     def start(self) -> None:
         """Start the loops that claim and supervise jobs."""
@@ -78,7 +101,7 @@ class Dispatcher:
     async def close(self) -> None:
         """Stop claiming jobs, return the running ones to the queue, and wait until their processes have ended."""
         self._is_closing = True
-        self.runner.is_closing = True
+        self._runner.is_closing = True
         self.wake()
         # The loops end after their current step. Cancelling a transaction half-way would cost its connection.
         await asyncio.gather(*self._loops)
@@ -111,7 +134,7 @@ class Dispatcher:
             job = await queue_store.claim_next(
                 self._database,
                 self._kinds,
-                worker=self.worker,
+                worker=self._worker,
                 lease_seconds=self._settings.job_lease_seconds,
                 max_running_per_user=self._settings.jobs_per_user,
             )
@@ -131,7 +154,7 @@ class Dispatcher:
     async def _run_attempt(self, attempt: Attempt) -> None:
         """Execute an attempt to its end, and then look for another job to claim."""
         try:
-            await self.runner.run(attempt)
+            await self._runner.run(attempt)
         finally:
             del self._running_attempts[attempt.attempt_id]
             self._claim_wakeup.set()
@@ -150,9 +173,8 @@ class Dispatcher:
         if attempts:
             await self._stop_attempts(attempts)
 
-        reaping_interval_seconds = self._settings.job_lease_seconds / 2
-        if monotonic() - self._expired_jobs_reaped_at > reaping_interval_seconds:
-            self._expired_jobs_reaped_at = monotonic()
+        if self._search_for_lost_workers.has_passed():
+            self._search_for_lost_workers.restart()
             await self._reap_expired_jobs()
             await self._remove_abandoned_scratch_folders()
 
@@ -179,21 +201,22 @@ class Dispatcher:
     async def _renew_leases_and_load_states(self) -> dict[AttemptId, JobState]:
         """Renew the leases of this process if they are due, and return the states of the jobs that it still holds.
 
-        A lease is a deadline: if this process does not renew it in time, another one may take over the job. Leases are
-        renewed after a third of their time, so that one failed renewal does no harm.
+        A lease is a deadline: if this process does not renew it in time, another one may take over the job.
         """
-        lease_seconds = self._settings.job_lease_seconds
-        renewal_interval_seconds = lease_seconds / 3
-        if monotonic() - self._leases_renewed_at < renewal_interval_seconds:
-            return await lease_store.load_states_held_by(self._database, self.worker)
+        if not self._lease_renewal.has_passed():
+            return await lease_store.load_states_held_by(self._database, self._worker)
 
         job_ids = [attempt_id.job_id for attempt_id in self._running_attempts]
-        state_by_attempt = await lease_store.renew_leases(self._database, self.worker, job_ids, lease_seconds)
-        self._leases_renewed_at = monotonic()
+        lease_seconds = self._settings.job_lease_seconds
+        state_by_attempt = await lease_store.renew_leases(self._database, self._worker, job_ids, lease_seconds)
+        self._lease_renewal.restart()
         return state_by_attempt
 
     async def _reap_expired_jobs(self) -> None:
-        """Return the jobs of workers that no longer respond to the queue, and claim jobs at once if there were any."""
+        """Put the jobs of workers that no longer respond back into the queue.
+
+        If there were any, the claiming loop is woken, because this process may execute them.
+        """
         reaped_count = await lease_store.reap_expired(self._database, WORKER_LOST)
         if reaped_count > 0:
             self._claim_wakeup.set()

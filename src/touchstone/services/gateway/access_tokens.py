@@ -34,13 +34,18 @@ class AccessTokenClaims:
 
 
 class AccessTokens:
-    """Issues and verifies access tokens: JWT (RFC 7519) with HS256 and the claims `iss aud sub iat exp jti`."""
+    """Creates and verifies access tokens, which are JSON Web Tokens (RFC 7519) signed with HS256.
+
+    The names of the claims are those of the standard: `iss` (who issued the token), `aud` (for whom), `sub` (the user),
+    `iat` and `exp` (when it was issued and when it expires), and `jti` (the id of the token).
+    """
 
     def __init__(self, key: bytes, lifetime_seconds: int) -> None:
-        """Prepare the signing key and the rules that the claims of every token have to satisfy."""
+        """Prepare the signing key and the rules for verification: each claim is required, and two have fixed values."""
         self.lifetime_seconds = lifetime_seconds
         self._key = OctKey.import_key(key)
 
+        # In the words of the library, a claim is "essential" if a token without it is invalid.
         self._claims_registry = jwt.JWTClaimsRegistry(
             leeway=LEEWAY_SECONDS,
             iss={"essential": True, "value": _ISSUER},
@@ -51,30 +56,34 @@ class AccessTokens:
             jti={"essential": True},
         )
 
-    def issue(self, user_id: UUID, session_id: UUID) -> str:
-        """Return a new signed access token for a session of a user.
+    def create_token(self, user_id: UUID, session_id: UUID) -> str:
+        """Return a new signed access token with which a user calls the API during a session.
 
-        The token expires after `lifetime_seconds`. Its id (`jti`) starts with the id of the session, so that the token
-        can be rejected as soon as the session has ended.
+        The token expires after `lifetime_seconds`, but is rejected earlier if the session ends.
         """
         issued_at = int(time.time())
-        unique_part = secrets.token_urlsafe(12)
+        expires_at = issued_at + self.lifetime_seconds
+
+        # The token id contains the session id, so that `verify` can tell to which session the token belongs.
+        random_suffix = secrets.token_urlsafe(12)
+        token_id = f"{session_id.hex}.{random_suffix}"
+
+        # The short keys are the names that the standard prescribes.
         claims: dict[str, object] = {
             "iss": _ISSUER,
             "aud": _AUDIENCE,
             "sub": str(user_id),
             "iat": issued_at,
-            "exp": issued_at + self.lifetime_seconds,
-            "jti": f"{session_id.hex}.{unique_part}",
+            "exp": expires_at,
+            "jti": token_id,
         }
-
         header = {"alg": _ALGORITHM, "typ": "JWT"}
         return jwt.encode(header, claims, self._key)
 
     def verify(self, token: str) -> AccessTokenClaims:
         """Return the claims of an access token after checking its signature, its expiry and its form.
 
-        Whether the session still exists is not checked here, because that takes a query.
+        Whether the session still exists is left to the caller, because that takes a query.
 
         Raises:
             Unauthorized: the signature is wrong, the token has expired, or a claim is missing or malformed.
@@ -87,12 +96,12 @@ class AccessTokens:
             if user_id is None:
                 raise Unauthorized
 
-            session_hex, _, _ = claims["jti"].partition(".")
-            return AccessTokenClaims(
-                user_id=user_id,
-                session_id=UUID(hex=session_hex),
-                expires=int(claims["exp"]),
-            )
+            # The token id is the session id followed by a dot and random characters.
+            token_id = claims["jti"]
+            session_hex, _, _ = token_id.partition(".")
+            session_id = UUID(hex=session_hex)
+
+            return AccessTokenClaims(user_id, session_id, expires=int(claims["exp"]))
         except (JoseError, ValueError, TypeError) as problem:
             raise Unauthorized from problem
 

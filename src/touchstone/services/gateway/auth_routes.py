@@ -145,7 +145,7 @@ def _set_device_cookie(response: Response, cookie: str, *, is_secure: bool) -> N
 def _grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
     """Return the response to a sign-in or a refresh: a new access token of the session, and its refresh token."""
     return Grant(
-        access_token=state.access_tokens.issue(session.user_id, session.session_id),
+        access_token=state.access_tokens.create_token(session.user_id, session.session_id),
         expires_in=state.access_tokens.lifetime_seconds,
         refresh_token=session.refresh_token,
     )

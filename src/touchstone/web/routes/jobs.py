@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
+from starlette.datastructures import FormData
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
@@ -133,7 +134,7 @@ async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
 
 
 def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
-    """Return the template variables for the result of a training."""
+    """Return the template variables for the result of a training job: its scores overall and for each group."""
     result = job.result or {}
     return {
         "scores": job_view.metric_rows(result, ctx.localizer),
@@ -152,23 +153,32 @@ async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
     row_number = _selected_row(ctx, rows)
     row = rows[row_number] if rows else None
 
-    features: Sequence[Feature] = ()
-    what_if: WhatIfResult | None = None
-    if row is not None:
-        features = await _load_features(ctx, job)
-        if ctx.is_post:
-            what_if = await _predict_changed_row(ctx, job, row, features)
-
-    return {
+    variables = {
         "influences": job_view.influential_columns(result),
         "rows": rows,
         "number": row_number,
         "entry": row,
         "contributions": job_view.contribution_bars(row) if row else (),
-        "features": features,
-        "what_if": what_if,
-        "tried": await ctx.form(),
     }
+    what_if_variables = await _what_if_variables(ctx, job, row)
+    return variables | what_if_variables
+
+
+async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObject | None) -> dict[str, Any]:
+    """Return the template variables for the what-if form, and for its result if the reader has sent it.
+
+    The form has a field for each of the `features`. Without an explained row there are none, and the page has no form.
+    """
+    features: Sequence[Feature] = ()
+    what_if: WhatIfResult | None = None
+
+    if row is not None:
+        features = await _load_features(ctx, job)
+        if ctx.is_post:
+            what_if_rows = _read_what_if_form(await ctx.form(), row, features)
+            what_if = await _answer_what_if(ctx, str(job.parent_job_id), what_if_rows)
+
+    return {"features": features, "what_if": what_if, "tried": await ctx.form()}
 
 
 def _selected_row(ctx: PageContext, rows: Sequence[Any]) -> int:
@@ -192,31 +202,40 @@ async def _load_features(ctx: PageContext, job: Job) -> Sequence[Feature]:
     return tuple(model.get("features") or ())
 
 
-async def _predict_changed_row(
-    ctx: PageContext, job: Job, row: job_view.JsonObject, features: Sequence[Feature]
-) -> WhatIfResult:
-    """Return what the model predicts for an explained row, and for the same row with the values in the what-if form.
+def _read_what_if_form(form: FormData, row: job_view.JsonObject, features: Sequence[Feature]) -> WhatIfRows:
+    """Return an explained row as it was, and as the reader has changed it in the what-if form.
 
-    Invalid values are reported for each field, without asking the model.
+    The form has a field `v.NAME` for each column that the model learned from.
     """
-    form = await ctx.form()
-    original_values = row.get("values") or {}
-    column_names = [feature["name"] for feature in features]
-    what_if_rows = WhatIfRows(
-        features=features,
-        original={name: str(original_values.get(name, "")) for name in column_names},
-        changed={name: text_field(form, f"v.{name}") for name in column_names},
-    )
+    explained_values = row.get("values") or {}
+    original: dict[str, str] = {}
+    changed: dict[str, str] = {}
 
-    field_errors = what_if_rows.field_errors(ctx.localizer)
+    for feature in features:
+        name = feature["name"]
+        original[name] = str(explained_values.get(name, ""))
+        changed[name] = text_field(form, f"v.{name}")
+
+    return WhatIfRows(features, original, changed)
+
+
+async def _answer_what_if(ctx: PageContext, training_id: str, rows: WhatIfRows) -> WhatIfResult:
+    """Ask the model of a training what it predicts for the original and the changed row, and compare the predictions.
+
+    If the reader has entered invalid values, the model is not asked, and the result has a message for each such field.
+    If the prediction fails, the result has the reason.
+    """
+    field_errors = rows.field_errors(ctx.localizer)
     if field_errors:
-        return WhatIfResult(errors=field_errors)
+        return WhatIfResult(field_errors=field_errors)
 
     try:
-        predictions = await ctx.api.predict(str(job.parent_job_id), what_if_rows.to_predict())
+        predictions = await ctx.api.predict(training_id, rows.to_predict())
     except TouchstoneError as error:
-        return WhatIfResult(problem=localize_error(error, ctx.localizer).detail)
-    return what_if_rows.compare_predictions(predictions, ctx.localizer)
+        reason = localize_error(error, ctx.localizer).detail
+        return WhatIfResult(failure=reason)
+
+    return rows.compare_predictions(predictions, ctx.localizer)
 
 
 ROUTES: Final = (

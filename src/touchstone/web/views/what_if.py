@@ -38,18 +38,18 @@ class PredictionChange:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfResult:
-    """The result of the form.
+    """What the page shows after the form was sent: the effect of the changes, or why there is no prediction.
 
     Attributes:
-        problem: Why the model gave no prediction; empty if it did.
-        errors: Why a field has an invalid value, by column.
+        failure: Why the prediction failed; empty if it did not.
+        field_errors: Why the value in a field is invalid, by column.
         changes: The cells that were changed.
         answers: The predictions before and after.
         predicted: The predicted class before and after; None for a model that predicts numbers.
     """
 
-    problem: str = ""
-    errors: Mapping[str, str] = field(default_factory=dict)
+    failure: str = ""
+    field_errors: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[ChangedCell, ...] = ()
     answers: tuple[PredictionChange, ...] = ()
     predicted: tuple[str, str] | None = None

@@ -42,21 +42,23 @@ router = strict_router(prefix="/projects", tags=["projects"])
 async def list_projects(request: Request) -> Response:
     """Return the caller's projects, newest change first.
 
-    The response is a bare array, or an object when `page` or `page_size` is given.
+    If the query has `page` or `page_size`, the response is an object with the projects and the position of the page.
+    Otherwise it is a bare array.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
 
     records, total_count = await ctx.services.projects.load_window(owner, skip=window.skip, limit=window.limit)
-
     projects = [_project_json(record) for record in records]
     headers = {"X-Total-Count": str(total_count)}
+
     page_info = window.page_info(total_count)
     if page_info is None:
         return JsonResponse(projects, headers=headers)
 
-    return JsonResponse({"projects": projects, **msgspec.structs.asdict(page_info)}, headers=headers)
+    page = {"projects": projects, **msgspec.structs.asdict(page_info)}
+    return JsonResponse(page, headers=headers)
 
 
 @router.post(
@@ -68,12 +70,12 @@ async def list_projects(request: Request) -> Response:
     openapi_extra=describe_operation(body="ProjectCreate"),
 )
 async def create_project(request: Request) -> Response:
-    """Create a project of the caller with its criteria and weights."""
+    """Create a project that belongs to the caller, and return it with its address and its version."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
-    # Infinite numbers are allowed here because the parser of the weights names the criterion that has one.
-    body = await ctx.body(ProjectCreate, parse_json_allowing_infinity)
 
+    # The JSON parser accepts infinite numbers here. The check of the weights refuses them, and names the criterion.
+    body = await ctx.body(ProjectCreate, parse_json_allowing_infinity)
     project = await ctx.services.projects.create(body, owner)
 
     headers = {"ETag": _etag(project), "Location": f"/projects/{project.id}"}
@@ -88,7 +90,7 @@ async def create_project(request: Request) -> Response:
     openapi_extra=describe_operation(conditional_header="If-None-Match"),
 )
 async def get_project(request: Request, project_id: ProjectKey) -> Response:
-    """Return one of the caller's projects."""
+    """Return one of the caller's projects, or status 304 if the caller already has its current version."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 
@@ -108,12 +110,16 @@ async def get_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(body="ProjectChange", conditional_header="If-Match"),
 )
 async def change_project(request: Request, project_id: ProjectKey) -> Response:
-    """Change the fields that are given: a field that is left out stays, and null clears one."""
+    """Change the fields that the body contains; a field that is left out keeps its value, and null clears it.
+
+    With the header If-Match, the project is only changed if it still has the version that the caller knows.
+    """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
-    body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
 
+    # The JSON parser accepts infinite numbers here. The check of the weights refuses them, and names the criterion.
+    body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
     known_versions = parse_version_tags(parse_if_match(request))
     changed_project = await ctx.services.projects.change(project, body, versions=known_versions)
 
@@ -127,7 +133,10 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(conditional_header="If-Match"),
 )
 async def delete_project(request: Request, project_id: ProjectKey) -> Response:
-    """Delete one of the caller's projects."""
+    """Delete one of the caller's projects.
+
+    With the header If-Match, it is only deleted if it still has the version that the caller knows.
+    """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
