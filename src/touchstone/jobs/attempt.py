@@ -68,18 +68,22 @@ class Attempt:
 class AttemptRunner:
     """Executes attempts for the dispatcher and records how they end.
 
-    Set `is_closing` when the process shuts down: from then on, a write that fails is no longer repeated.
+    A write to the database that fails is repeated until it succeeds, unless the process is shutting down.
     """
 
     def __init__(
         self, database: Database, executor: Executor, artifact_store: ArtifactStore, settings: Settings
     ) -> None:
         self.executor = executor
-        self.is_closing = False
+        self._is_closing = False
         self._database = database
         self._artifact_store = artifact_store
         self._input_files = InputFiles(settings, artifact_store)
         self._settings = settings
+
+    def stop_retrying(self) -> None:
+        """Give up on writes that fail, because the process is about to end."""
+        self._is_closing = True
 
     async def run(self, attempt: Attempt) -> None:
         """Execute an attempt until its task ends or the attempt is stopped, and record how it ended.
@@ -229,6 +233,6 @@ class AttemptRunner:
                 return await write()
             except ServiceError:
                 # The database has logged the error.
-                if self.is_closing:
+                if self._is_closing:
                     raise
                 await asyncio.sleep(RETRY_SECONDS)

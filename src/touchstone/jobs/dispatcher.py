@@ -34,6 +34,7 @@ class _Interval:
     """The time that has to pass between two occurrences of a repeated task; the first one is due at once."""
 
     def __init__(self, seconds: float) -> None:
+        """Create an interval of this length, which counts as passed until it is first started."""
         self._seconds = seconds
         self._started_at = -inf
 
@@ -42,7 +43,7 @@ class _Interval:
         return monotonic() - self._started_at >= self._seconds
 
     def restart(self) -> None:
-        """Start to wait for the next occurrence."""
+        """Begin to wait for the next occurrence, because the task is being done now."""
         self._started_at = monotonic()
 
 
@@ -100,10 +101,11 @@ class Dispatcher:
 
     async def close(self) -> None:
         """Stop claiming jobs, return the running ones to the queue, and wait until their processes have ended."""
+        # Wake the loops, and let them end after their current step. They are not cancelled, because cancelling a
+        # transaction half-way would cost its connection.
         self._is_closing = True
-        self._runner.is_closing = True
+        self._runner.stop_retrying()
         self.wake()
-        # The loops end after their current step. Cancelling a transaction half-way would cost its connection.
         await asyncio.gather(*self._loops)
 
         for attempt in self._running_attempts.values():
