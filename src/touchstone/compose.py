@@ -74,10 +74,7 @@ class Backend(Closable, Protocol):
 C = TypeVar("C", bound=Closable)
 
 # The backends that execute jobs, by name.
-JOB_BACKENDS: Final[Mapping[str, type[JobBackend]]] = {
-    "training": Training,
-    "explanation": Explanation,
-}
+JOB_BACKENDS: Final[Mapping[str, type[JobBackend]]] = {"training": Training, "explanation": Explanation}
 
 
 class OpenServices(AsyncExitStack):
@@ -296,8 +293,7 @@ def _identify_backend(backend: Backend, name: str, settings: Settings) -> ASGIAp
 async def _open_gateway_with_backends(settings: Settings, database: Database, services: OpenServices) -> Gateway:
     """Open the backends and the gateway in this process, and return the gateway.
 
-    Requests from the gateway to the backends do not leave the process. They are therefore not signed, and `tokens` is
-    None.
+    Requests between them do not leave the process, so they need no tokens that prove where they come from.
     """
     backends = await _open_all_backends(settings, database, services)
     return await services.add(Gateway.open(settings, database, tokens=None, upstreams=backends))
@@ -326,10 +322,7 @@ async def _open_all_backends(settings: Settings, database: Database, services: O
 
 
 async def _open_single_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
-    """Open the backend that this process serves alone, and return it.
-
-    If the settings have an internal key, the backend accepts only requests that the gateway has signed with it.
-    """
+    """Open and return one backend, which is the only service of its process."""
     tokens = _internal_tokens(settings)
     if name == "selection":
         return await services.add(Selection.open(settings, database, tokens))
