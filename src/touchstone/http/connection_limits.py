@@ -17,11 +17,11 @@ RATE_SECONDS: Final = 4.0
 # A connection is slow if it has moved fewer bytes than this within a second.
 SLOW_BYTES: Final = 64 * 1024
 # The measured time is about half of what refusals cost; the rest is parsing and the kernel's work.
-REFUSAL_SHARE: Final = 0.1
+REFUSAL_SHARE: Final = 0.2
 REFUSAL_BURST_SECONDS: Final = 0.25
 # New connections of one address are read at once up to a burst, and then at this rate, so that a flood of them does not
 # stop the event loop while everybody else waits.
-CONNECTION_BURST: Final = 64
+CONNECTION_BURST: Final = 200
 CONNECTIONS_PER_SECOND: Final = 400.0
 _MAX_SCHEDULES: Final = 1000
 # Of the process's file descriptors, those for files, databases and child processes.
