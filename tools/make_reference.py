@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from touchstone.core.attributes import ATTRIBUTES, Attribute
-from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
+from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
 from touchstone.core.errors import ERRORS
 from touchstone.core.settings import Settings
 from touchstone.jobs.states import FINAL_STATES, MOVES

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.serving_process import ServingProcess
-from touchstone.core.environment import PREFIX
+from touchstone.core.environment_variable_names import PREFIX
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.running import PASSWORD, answer, run
 from tests.cli.served import served
-from touchstone.cli.command_context import SavedSignIns
+from touchstone.cli.saved_sign_ins import SavedSignIns
 from touchstone.core.settings import Settings
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from touchstone.database import versions
+from touchstone.database import change_counters
 from touchstone.database.engine import Database
 
 
@@ -11,10 +11,10 @@ async def test_simultaneous_first_increments_all_count(database: Database) -> No
 
     async def increment() -> int:
         async with database.writing() as rows:
-            version = await versions.increment_version(rows, versions.ACCOUNTS)
+            version = await change_counters.increment_version(rows, change_counters.ACCOUNTS)
             await asyncio.sleep(0.02)
             return version
 
     assert sorted(await asyncio.gather(*(increment() for _ in range(5)))) == [1, 2, 3, 4, 5]
     async with database.reading() as rows:
-        assert await versions.read_version(rows, versions.ACCOUNTS) == 5
+        assert await change_counters.read_version(rows, change_counters.ACCOUNTS) == 5

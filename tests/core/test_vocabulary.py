@@ -18,7 +18,8 @@ from touchstone.core.text import fold
 from touchstone.http.error_rendering import render_detail
 from touchstone.http.request_models import RequestModel
 from touchstone.messages import MESSAGES, validation_text
-from touchstone.messages.locales import LOCALES, preferred_locale
+from touchstone.messages.accept_language import preferred_locale
+from touchstone.messages.locales import LOCALES
 from touchstone.messages.validation import VALIDATION
 
 ROOT = Path(touchstone.__file__).parent

@@ -14,8 +14,8 @@ from tests.ranking.catalogs import position_of
 from tests.selection.conftest import ADA, client_of, created
 from tests.selection.seeded import draft_of, random_rows, seed
 from touchstone.core.settings import Settings
+from touchstone.database.change_counters import CATALOG, increment_version
 from touchstone.database.engine import Database
-from touchstone.database.versions import CATALOG, increment_version
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import Contains
 from touchstone.services.selection.app import Selection

@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from touchstone.core.client_address import TrustedProxies
-from touchstone.core.environment import CLIENT_VARIABLES, PREFIX
+from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
 
 MIB: Final = 1024 * 1024
 MINIMUM_KEY_BYTES: Final = 32

@@ -17,7 +17,7 @@ from touchstone.http.connection_deadlines import AwaitedInput
 from touchstone.http.connection_limits import SLOW_BYTES, ConnectionLimits, Pace
 from touchstone.http.error_rendering import render_error
 from touchstone.http.responses import JsonResponse
-from touchstone.http.shutdown import STOP_EVENT_KEY
+from touchstone.http.stop_event import STOP_EVENT_KEY
 from touchstone.http.tcp_sockets import SocketCounters, has_input, limit_unsent_bytes
 from touchstone.messages.locales import DEFAULT_LOCALE
 

@@ -24,7 +24,7 @@ from touchstone.core.errors import (
 )
 from touchstone.http.error_rendering import render_error
 from touchstone.http.responses import JsonResponse
-from touchstone.messages.locales import preferred_locale
+from touchstone.messages.accept_language import preferred_locale
 
 
 class Problem(BaseModel):

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from touchstone.http.error_responses import ERROR_RESPONSES
 from touchstone.http.responses import JsonResponse
-from touchstone.http.shutdown import stop_event
+from touchstone.http.stop_event import stop_event
 
 PING_SECONDS: Final = 3.0
 

@@ -22,7 +22,7 @@ from touchstone.http.connection import ConnectionProtocol, QuickRefusal
 from touchstone.http.connection_deadlines import KEEP_ALIVE_SECONDS
 from touchstone.http.connection_limits import ConnectionLimits, raise_descriptor_limit
 from touchstone.http.listener import listener_address, open_listener
-from touchstone.http.shutdown import STOP_EVENT_KEY
+from touchstone.http.stop_event import STOP_EVENT_KEY
 from touchstone.http.tcp_sockets import refuse_new_connections, waiting_connections
 
 LAST_RESPONSE_SECONDS: Final = 3.0

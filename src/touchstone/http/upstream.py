@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
 from touchstone.core.errors import BackendUnavailable, UpstreamTimeout
-from touchstone.http.shutdown import stop_event
+from touchstone.http.stop_event import stop_event
 
 CONNECT_SECONDS: Final = 2.0
 # Shorter than the 75 s of the backend, so that a connection which the backend is about to close is never reused.

@@ -9,7 +9,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from touchstone.core.errors import ArtifactNotFound
 from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
 from touchstone.http.routing import strict_router
-from touchstone.http.shutdown import stop_event
+from touchstone.http.stop_event import stop_event
 from touchstone.jobs import job_store
 from touchstone.jobs.job_event_stream import HEADERS, parse_last_event_id, stream_events
 from touchstone.jobs.job_responses import job_list_response, job_response

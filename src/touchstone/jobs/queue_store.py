@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from touchstone.core.errors import IdempotencyConflict, TooManyJobs
+from touchstone.database.change_counters import increment_version
 from touchstone.database.engine import Database, Reader, Writer, skip_locked
 from touchstone.database.tables import jobs
-from touchstone.database.versions import increment_version
 from touchstone.jobs.records import QUEUED_PROGRESS, STARTING_PROGRESS, AttemptId, JobRecord, NewJob
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
 from touchstone.jobs.states import HELD_STATES, JobState

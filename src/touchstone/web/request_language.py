@@ -6,7 +6,8 @@ A language that the reader has selected in this browser takes precedence over th
 
 from starlette.requests import Request
 
-from touchstone.messages.locales import LOCALES, preferred_locale
+from touchstone.messages.accept_language import preferred_locale
+from touchstone.messages.locales import LOCALES
 from touchstone.web.cookies import LANGUAGE
 
 

@@ -10,7 +10,7 @@ import structlog
 
 from touchstone.core.errors import ServiceError, Unauthorized
 from touchstone.core.identity import Caller, Headers
-from touchstone.database import versions
+from touchstone.database import change_counters
 from touchstone.database.engine import Database
 from touchstone.services.gateway import session_store
 from touchstone.services.gateway.access_tokens import (
@@ -108,7 +108,7 @@ class Authenticator:
             started_at = time.monotonic()
             try:
                 async with self._database.reading() as connection:
-                    version = await versions.read_version(connection, versions.ACCOUNTS)
+                    version = await change_counters.read_version(connection, change_counters.ACCOUNTS)
             except ServiceError:
                 pass  # The database has logged the outage.
             except Exception:

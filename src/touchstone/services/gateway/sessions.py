@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID, uuid4
 
-from touchstone.database import versions
+from touchstone.database import change_counters
 from touchstone.database.engine import Database, Writer
 from touchstone.services.gateway import session_store
 from touchstone.services.gateway.random_tokens import digest_token, generate_token
@@ -91,4 +91,4 @@ async def _announce_revocation(transaction: Writer) -> None:
 
     This comes last: all transactions lock users, sessions and versions in this order, so that there is no deadlock.
     """
-    await versions.increment_version(transaction, versions.ACCOUNTS)
+    await change_counters.increment_version(transaction, change_counters.ACCOUNTS)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from touchstone import demo
-from touchstone.database import versions
+from touchstone.database import change_counters
 from touchstone.database.engine import Database
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft
@@ -21,13 +21,13 @@ async def load_demo(database: Database) -> int:
     A catalog that has ever contained a record is left alone, even if it is empty now.
     """
     async with database.reading() as connection:
-        version = await versions.read_version(connection, versions.CATALOG)
+        version = await change_counters.read_version(connection, change_counters.CATALOG)
     if version > 0:
         return 0
 
     async with database.writing() as transaction:
         # Incrementing the version locks it, so that only one of several processes that start at once loads the records.
-        version = await versions.increment_version(transaction, versions.CATALOG)
+        version = await change_counters.increment_version(transaction, change_counters.CATALOG)
         if version != 1:
             return 0
 

@@ -15,7 +15,7 @@ import structlog
 
 from touchstone.core.errors import ServiceError
 from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
-from touchstone.database import versions
+from touchstone.database import change_counters
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.results import RankedWindow
@@ -156,13 +156,13 @@ class LiveCatalog:
     async def refresh(self) -> None:
         """Bring the catalog in memory up to date with what other processes have written to the database."""
         async with self._database.reading() as connection:
-            version = await versions.read_version(connection, versions.CATALOG)
+            version = await change_counters.read_version(connection, change_counters.CATALOG)
         if version <= self._applied_version:
             return
 
         # The version is read again, because a write of this process may have been applied before the lock was free.
         async with self._apply_lock, self._database.reading() as connection:
-            version = await versions.read_version(connection, versions.CATALOG)
+            version = await change_counters.read_version(connection, change_counters.CATALOG)
             changed_records = await store.datasets_changed_since(connection, self._applied_version)
             deleted_ids = await store.datasets_deleted_since(connection, self._applied_version)
             self._apply(changed_records, deleted_ids)
@@ -198,7 +198,7 @@ class LiveCatalog:
         """
         async with self._apply_lock:
             async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
-                version = await versions.increment_version(transaction, versions.CATALOG)
+                version = await change_counters.increment_version(transaction, change_counters.CATALOG)
                 writer = CatalogWriter(transaction, version)
                 yield writer
 
@@ -368,7 +368,7 @@ class LiveCatalog:
 
         The version is read before the rows. A row that changes in between is then applied once more, and not missed.
         """
-        self._applied_version = await versions.read_version(connection, versions.CATALOG)
+        self._applied_version = await change_counters.read_version(connection, change_counters.CATALOG)
 
         catalog_rows: list[CatalogRow] = []
         async for chunk in store.stream_datasets(connection, LOAD_CHUNK):
@@ -382,7 +382,7 @@ class LiveCatalog:
         Returns False, and leaves the catalog as it is, if there is no snapshot or if it was made of another database.
         """
         snapshot = await asyncio.to_thread(self._read_snapshot)
-        current_version = await versions.read_version(connection, versions.CATALOG)
+        current_version = await change_counters.read_version(connection, change_counters.CATALOG)
         if snapshot is None:
             return False
 

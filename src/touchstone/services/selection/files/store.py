@@ -8,9 +8,9 @@ from uuid import UUID
 import msgspec
 import sqlalchemy as sa
 
+from touchstone.database.change_counters import increment_version
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import files
-from touchstone.database.versions import increment_version
 
 # The first component of the path of every upload; also the name of the counter that serialises them.
 UPLOADS: Final = "uploads"
