@@ -1,0 +1,9 @@
+"""Metadata standards and evidence: reading documents about datasets, writing them, and proposing what their prose says.
+
+Everything here is pure: it takes text or parsed JSON and returns values, without a database, network access or HTTP.
+
+- `documents`: the types that readers return and that the extractor works on
+- `codebook`: the ethical criteria, with the rule for each of them
+- `extraction/`: proposals for the ethical criteria from prose
+- `readers/` and `writers/`: one module for each metadata standard
+"""

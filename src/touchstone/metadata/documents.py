@@ -1,0 +1,87 @@
+"""What a document about a dataset states: a record, claims with their quotes, prose, and what could not be used."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+ClaimValue = bool | int | float | None
+
+
+class Scope(StrEnum):
+    """The people that a statement is about: those in the data, or those who annotated it."""
+
+    SUBJECTS = "subjects"
+    ANNOTATORS = "annotators"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A passage of prose under one heading.
+
+    Attributes:
+        path: the headings from the outermost to that of the passage, or the path of a field in a structured document.
+        text: the passage as it stands in the document, so that quotes from it are verbatim.
+        is_structured: whether the passage is the value of a named field (`rai:dataCollection`) instead of free prose.
+    """
+
+    path: tuple[str, ...]
+    text: str
+    is_structured: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A value that a document gives to one attribute of a dataset.
+
+    Attributes:
+        attribute: one of the sixteen flags or five numbers of the interface.
+        value: the value, in the type of the attribute; None with `is_not_applicable`.
+        quote: the words of the document, verbatim, that show the value.
+        place: where the quote stands: headings joined by " > ", or a JSON pointer.
+        field: the field of the metadata standard that the value was taken from, if it was taken from one.
+        scope: the people that the statement is about, if it is about people.
+        note: which rule was applied.
+    """
+
+    attribute: str
+    value: ClaimValue
+    quote: str = ""
+    place: str = ""
+    field: str | None = None
+    scope: Scope | None = None
+    is_not_applicable: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedPart:
+    """A part of a document that was skipped: where it stands, a stable code for the reason, and the facts of it."""
+
+    place: str
+    code: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDocument:
+    """One dataset as a document describes it.
+
+    Attributes:
+        standard: the key of the metadata standard ("croissant", "hf_card", ...), and its version if it names one.
+        key: what identifies the dataset in its source, so that importing it again finds the same record.
+        record: values of the record by the names of the interface (section 2.4), without unknown ones.
+        claims: values that the standard states in a field, with the words that state them.
+        sections: prose in which the extractor looks for proposals.
+        unmapped: fields that have no place in a record, by their path, with their values, for a lossless export.
+        rejected: parts that were skipped, with reasons.
+    """
+
+    standard: str
+    standard_version: str | None
+    key: str
+    record: Mapping[str, Any]
+    claims: tuple[Claim, ...] = ()
+    sections: tuple[Section, ...] = ()
+    unmapped: Mapping[str, Any] = field(default_factory=dict)
+    rejected: tuple[RejectedPart, ...] = ()
