@@ -1,0 +1,221 @@
+"""Licences of datasets: the SPDX expression where it is certain, and the words of the source in any case."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from license_expression import ExpressionError, Licensing, get_spdx_licensing
+
+# Words that say that no licence is known. They are no licence, and no statement that there is none.
+_UNKNOWN: Final = frozenset(
+    {"", "unknown", "unspecified", "notspecified", "not specified", "not found", "none", "n/a", "na", "license unknown",
+     "various", "null"}
+)  # fmt: skip
+
+# Spellings that name one licence and version, after `_simplify`.
+_SPELLINGS: Final = {
+    "apache license 2.0": "Apache-2.0",
+    "apache license version 2.0": "Apache-2.0",
+    "apache 2.0": "Apache-2.0",
+    "apache2": "Apache-2.0",
+    "http://www.apache.org/licenses/license-2.0": "Apache-2.0",
+    "https://www.apache.org/licenses/license-2.0": "Apache-2.0",
+    "mit": "MIT",
+    "mit license": "MIT",
+    "the mit license": "MIT",
+    "bsd 2-clause license": "BSD-2-Clause",
+    "bsd 3-clause license": "BSD-3-Clause",
+    "the 3-clause bsd license": "BSD-3-Clause",
+    "artistic license 2.0": "Artistic-2.0",
+    "academic free license v3.0": "AFL-3.0",
+    "epl 1.0": "EPL-1.0",
+    "isc license": "ISC",
+    "mpl 2.0": "MPL-2.0",
+    "microsoft public license": "MS-PL",
+    "gnu general public license v3.0": "GPL-3.0-only",
+    "gnu general public license v2.0": "GPL-2.0-only",
+    "gpl-3.0": "GPL-3.0-only",
+    "gpl-2.0": "GPL-2.0-only",
+    "agpl-3.0": "AGPL-3.0-only",
+    "lgpl-3.0": "LGPL-3.0-only",
+    "lgpl 3.0": "LGPL-3.0-only",
+    "lgpl-2.1": "LGPL-2.1-only",
+    "lgpl 2.1": "LGPL-2.1-only",
+    "unlicense": "Unlicense",
+    "c-uda": "C-UDA-1.0",
+    "c-uda-1.0": "C-UDA-1.0",
+    "odbl": "ODbL-1.0",
+    "odbl-1.0": "ODbL-1.0",
+    "open data commons open database license": "ODbL-1.0",
+    "open data commons open database license 1.0": "ODbL-1.0",
+    "odc-by": "ODC-By-1.0",
+    "odc-by-1.0": "ODC-By-1.0",
+    "odc by 1.0": "ODC-By-1.0",
+    "open data commons attribution license": "ODC-By-1.0",
+    "pddl": "PDDL-1.0",
+    "odc-pddl-1.0": "PDDL-1.0",
+    "odc-pddl": "PDDL-1.0",
+    "open data commons public domain dedication and license 1.0": "PDDL-1.0",
+    "open data commons public domain dedication and licence": "PDDL-1.0",
+    "cdla permissive 1.0": "CDLA-Permissive-1.0",
+    "cdla sharing 1.0": "CDLA-Sharing-1.0",
+    "ogl 3.0": "OGL-UK-3.0",
+    "ogl-uk-3.0": "OGL-UK-3.0",
+    "uk-ogl": "OGL-UK-3.0",
+    "cc 0": "CC0-1.0",
+    "cc0 1.0": "CC0-1.0",
+    "cc0": "CC0-1.0",
+    "cc-0": "CC0-1.0",
+    "cc-zero": "CC0-1.0",
+    "cc zero": "CC0-1.0",
+    "cc0 1.0 universal": "CC0-1.0",
+    "creative commons zero v1.0 universal": "CC0-1.0",
+    "cc0: public domain": "CC0-1.0",
+    "creative commons zero (cc-0": "CC0-1.0",
+    "https://creativecommons.org/public-domain/cc0": "CC0-1.0",
+    "public domain": "LicenseRef-PublicDomain",
+    "public-domain": "LicenseRef-PublicDomain",
+    "other-pd": "LicenseRef-PublicDomain",
+    "in the public domain": "LicenseRef-PublicDomain",
+    "http://www.usa.gov/publicdomain/label/1.0": "LicenseRef-US-PublicDomain",
+}
+
+_CC_CODE: Final = re.compile(r"cc[- ]?(by(?:[- ]nc)?(?:[- ](?:sa|nd))?)[- ]?v?([1-4](?:\.[05])?)(?:[- ]international)?")
+_CC_ADDRESS: Final = re.compile(
+    r"https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/(\d\.\d)(?:/[a-z.]{2,8})?"
+)
+_CC_WORDS: Final = re.compile(
+    r"(?:creative commons )?attribution((?:[- ](?:noncommercial|non-commercial|sharealike|share-alike|noderivatives"
+    r"|noderivs|no derivatives))*)(?:[- ]version)?[- ]v?([1-4]\.[05])"
+    r"(?: (?:international|unported|generic))?(?: license)?"
+)
+_CC_WORD_CODES: Final = (
+    (re.compile("non-?commercial"), "NC"),
+    (re.compile("share-?alike"), "SA"),
+    (re.compile("no[- ]?deriv"), "ND"),
+)
+_LICENCE_ADDRESS: Final = re.compile(
+    r"https?://(?:www\.)?(?:choosealicense\.com/licenses|spdx\.org/licenses|opensource\.org/licen[cs]es?"
+    r"|opendatacommons\.org/licenses)/([a-z0-9.+-]+?)(?:\.html)?(?:/1[-.]0)?"
+)
+
+# Licences under which anyone may have the data. `NC` and `ND` restrict what one may do with it, not who gets it.
+_OPEN_ACCESS: Final = re.compile(
+    r"^(?:CC0|CC-BY|MIT|Apache|BSD|GPL|AGPL|LGPL|GFDL|ODbL|ODC-By|PDDL|CDLA|OGL|C-UDA|Unlicense|ISC|AFL|MPL|EPL|Artistic"
+    r"|MS-PL|LicenseRef-.*PublicDomain)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """A licence as a source names it.
+
+    Attributes:
+        spdx: the SPDX expression, if the words of the source leave no doubt about licence and version.
+        text: the words of the source.
+    """
+
+    spdx: str | None
+    text: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anyone may obtain the data under this licence."""
+        return self.spdx is not None and _OPEN_ACCESS.match(self.spdx) is not None
+
+
+def normalise_licence(text: str) -> Licence:
+    """Return a licence with its SPDX expression where the words name one licence in one version.
+
+    `cc-by-sa` without a version, `other`, `Public` and the names of agreements stay without an expression.
+    """
+    original = " ".join(text.split())
+    simple = _simplify(original)
+    return Licence(_find_expression(simple, original), original)
+
+
+def combine_licences(texts: Iterable[str]) -> Licence | None:
+    """Return the licences of one dataset as one: all of them apply, as far as is known, so they are joined by AND.
+
+    Words that only say that the licence is unknown are left out; without any others the result is None.
+    """
+    licences = [normalise_licence(text) for text in dict.fromkeys(texts) if not is_unknown_licence(text)]
+    if not licences:
+        return None
+
+    expressions = list(dict.fromkeys(licence.spdx for licence in licences))
+    joined_text = "; ".join(licence.text for licence in licences)
+    if any(expression is None for expression in expressions):
+        return Licence(None, joined_text)
+
+    certain = [f"({text})" if " OR " in text else text for text in expressions if text is not None]
+    return Licence(" AND ".join(certain) if len(certain) > 1 else expressions[0], joined_text)
+
+
+def is_unknown_licence(text: str) -> bool:
+    """Return whether the words only say that no licence is known."""
+    return _simplify(text) in _UNKNOWN
+
+
+def _simplify(text: str) -> str:
+    """Return a spelling in lower case without what surrounds the name: spaces, slashes, quotes, `(unported)`."""
+    simple = " ".join(text.split()).casefold().strip(" '\"/.,;()[]")
+    return simple.removesuffix("/legalcode").removesuffix("/deed.en").rstrip("/")
+
+
+def _find_expression(simple: str, original: str) -> str | None:
+    """Return the SPDX expression of a simplified spelling, or None if it is not certain."""
+    if simple in _UNKNOWN:
+        return None
+    known = _SPELLINGS.get(simple) or _creative_commons(simple)
+    if known is not None:
+        return known
+
+    address = _LICENCE_ADDRESS.fullmatch(simple)
+    if address is not None:
+        return _find_expression(address.group(1), address.group(1))
+    return _spdx_expression(original)
+
+
+def _creative_commons(simple: str) -> str | None:
+    """Return the identifier of a Creative Commons licence written as a code, an address or in words."""
+    address = _CC_ADDRESS.fullmatch(simple)
+    if address is not None:
+        kind, version = address.groups()
+        return f"CC0-{version}" if kind == "zero" else _known_identifier(f"CC-{kind.upper()}-{version}")
+
+    code = _CC_CODE.fullmatch(simple)
+    if code is not None:
+        kind, version = code.groups()
+        version = version if "." in version else f"{version}.0"
+        return _known_identifier(f"CC-{kind.upper().replace(' ', '-')}-{version}")
+
+    words = _CC_WORDS.fullmatch(simple)
+    if words is not None:
+        conditions = [letters for pattern, letters in _CC_WORD_CODES if pattern.search(words.group(1))]
+        return _known_identifier("-".join(["CC-BY", *conditions, words.group(2)]))
+    return None
+
+
+def _known_identifier(identifier: str) -> str | None:
+    """Return an identifier if SPDX lists it."""
+    return identifier if identifier in _licensing().known_symbols else None
+
+
+def _spdx_expression(text: str) -> str | None:
+    """Return a text that is itself an SPDX expression of listed licences, in the spelling of SPDX."""
+    if len(text) > 200 or "://" in text:
+        return None
+    try:
+        parsed = _licensing().parse(text, validate=True, strict=True)
+    except (ExpressionError, AttributeError, TypeError):
+        return None
+    return None if parsed is None else str(parsed.render("{symbol.key}"))
+
+
+@cache
+def _licensing() -> Licensing:
+    """Return the parser of SPDX expressions with the list of licences, which the library carries with it."""
+    return get_spdx_licensing()

@@ -1,0 +1,110 @@
+"""Markdown documents as sections: front matter, headings with the prose below them, and what hides in comments."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from touchstone.metadata.documents import RejectedPart, Section
+
+_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# The line ends that the Markdown parser counts, unlike `str.splitlines`, which knows further ones.
+_LINE_ENDS: Final = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
+_PARSER: Final = MarkdownIt("commonmark")
+
+# What a template leaves where an answer belongs. A passage that consists of nothing else is empty.
+_PLACEHOLDER: Final = re.compile(
+    r"\[?\s*(?:more information needed|needs more information|more info needed|information needed)\s*\]?"
+    r"|\b(?:to be (?:added|done|filled)|tbd|todo|n/?a|coming soon|fill in|not provided|unknown)\b"
+    r"|none yet\.? see our contributing guide[^.\n]*(?:\.|$)"
+    r"|\{\{[^}]*\}\}",
+    re.IGNORECASE,
+)
+_NOTHING: Final = re.compile(r"[\s\W_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownDocument:
+    """A Markdown document: the text of its front matter, its sections, and the comments that were left out."""
+
+    front_matter: str | None
+    body: str
+    title: str | None
+    sections: tuple[Section, ...]
+    rejected: tuple[RejectedPart, ...]
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether a text is empty or consists only of what a template leaves for an answer."""
+    return _NOTHING.fullmatch(_PLACEHOLDER.sub(" ", text)) is not None
+
+
+def remove_comments(text: str) -> str:
+    """Return the text without HTML comments; one that is never closed hides everything after it."""
+    return _COMMENT.sub("", text)
+
+
+def split_front_matter(text: str) -> tuple[str | None, str]:
+    """Return the YAML between the two lines of dashes at the beginning, and the rest of the document."""
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return None, text
+    return match.group(1), text[match.end() :]
+
+
+def read_markdown(text: str) -> MarkdownDocument:
+    """Split a Markdown document into its front matter and the sections that say something."""
+    front_matter, body = split_front_matter(text)
+    sections: list[Section] = []
+    rejected: list[RejectedPart] = []
+    title: str | None = None
+
+    for path, raw_text in split_headings(body):
+        if title is None and path:
+            title = path[0]
+
+        if path and path[-1].casefold() == "table of contents":
+            continue
+
+        place = " > ".join(path)
+        visible_text = remove_comments(raw_text).strip()
+        if visible_text != raw_text.strip():
+            comments = " ".join(_COMMENT.findall(raw_text))
+            rejected.append(RejectedPart(place, "html_comment", {"text": comments[:500]}))
+        if not visible_text:
+            continue
+        if is_placeholder(visible_text):
+            rejected.append(RejectedPart(place, "placeholder", {"text": visible_text[:200]}))
+        else:
+            sections.append(Section(path, visible_text))
+
+    return MarkdownDocument(front_matter, body, title, tuple(sections), tuple(rejected))
+
+
+def split_headings(body: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the path of headings and the text below each heading; text before the first heading has an empty path.
+
+    The lines come from a Markdown parser, so a `#` in a code block or in a comment is not taken for a heading.
+    """
+    lines = _LINE_ENDS.split(body)
+    path: list[tuple[int, str]] = []
+    start = 0
+    for level, title, first_line, next_line in find_headings(body):
+        yield tuple(name for _, name in path), "".join(lines[start:first_line])
+        path = [(other_level, name) for other_level, name in path if other_level < level]
+        path.append((level, title))
+        start = next_line
+    yield tuple(name for _, name in path), "".join(lines[start:])
+
+
+def find_headings(body: str) -> Iterator[tuple[int, str, int, int]]:
+    """Yield the level, title, first line and next line of each heading outside lists and quotations."""
+    tokens: list[Token] = _PARSER.parse(body)
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map is not None:
+            title = tokens[index + 1].content.strip()
+            yield int(token.tag[1:]), title, token.map[0], token.map[1]

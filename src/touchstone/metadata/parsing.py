@@ -1,0 +1,290 @@
+"""Safe parsing of documents from unknown sources: JSON, YAML and CSV within limits, without any network access.
+
+A document that cannot be used as a whole raises `DocumentError` with a stable code. Smaller faults are listed in
+`ParsedData.rejected`, and the rest of the document is kept.
+"""
+
+import codecs
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from touchstone.metadata.documents import RejectedPart
+
+MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
+MAX_DEPTH: Final = 64
+MAX_MEMBERS: Final = 10_000
+MAX_VALUES: Final = 1_000_000
+MAX_NUMBER_LENGTH: Final = 400
+MAX_CSV_CELL: Final = 1_000_000
+
+_BYTE_ORDER_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+class DocumentError(Exception):
+    """A document that cannot be used, with a stable code for the reason and the facts of it."""
+
+    def __init__(self, code: str, **facts: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.facts = facts
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedData:
+    """The data of a document, and the parts of it that were skipped."""
+
+    data: Any
+    rejected: tuple[RejectedPart, ...] = ()
+
+
+def decode(content: bytes) -> str:
+    """Return the text of a document in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
+
+    Another encoding is refused instead of guessed, because a wrong guess silently changes names and quotes.
+    """
+    if len(content) > MAX_DOCUMENT_BYTES:
+        raise DocumentError("document_too_large", bytes=len(content), limit=MAX_DOCUMENT_BYTES)
+
+    encoding = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if content.startswith(mark)), "utf-8")
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise DocumentError("wrong_encoding", encoding=encoding, position=error.start) from error
+
+    if "\0" in text:
+        raise DocumentError("binary_content", position=text.index("\0"))
+    return text
+
+
+def parse_json(text: str) -> ParsedData:
+    """Return the data of a JSON document.
+
+    A repeated key keeps its first value, and a number that is not finite becomes None; both are listed as rejected.
+    """
+    check_json_depth(text)
+    limits = _JsonLimits()
+    try:
+        data = json.loads(
+            text,
+            object_pairs_hook=limits.take_object,
+            parse_constant=limits.take_constant,
+            parse_int=limits.take_integer,
+            parse_float=limits.take_float,
+        )
+    except json.JSONDecodeError as error:
+        is_truncated = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        code = "truncated_document" if is_truncated else "invalid_json"
+        raise DocumentError(code, line=error.lineno, column=error.colno) from error
+    return ParsedData(data, tuple(limits.rejected))
+
+
+def check_json_depth(text: str) -> None:
+    """Refuse JSON that is nested too deeply, before the recursive parser sees it."""
+    depth = 0
+    in_string = False
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if in_string:
+            if character == "\\":
+                position += 1
+            in_string = character != '"'
+        elif character == '"':
+            in_string = True
+        elif character in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise DocumentError("too_deep", limit=MAX_DEPTH)
+        elif character in "]}":
+            depth -= 1
+        position += 1
+
+
+class _JsonLimits:
+    """Callbacks of the JSON parser that enforce the limits and note what was skipped."""
+
+    def __init__(self) -> None:
+        self.rejected: list[RejectedPart] = []
+        self._values = 0
+
+    def take_object(self, members: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Return the members of an object as a dictionary that keeps the first value of a repeated key."""
+        check_members(len(members))
+        self._values += len(members)
+        if self._values > MAX_VALUES:
+            raise DocumentError("too_many_values", limit=MAX_VALUES)
+
+        result: dict[str, Any] = {}
+        for name, value in members:
+            if name in result:
+                self.rejected.append(RejectedPart(f"/{name}", "duplicate_key", {"key": name}))
+            else:
+                result[name] = value
+        return result
+
+    def take_constant(self, constant: str) -> None:
+        """Note NaN or an infinity, which JSON does not have, and make its value unknown."""
+        self.rejected.append(RejectedPart("", "number_not_finite", {"number": constant}))
+
+    def take_integer(self, digits: str) -> int:
+        """Return an integer, unless it has so many digits that converting it would be an attack on the processor."""
+        if len(digits) > MAX_NUMBER_LENGTH:
+            raise DocumentError("number_too_long", digits=len(digits), limit=MAX_NUMBER_LENGTH)
+        return int(digits)
+
+    def take_float(self, digits: str) -> float | None:
+        """Return a number with a fraction or an exponent, or None if it is too large to be finite."""
+        number = float(digits)
+        if math.isfinite(number):
+            return number
+        self.rejected.append(RejectedPart("", "number_not_finite", {"number": digits[:40]}))
+        return None
+
+
+def check_members(count: int) -> None:
+    """Refuse an object with more members than any description of a dataset needs."""
+    if count > MAX_MEMBERS:
+        raise DocumentError("too_many_fields", fields=count, limit=MAX_MEMBERS)
+
+
+def parse_yaml(text: str) -> ParsedData:
+    """Return the data of a YAML document, read by the rules of YAML 1.2's core schema.
+
+    Anchors, aliases and tags are refused: an alias can expand to gigabytes, and a tag can name a class. Dates stay
+    texts, and `no` is Norwegian instead of false.
+    """
+    loader = _PlainLoader(text)
+    try:
+        data = loader.get_single_data()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise DocumentError("invalid_yaml", line=mark.line + 1 if mark else None) from error
+    except (RecursionError, ValueError) as error:
+        raise DocumentError("invalid_yaml", line=None) from error
+    finally:
+        loader.dispose()
+    return ParsedData(data, tuple(loader.rejected))
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """A YAML loader without anchors, aliases and tags, and with limits for depth and size."""
+
+    yaml_implicit_resolvers: dict[str, list[Any]] = {}  # noqa: RUF012 (PyYAML reads it from the class)
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.rejected: list[RejectedPart] = []
+        self._node_depth = 0
+        self._node_count = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Compose a node after checking that it stays within what is accepted."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise DocumentError("yaml_anchor_refused", line=event.start_mark.line + 1)
+        if getattr(event, "tag", None) is not None:
+            raise DocumentError("yaml_tag_refused", tag=str(event.tag)[:80], line=event.start_mark.line + 1)
+
+        self._node_count += 1
+        if self._node_count > MAX_VALUES:
+            raise DocumentError("too_many_values", limit=MAX_VALUES)
+        if self._node_depth >= MAX_DEPTH:
+            raise DocumentError("too_deep", limit=MAX_DEPTH)
+
+        self._node_depth += 1
+        node = super().compose_node(parent, index)
+        self._node_depth -= 1
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping with textual keys that keeps the first value of a repeated key."""
+        check_members(len(node.value))
+        result: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.rejected.append(RejectedPart("", "key_not_text", {"line": key_node.start_mark.line + 1}))
+                continue
+
+            key = str(key_node.value)
+            if key in result:
+                self.rejected.append(RejectedPart(f"/{key}", "duplicate_key", {"key": key}))
+            else:
+                result[key] = self.construct_object(value_node, deep=True)
+        return result
+
+    def construct_finite_float(self, node: yaml.ScalarNode) -> float | None:
+        """Return a number, or None for NaN and the infinities."""
+        number = self.construct_yaml_float(node)
+        if math.isfinite(number):
+            return float(number)
+        self.rejected.append(RejectedPart("", "number_not_finite", {"number": str(node.value)}))
+        return None
+
+    def construct_short_integer(self, node: yaml.ScalarNode) -> int:
+        """Return an integer, unless it has too many digits."""
+        if len(node.value) > MAX_NUMBER_LENGTH:
+            raise DocumentError("number_too_long", digits=len(node.value), limit=MAX_NUMBER_LENGTH)
+        return int(node.value)
+
+
+def _add_core_schema(loader: type[_PlainLoader]) -> None:
+    """Give the loader the scalar types of YAML 1.2's core schema in decimal notation."""
+    resolvers: tuple[tuple[str, str, str], ...] = (
+        ("tag:yaml.org,2002:null", r"^(?:~|null|Null|NULL|)$", "~nN\0"),
+        ("tag:yaml.org,2002:bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+        ("tag:yaml.org,2002:int", r"^[-+]?[0-9]+$", "-+0123456789"),
+        (
+            "tag:yaml.org,2002:float",
+            r"^(?:[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+"
+            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
+            "-+0123456789.",
+        ),
+    )
+    for tag, pattern, first_characters in resolvers:
+        first = ["", *first_characters] if tag.endswith("null") else list(first_characters)
+        loader.add_implicit_resolver(tag, re.compile(pattern), first)
+    loader.add_constructor("tag:yaml.org,2002:float", loader.construct_finite_float)
+    loader.add_constructor("tag:yaml.org,2002:int", loader.construct_short_integer)
+
+
+_add_core_schema(_PlainLoader)
+
+
+def parse_csv(text: str, delimiter: str = ",") -> Iterator[dict[str, str]]:
+    """Yield the rows of a CSV document by the names of its columns.
+
+    A row with too few or too many cells raises a DocumentError that names its line, because its values would
+    stand under the wrong names.
+    """
+    csv.field_size_limit(MAX_CSV_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        names = next(reader, [])
+        check_members(len(names))
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(names):
+                raise DocumentError("wrong_number_of_cells", line=reader.line_num, cells=len(row), columns=len(names))
+            yield dict(zip(names, row, strict=True))
+    except csv.Error as error:
+        raise DocumentError("invalid_csv", line=reader.line_num) from error
+
+
+def escape_pointer(name: str) -> str:
+    """Return a name as one step of a JSON pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,90 @@
+"""Plain text from prose with markup: names on one line, first sentences, years in citations, conditions of access."""
+
+import html
+import re
+from typing import Final
+
+from touchstone.metadata.markdown import is_placeholder, remove_comments
+
+MAX_NAME_LENGTH: Final = 200
+MAX_SUMMARY_LENGTH: Final = 400
+MIN_SUMMARY_LENGTH: Final = 15
+# Longer descriptions are not searched for a summary, a year or conditions of access beyond this point.
+MAX_SEARCHED_LENGTH: Final = 20_000
+
+_MARKUP: Final = (
+    (re.compile(r"```.*?(?:```|\Z)", re.DOTALL), " "),
+    (re.compile(r"<[^<>]{1,300}>"), " "),
+    (re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,1000}\)"), " "),
+    (re.compile(r"\[([^\]]{1,500})\]\([^)]{0,1000}\)"), r"\1"),
+    # OpenML descriptions begin with lines that name the author, the source and a citation.
+    (re.compile(r"^[ \t]*\*\*(?:Author|Source|Please cite)\*\*.*$", re.MULTILINE | re.IGNORECASE), " "),
+    (re.compile(r"^[ \t]*(?:#{1,6} .*|[-=*_]{3,}[ \t]*)$", re.MULTILINE), " "),
+    (re.compile(r"^[ \t]*[>|*+-][ \t]+", re.MULTILINE), " "),
+    (re.compile(r"\*\*|__|`+"), ""),
+)
+_SENTENCE_END: Final = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bet al\.)(?<=[.!?])\s+")
+_BIBTEX_YEAR: Final = re.compile(r"\byear\s*=\s*[{\"]?\s*((?:19|20)\d{2})\b", re.IGNORECASE)
+
+# Sentences by which a source says that not everybody gets the data. Each phrase stands between word boundaries:
+# "gated" also occurs inside "investigated".
+_RESTRICTED: Final = re.compile(
+    r"\bgated (?:access|dataset|repo(?:sitory)?)\b|\b(?:is|are) gated\b"
+    r"|\bLDC[- ]User[- ]Agreement\b|\b(?:User|Licen[cs]e|Data Use|Usage) Agreement for Non-?Members\b"
+    r"|\b(?:must|need(?:s)? to|have to|required to|please|by) (?:first )?(?:sign(?:ing)?|execute) "
+    r"(?:a|an|the|our|and return) [^.\n]{0,60}?(?:agreement|licen[cs]e|form|terms)\b"
+    r"|\b(?:only )?available (?:only )?(?:up)?on request\b"
+    r"|\baccess (?:to the (?:data|dataset|corpus) )?(?:is|must be|has to be|can be|needs to be) "
+    r"(?:restricted|requested|granted|approved)\b"
+    r"|\brequest(?:ing)? access\b|\bagree to (?:the )?[\w ]{0,40}?Terms of Access\b"
+    r"|\bhas requested permission to use\b",
+    re.IGNORECASE,
+)
+
+
+def tidy_name(name: str) -> str:
+    """Return a name on one line, of limited length."""
+    return " ".join(html.unescape(name).split())[:MAX_NAME_LENGTH].rstrip()
+
+
+def plain_text(text: str) -> str:
+    """Return prose without Markdown, HTML and comments, on one line."""
+    result = remove_comments(html.unescape(text[:MAX_SEARCHED_LENGTH]))
+    for pattern, replacement in _MARKUP:
+        result = pattern.sub(replacement, result)
+    return " ".join(result.split())
+
+
+def summarise(text: str) -> str | None:
+    """Return the first sentences of a text that fit into the objective of a record, or None if they say nothing."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(plain_text(text)) if not is_placeholder(sentence)]
+    summary = ""
+    for sentence in sentences:
+        longer_summary = f"{summary} {sentence}".strip()
+        if len(longer_summary) > MAX_SUMMARY_LENGTH:
+            break
+        summary = longer_summary
+
+    if not summary and sentences:
+        first_words = sentences[0][:MAX_SUMMARY_LENGTH].rsplit(" ", 1)[0]
+        summary = f"{first_words}…"
+    return summary if len(summary) >= MIN_SUMMARY_LENGTH else None
+
+
+def find_citation_year(bibtex: str) -> tuple[int, str] | None:
+    """Return the year of the first BibTeX entry, and the words that state it."""
+    match = _BIBTEX_YEAR.search(bibtex[:MAX_SEARCHED_LENGTH])
+    return None if match is None else (int(match.group(1)), match.group(0))
+
+
+def find_access_restriction(text: str) -> str | None:
+    """Return the line or sentence that says that not everybody gets the data, or None."""
+    searched = remove_comments(text[:MAX_SEARCHED_LENGTH])
+    match = _RESTRICTED.search(searched)
+    if match is None:
+        return None
+
+    start = max(searched.rfind("\n", 0, match.start()), searched.rfind(". ", 0, match.start()) + 1) + 1
+    sentence_ends = [end for end in (searched.find("\n", match.end()), searched.find(". ", match.end())) if end >= 0]
+    end = min(sentence_ends, default=len(searched))
+    return searched[start:end].strip()[:500]

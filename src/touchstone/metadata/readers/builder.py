@@ -1,0 +1,184 @@
+"""Assembling a `DatasetDocument`: the helpers that all readers share."""
+
+import math
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from touchstone.core.attributes import BY_NAME, FLAGS, NUMBERS, Kind
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, Section
+from touchstone.metadata.licences import Licence, combine_licences
+from touchstone.metadata.markdown import is_placeholder
+from touchstone.metadata.parsing import escape_pointer
+from touchstone.metadata.prose import summarise, tidy_name
+
+# Loaders of the Hugging Face hub, which read files of any content. They have cards, but are no datasets.
+LOADER_NAMES: Final = frozenset(
+    {"arrow", "audiofolder", "csv", "generator", "imagefolder", "json", "pandas", "parquet", "sql", "text",
+     "videofolder", "webdataset", "xml"}
+)  # fmt: skip
+FIRST_YEAR: Final = 1900
+LAST_YEAR: Final = 2100
+
+
+@dataclass
+class DocumentBuilder:
+    """A `DatasetDocument` under construction.
+
+    Every number and flag of the record is also a claim, with the words of the document that show it.
+    """
+
+    standard: str
+    key: str
+    standard_version: str | None = None
+    record: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)
+    unmapped: dict[str, Any] = field(default_factory=dict)
+    rejected: list[RejectedPart] = field(default_factory=list)
+
+    def name(self, *candidates: Any) -> None:
+        """Set the name of the dataset to the first candidate that says something."""
+        for candidate in candidates:
+            if isinstance(candidate, str) and not is_placeholder(candidate):
+                self.record["dataset_name"] = tidy_name(candidate)
+                return
+
+    def describe(self, text: Any, place: str = "") -> None:
+        """Set the description to a text, and the objective to its first sentences, unless it is a placeholder."""
+        if not isinstance(text, str) or not text.strip():
+            return
+        if is_placeholder(text):
+            self.reject(place or "description", "placeholder", text=text[:200])
+            return
+
+        self.record["description"] = text.strip()
+        objective = summarise(text)
+        if objective:
+            self.record["objective"] = objective
+
+    def words(self, attribute: str, values: list[str]) -> None:
+        """Set an attribute that is a list of terms, unless the list is empty."""
+        if values:
+            self.record[attribute] = values
+
+    def claim(self, claim: Claim) -> None:
+        """Add a claim and set the attribute in the record, if the value is one that the attribute can have.
+
+        The first claim on an attribute decides the record's value; readers add the most specific one first.
+        """
+        value = claim.value
+        if value is None or not _is_possible(claim.attribute, value):
+            self.reject(claim.place, "implausible_value", attribute=claim.attribute, value=value)
+            return
+        self.claims.append(claim)
+        self.record.setdefault(claim.attribute, value)
+
+    def licence(self, texts: Iterable[Any]) -> Licence | None:
+        """Keep the licence in `metadata.licence`, as an SPDX expression where certain, and its original words."""
+        licence = combine_licences(text for text in texts if isinstance(text, str))
+        if licence is not None:
+            self.metadata["licence"] = licence.spdx or licence.text
+            self.metadata["licence_text"] = licence.text
+        return licence
+
+    def remember(self, name: str, value: Any) -> None:
+        """Keep a value in the record's `metadata`, unless it is empty."""
+        if value not in (None, "", [], {}):
+            self.metadata[name] = value
+
+    def warn(self, text: str) -> None:
+        """Keep a warning about the dataset, which a reader of the record must see."""
+        self.metadata.setdefault("warnings", []).append(" ".join(text.split()))
+
+    def prose(self, path: tuple[str, ...], text: Any) -> None:
+        """Add the value of a named field as a passage for the extractor, unless it is a placeholder."""
+        if not isinstance(text, str) or not text.strip():
+            return
+        if is_placeholder(text):
+            self.reject(" > ".join(path), "placeholder", text=text[:200])
+        else:
+            self.sections.append(Section(path, text, is_structured=True))
+
+    def keep_rest(self, members: Mapping[str, Any], represented: Container[str] = (), place: str = "") -> None:
+        """Keep all members of an object whose exact values are not in the record, by their JSON pointers."""
+        for name, value in members.items():
+            if name not in represented:
+                self.unmapped[f"{place}/{escape_pointer(str(name))}"] = value
+
+    def reject(self, place: str, code: str, **facts: Any) -> None:
+        """Note a part of the document that was skipped."""
+        self.rejected.append(RejectedPart(place, code, facts))
+
+    def build(self) -> DatasetDocument:
+        """Return the finished document."""
+        if self.metadata:
+            self.record["metadata"] = self.metadata
+        return DatasetDocument(
+            standard=self.standard,
+            standard_version=self.standard_version,
+            key=self.key,
+            record=self.record,
+            claims=tuple(self.claims),
+            sections=tuple(self.sections),
+            unmapped=self.unmapped,
+            rejected=tuple(self.rejected),
+        )
+
+
+def _is_possible(attribute: str, value: bool | int | float) -> bool:
+    """Return whether an attribute can have this value: of its type, finite and within its bounds."""
+    if attribute in FLAGS:
+        return isinstance(value, bool)
+    if attribute not in NUMBERS or isinstance(value, bool) or not math.isfinite(value):
+        return False
+    if attribute == "year":
+        return isinstance(value, int) and FIRST_YEAR <= value <= LAST_YEAR
+
+    bounds = BY_NAME[attribute]
+    if bounds.kind is Kind.INTEGER and not isinstance(value, int):
+        return False
+    is_large_enough = bounds.minimum is None or value >= bounds.minimum
+    is_small_enough = bounds.maximum is None or value <= bounds.maximum
+    return is_large_enough and is_small_enough
+
+
+def pointer(*steps: str | int) -> str:
+    """Return the JSON pointer of a value (RFC 6901)."""
+    return "".join(f"/{escape_pointer(str(step))}" for step in steps)
+
+
+def list_of_texts(value: Any) -> list[str]:
+    """Return a value that may be one text, a list of texts or a mapping of lists as a list of texts."""
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    if isinstance(value, Mapping):
+        value = [member for members in value.values() for member in list_of_texts(members)]
+    if not isinstance(value, list):
+        return []
+    return [member for member in value if isinstance(member, str) and member.strip()]
+
+
+def number_of(value: Any) -> int | float | None:
+    """Return a number that may be written as a text (`"32561.0"`), as an integer if it is whole; else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    if not math.isfinite(number):
+        return None
+    if isinstance(value, int):
+        return value
+    return int(number) if number.is_integer() else number
+
+
+def year_of(value: Any) -> int | None:
+    """Return the year that a date begins or ends with (`2014-04-06`, `6/30/1988`), or None."""
+    text = str(value).strip()
+    for digits in (text[:4], text[-4:]):
+        if digits.isdigit() and len(digits) == 4 and FIRST_YEAR <= int(digits) <= LAST_YEAR:
+            return int(digits)
+    return None

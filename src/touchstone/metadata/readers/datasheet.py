@@ -1,0 +1,126 @@
+"""Markdown datasheets: questions or topics as headings, answers as prose."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument, Section
+from touchstone.metadata.parsing import DocumentError, parse_yaml
+from touchstone.metadata.prose import find_access_restriction, plain_text
+from touchstone.metadata.readers.builder import DocumentBuilder, number_of
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.vocabulary import vocabulary_key
+
+STANDARD: Final = "datasheet"
+# Headings that datasheets for datasets have, by their keys. Two of them make a document a datasheet.
+TOPICS: Final = frozenset(
+    {"motivation", "composition", "collection-process", "collection", "preprocessing",
+     "preprocessing-cleaning-labeling", "uses", "distribution", "maintenance",
+     "data-splits-for-modelling", "demographic-information", "text-corpus",
+     "recommended-post-processing", "funding", "licence", "license", "datasheet-authors", "citation-guidelines"}
+)  # fmt: skip
+TITLE: Final = re.compile(r"\bdata ?sheet\b", re.IGNORECASE)
+CLIPS: Final = re.compile(r"contains `?(\d[\d,]*)`? (?:clips|recordings|instances|records|rows|images|samples)\b")
+LICENCE_HEADINGS: Final = frozenset({"licence", "license", "licensing", "licensing-information"})
+SPLIT_HEADINGS: Final = frozenset({"data-splits-for-modelling", "data-splits", "splits"})
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a Markdown document is a datasheet, by its title or by two of the usual headings."""
+    if source.suffix not in (".md", ".markdown"):
+        return False
+    headings = {vocabulary_key(section.path[-1]) for section in source.markdown.sections if section.path}
+    has_title = TITLE.search(source.text[:1000]) is not None
+    topics = headings & TOPICS
+    return len(topics) >= 2 or (has_title and bool(topics))
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+    """Yield the dataset that a datasheet describes."""
+    key = key_of(source)
+    builder = DocumentBuilder(STANDARD, key=key)
+    builder.sections.extend(source.markdown.sections)
+    builder.rejected.extend(source.markdown.rejected)
+    keep_head(builder, source)
+
+    builder.name(plain_text(source.markdown.title or ""), key)
+    if not builder.key:
+        builder.key = builder.record.get("dataset_name", "")
+    if not builder.key:
+        raise DocumentError("no_identifier")
+
+    sections = source.markdown.sections
+    if sections:
+        builder.describe(sections[0].text, " > ".join(sections[0].path))
+    state_counts(builder, sections)
+    state_licence_and_access(builder, source)
+    builder.unmapped["/body"] = source.markdown.body
+    yield builder.build()
+
+
+def key_of(source: SourceDocument) -> str:
+    """Return the identifier of a datasheet: its path without the ending, or without a general file name."""
+    path = PurePosixPath(source.path)
+    if path.stem.lower() in ("readme", "datasheet", "index"):
+        return path.parent.name
+    return f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
+
+
+def keep_head(builder: DocumentBuilder, source: SourceDocument) -> None:
+    """Keep the fields of a YAML head, which datasheets rarely have."""
+    if source.markdown.front_matter is None:
+        return
+    try:
+        head = parse_yaml(source.markdown.front_matter)
+    except DocumentError as error:
+        builder.reject("YAML head", error.code, **error.facts)
+        builder.unmapped["/head"] = source.markdown.front_matter
+    else:
+        builder.rejected.extend(head.rejected)
+        if isinstance(head.data, dict):
+            builder.keep_rest(head.data)
+
+
+def state_counts(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
+    """Set the number of instances and the split from the sentences that state them."""
+    for section in sections:
+        place = " > ".join(section.path)
+        count = CLIPS.search(section.text)
+        instances = number_of(count.group(1).replace(",", "")) if count is not None else None
+        if count is not None and isinstance(instances, int) and "instances_number" not in builder.record:
+            builder.claim(Claim("instances_number", instances, count.group(0), place))
+
+        is_split_table = bool(section.path) and vocabulary_key(section.path[-1]) in SPLIT_HEADINGS
+        if is_split_table and re.search(r"\btrain\b", section.text, re.IGNORECASE):
+            test = re.search(r"\btest\b", section.text, re.IGNORECASE)
+            if test is not None and "is_split" not in builder.record:
+                builder.claim(Claim("is_split", True, test.group(0), place))
+
+
+def state_licence_and_access(builder: DocumentBuilder, source: SourceDocument) -> None:
+    """Set the licence from the section about it, and whether everybody gets the data."""
+    access: Claim | None = None
+    for section in source.markdown.sections:
+        if not section.path or vocabulary_key(section.path[-1]) not in LICENCE_HEADINGS:
+            continue
+        quote = find_licence(section.text)
+        licence = builder.licence([quote or plain_text(section.text)])
+        if quote is not None and licence is not None and licence.is_open:
+            note = "an open licence, and no condition for access"
+            access = Claim("is_public", True, quote, " > ".join(section.path), note=note)
+        break
+
+    restriction = find_access_restriction(source.markdown.body)
+    if restriction is not None:
+        access = Claim("is_public", False, restriction, note="a condition for access is stated")
+    if access is not None:
+        builder.claim(access)
+
+
+def find_licence(text: str) -> str | None:
+    """Return the words of a short passage that name a licence: the passage itself, or a link in it."""
+    for candidate in re.findall(r"\[([^\]]{1,80})\]\(", text) + re.findall(r"\]\((https?://[^)\s]{1,200})\)", text):
+        if re.match(r"(?i)cc|creative|apache|mit\b|http", candidate):
+            return str(candidate)
+    return text.strip() if len(text.strip()) <= 60 else None

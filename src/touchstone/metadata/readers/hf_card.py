@@ -1,0 +1,313 @@
+"""Hugging Face dataset cards: a YAML head, Markdown below it, and `dataset_infos.json` beside it.
+
+Sizes, splits and columns come from `dataset_infos.json` or from `dataset_info` in the head. What the card says in prose
+is passed on as sections.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.parsing import DocumentError, parse_yaml
+from touchstone.metadata.prose import find_access_restriction, find_citation_year, plain_text
+from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, list_of_texts, number_of, pointer
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.vocabulary import fold_tasks, known_domains
+
+STANDARD: Final = "hf_card"
+INFOS_FILE: Final = "dataset_infos.json"
+CARD_TITLE: Final = re.compile(r"^#\s+Dataset Card for\b", re.MULTILINE | re.IGNORECASE)
+HEAD_FIELDS: Final = frozenset(
+    {"annotations_creators", "dataset_info", "language_creators", "multilinguality", "pretty_name", "size_categories",
+     "source_datasets", "task_categories", "task_ids", "paperswithcode_id"}
+)  # fmt: skip
+TITLE_PREFIX: Final = re.compile(r"^Dataset Card for\s*", re.IGNORECASE)
+HOME_LINKS: Final = ("Homepage", "Repository", "Paper")
+TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a document is a dataset card: Markdown with the fields or the title of one."""
+    if source.suffix not in (".md", ".markdown"):
+        return False
+
+    front_matter = source.markdown.front_matter or ""
+    has_fields = any(line.split(":")[0].strip() in HEAD_FIELDS for line in front_matter.splitlines())
+    return has_fields or CARD_TITLE.search(source.text) is not None or is_loader(source)
+
+
+def is_loader(source: SourceDocument) -> bool:
+    """Return whether a card belongs to a loader such as `csv` instead of a dataset."""
+    return source.path.name.lower() == "readme.md" and source.folder in LOADER_NAMES
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+    """Yield the dataset that a card describes."""
+    if is_loader(source):
+        raise DocumentError("loader_name", name=source.folder)
+
+    head, builder = read_head(source)
+    state_names(builder, source, head)
+    state_licence_and_access(builder, source, head)
+    state_tasks(builder, head)
+    state_sizes(builder, source, head)
+    state_documentation(builder, source)
+    state_year(builder, source)
+
+    # Only these members stand in the record exactly as they do in the head.
+    builder.keep_rest(head, represented=("pretty_name",) if "dataset_name" in builder.record else (), place="")
+    builder.unmapped["/body"] = source.markdown.body
+    yield builder.build()
+
+
+def read_head(source: SourceDocument) -> tuple[dict[str, Any], DocumentBuilder]:
+    """Return the fields of the YAML head, and a builder with the card's sections.
+
+    A head that cannot be parsed is listed as rejected; the prose below it is used nevertheless.
+    """
+    builder = DocumentBuilder(STANDARD, key=source.folder)
+    builder.sections.extend(source.markdown.sections)
+    builder.rejected.extend(source.markdown.rejected)
+    if source.markdown.front_matter is None:
+        return {}, builder
+
+    try:
+        parsed = parse_yaml(source.markdown.front_matter)
+    except DocumentError as error:
+        builder.reject("YAML head", error.code, **error.facts)
+        builder.unmapped["/head"] = source.markdown.front_matter
+        return {}, builder
+
+    builder.rejected.extend(parsed.rejected)
+    return (parsed.data if isinstance(parsed.data, dict) else {}), builder
+
+
+def state_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+    """Set name, key, description, languages and tags."""
+    title = TITLE_PREFIX.sub("", source.markdown.title or "")
+    is_template_title = title.startswith("[") or title in HOME_LINKS
+    builder.name(head.get("pretty_name"), None if is_template_title else title, source.folder)
+    if not builder.key:
+        builder.key = str(head.get("paperswithcode_id") or builder.record.get("dataset_name") or "")
+    if not builder.key:
+        raise DocumentError("no_identifier")
+
+    builder.describe(section_text(source, "Dataset Summary"), "Dataset Summary")
+    if "description" not in builder.record:
+        builder.describe(next(iter(info_values(source, head, "description")), None), f"{INFOS_FILE} description")
+    builder.remember("language", list_of_texts(head.get("language") or head.get("languages")))
+    builder.remember("tags", list_of_texts(head.get("tags")))
+    if source.folder:
+        builder.remember("url", f"https://huggingface.co/datasets/{source.folder}")
+
+
+def section_text(source: SourceDocument, heading: str) -> str | None:
+    """Return the text below the first heading of this name."""
+    for section in source.markdown.sections:
+        if section.path and section.path[-1].casefold() == heading.casefold():
+            return section.text
+    return None
+
+
+def state_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+    """Set the licence, and whether everybody gets the data: by a condition in the card, or by an open licence."""
+    licence_texts = list_of_texts(head.get("license"))
+    licence = builder.licence([*licence_texts, *list_of_texts(head.get("license_details"))])
+    named_licence = DocumentBuilder(STANDARD, key="").licence(licence_texts)
+
+    for name in ("extra_gated_prompt", "gated", "extra_gated_fields"):
+        if head.get(name):
+            quote = head[name].strip().splitlines()[0] if isinstance(head[name], str) else name
+            builder.claim(
+                Claim("is_public", False, quote=quote, place=pointer(name), field=name, note="the hub asks for consent")
+            )
+            return
+
+    restriction = find_access_restriction(source.text)
+    if restriction is not None:
+        builder.claim(Claim("is_public", False, quote=restriction, note="a condition for access is stated"))
+    elif licence is not None and named_licence is not None and named_licence.is_open:
+        quote = licence_texts[0]
+        note = "an open licence, and no condition for access"
+        builder.claim(Claim("is_public", True, quote=quote, place="/license", field="license", note=note))
+    elif address := download_address(source, head):
+        note = "a public download address, and no condition for access"
+        builder.claim(Claim("is_public", True, quote=address, place=INFOS_FILE, field="download_checksums", note=note))
+
+
+def download_address(source: SourceDocument, head: Mapping[str, Any]) -> str | None:
+    """Return the first address from which the files were downloaded."""
+    for checksums in info_values(source, head, "download_checksums"):
+        for address in checksums if isinstance(checksums, Mapping) else ():
+            if str(address).startswith(("http://", "https://", "ftp://")):
+                return str(address)
+    return None
+
+
+def state_tasks(builder: DocumentBuilder, head: Mapping[str, Any]) -> None:
+    """Set the tasks from the categories and their finer identifiers, and domains that the tags name."""
+    tasks = [*list_of_texts(head.get("task_categories")), *list_of_texts(head.get("task_ids"))]
+    builder.words("task", fold_tasks(tasks))
+    builder.words("domain", known_domains(list_of_texts(head.get("tags"))))
+
+
+# Sizes, splits and columns
+
+
+def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
+    """Return what is known about each configuration, with the place where it stands."""
+    in_head = head.get("dataset_info")
+    if isinstance(in_head, Mapping):
+        in_head = [in_head]
+    if isinstance(in_head, list):
+        return {
+            str(info.get("config_name", "default")): (info, pointer("dataset_info", index))
+            for index, info in enumerate(in_head)
+            if isinstance(info, dict)
+        }
+
+    companion, _ = source.readable_companion(INFOS_FILE)
+    if companion is None:
+        return {}
+    return {
+        name: (info, INFOS_FILE + pointer(name)) for name, info in companion.members.items() if isinstance(info, dict)
+    }
+
+
+def info_values(source: SourceDocument, head: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the values of one member in all configurations that have it."""
+    return [info[name] for info, _ in read_infos(source, head).values() if info.get(name)]
+
+
+def state_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+    """Set rows, splits and columns from the largest configuration.
+
+    Configurations often contain one another, so their sum would count rows several times.
+    """
+    companion, rejected = source.readable_companion(INFOS_FILE)
+    builder.rejected.extend(rejected)
+    if companion is not None and companion.data is not None:
+        builder.unmapped[f"/{INFOS_FILE}"] = companion.data
+
+    infos = read_infos(source, head)
+    if not infos:
+        return
+
+    largest_name = max(infos, key=lambda name: sum(split_sizes(infos[name][0]).values()))
+    info, place = infos[largest_name]
+    note = f"the largest of {len(infos)} configurations: {largest_name}" if len(infos) > 1 else ""
+    state_splits(builder, split_sizes(info), place, note)
+    state_columns(builder, info, place, note)
+
+
+def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of examples in each split, which is an object in one notation and a list in the other."""
+    splits = info.get("splits")
+    if isinstance(splits, Mapping):
+        splits = [{**split, "name": name} for name, split in splits.items() if isinstance(split, Mapping)]
+    if not isinstance(splits, list):
+        return {}
+
+    sizes = {}
+    for split in splits:
+        examples = number_of(split.get("num_examples")) if isinstance(split, Mapping) else None
+        if isinstance(examples, int):
+            sizes[str(split.get("name"))] = examples
+    return sizes
+
+
+def state_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, note: str) -> None:
+    """Set the number of rows and whether there is a split to test on."""
+    if not sizes or not any(sizes.values()):
+        return
+
+    total = sum(sizes.values())
+    parts = " + ".join(f"{size} ({name})" for name, size in sizes.items())
+    sum_note = "; ".join(text for text in (note, parts if len(sizes) > 1 else "") if text)
+    largest = str(max(sizes.values()))
+    builder.claim(
+        Claim("instances_number", total, largest, f"{place}/splits", field="splits.num_examples", note=sum_note)
+    )
+
+    names = list(sizes)
+    test_names = [name for name in names if name.lower().startswith(("test", "val", "dev", "eval"))]
+    if len(names) > 1 and test_names:
+        builder.claim(Claim("is_split", True, test_names[0], f"{place}/splits", field="splits", note=note))
+    elif len(names) == 1:
+        builder.claim(Claim("is_split", False, names[0], f"{place}/splits", field="splits", note="the only split"))
+
+
+def state_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, note: str) -> None:
+    """Set the number of columns, without the one that is to be predicted, and whether one of them is a time."""
+    types = column_types(info.get("features"))
+    if not types:
+        return
+
+    target = target_column(info)
+    features = [name for name in types if name != target]
+    target_note = f"without the target {target}" if target in types else "no target is named"
+    column_note = "; ".join(text for text in (note, target_note) if text)
+    builder.claim(
+        Claim(
+            "features_number", len(features), next(iter(types)), f"{place}/features", field="features", note=column_note
+        )
+    )
+    builder.claim(
+        Claim("metadata_provided_with_dataset", True, next(iter(types)), f"{place}/features", field="features")
+    )
+    for name, column_type in types.items():
+        if column_type.startswith(TEMPORAL_TYPES):
+            quote = column_type
+            builder.claim(Claim("has_temporal_factors", True, quote, f"{place}/features", field=f"features.{name}"))
+            return
+
+
+def column_types(features: Any) -> dict[str, str]:
+    """Return the type of each column, or an empty text where it is not a plain type."""
+    if isinstance(features, Mapping):
+        features = [{**feature, "name": name} for name, feature in features.items() if isinstance(feature, Mapping)]
+    if not isinstance(features, list):
+        return {}
+    return {
+        str(feature.get("name")): feature["dtype"] if isinstance(feature.get("dtype"), str) else ""
+        for feature in features
+        if isinstance(feature, Mapping)
+    }
+
+
+def target_column(info: Mapping[str, Any]) -> str | None:
+    """Return the column that the configuration names as the output of a supervised task."""
+    keys = info.get("supervised_keys")
+    output = keys.get("output") if isinstance(keys, Mapping) else None
+    return output or None
+
+
+# Documentation and year
+
+
+def state_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
+    """Claim documentation from a described field list, and external documentation from a link in the description."""
+    fields_text = section_text(source, "Data Fields")
+    if fields_text and "metadata_provided_with_dataset" not in builder.record:
+        quote = fields_text.strip().splitlines()[0].strip()
+        builder.claim(Claim("metadata_provided_with_dataset", True, quote, "Data Fields", note="fields are described"))
+
+    description = section_text(source, "Dataset Description") or ""
+    for line in description.splitlines():
+        label = plain_text(line).split(":")[0].strip()
+        address = re.search(r"https?://[^\s)\]>]+", line)
+        if label in HOME_LINKS and address is not None:
+            builder.claim(
+                Claim("external_documentation_available", True, address.group(0), "Dataset Description", note=label)
+            )
+            return
+
+
+def state_year(builder: DocumentBuilder, source: SourceDocument) -> None:
+    """Set the year from the first citation in the card."""
+    citation = section_text(source, "Citation Information")
+    dated = find_citation_year(citation) if citation else None
+    if dated is not None:
+        year, quote = dated
+        builder.claim(Claim("year", year, quote, "Citation Information", note="the first citation"))

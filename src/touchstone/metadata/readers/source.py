@@ -1,0 +1,112 @@
+"""A document on its way to a reader: its bytes, what it was parsed into, and the files beside it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from touchstone.metadata.documents import RejectedPart
+from touchstone.metadata.markdown import MarkdownDocument, read_markdown
+from touchstone.metadata.parsing import DocumentError, ParsedData, decode, parse_csv, parse_json, parse_yaml
+
+JSON_SUFFIXES = (".json", ".jsonld", ".geojson")
+YAML_SUFFIXES = (".yaml", ".yml")
+TABLE_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+@dataclass(frozen=True)
+class SourceDocument:
+    """One document of a source.
+
+    Attributes:
+        content: the bytes of the document.
+        name: its path in the source, such as `squad/README.md`. Some standards keep the dataset's identifier there.
+        companions: further files of the same dataset by their names, such as `dataset_infos.json` beside a card.
+    """
+
+    content: bytes
+    name: str = ""
+    companions: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def path(self) -> PurePosixPath:
+        """The path of the document in its source."""
+        return PurePosixPath(self.name.replace("\\", "/"))
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder in which the document lies, or an empty text."""
+        return self.path.parent.name
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the file name in lower case, with its dot."""
+        return self.path.suffix.lower()
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the document."""
+        return decode(self.content)
+
+    @cached_property
+    def parsed(self) -> ParsedData:
+        """The data of a JSON or YAML document; None for other documents."""
+        if self.suffix in JSON_SUFFIXES or self._looks_like_json():
+            return parse_json(self.text)
+        if self.suffix in YAML_SUFFIXES:
+            return parse_yaml(self.text)
+        return ParsedData(None)
+
+    @property
+    def data(self) -> Any:
+        """The parsed data of a JSON or YAML document; None for other documents."""
+        return self.parsed.data
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members of the document's outermost object; empty if it is anything else."""
+        return self.data if isinstance(self.data, dict) else {}
+
+    @property
+    def rejected(self) -> tuple[RejectedPart, ...]:
+        """The parts that the parser skipped."""
+        return self.parsed.rejected
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of a CSV document; empty for other documents."""
+        if self.suffix not in TABLE_DELIMITERS or not self.text:
+            return ()
+        first_line = self.text.splitlines()[0]
+        return tuple(name.strip('" ') for name in first_line.split(TABLE_DELIMITERS[self.suffix]))
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return the rows of a CSV document by the names of its columns."""
+        return list(parse_csv(self.text, TABLE_DELIMITERS[self.suffix]))
+
+    @cached_property
+    def markdown(self) -> MarkdownDocument:
+        """The sections of a Markdown document."""
+        return read_markdown(self.text)
+
+    def companion(self, name: str) -> "SourceDocument | None":
+        """Return a file beside the document, or None if there is no such file."""
+        content = self.companions.get(name)
+        return None if content is None else SourceDocument(content, name)
+
+    def readable_companion(self, name: str) -> tuple["SourceDocument | None", tuple[RejectedPart, ...]]:
+        """Return a JSON or text file beside the document, or the reason why it cannot be read."""
+        companion = self.companion(name)
+        if companion is None:
+            return None, ()
+        try:
+            rejected = companion.rejected
+        except DocumentError as error:
+            return None, (RejectedPart(name, error.code, error.facts),)
+        return companion, rejected
+
+    def _looks_like_json(self) -> bool:
+        """Return whether a document without a telling name begins like a JSON object or array."""
+        has_other_suffix = self.suffix in (*YAML_SUFFIXES, *TABLE_DELIMITERS, ".md", ".txt", ".bib")
+        return not has_other_suffix and self.text.lstrip()[:1] in ("{", "[")

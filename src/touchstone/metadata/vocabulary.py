@@ -1,0 +1,165 @@
+"""One vocabulary for tasks and domains, so that the spellings of different sources fold to one value.
+
+A value is compared by its key: lower case without accents, words joined by hyphens. The tables below add what
+folding alone cannot know: that `extractive-qa` is question answering, or that `Health and Medicine` and `health` are
+one domain.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from touchstone.core.text import fold
+
+_SEPARATORS: Final = re.compile(r"[^\w+#]+|_+")
+_PARENTHESES: Final = re.compile(r"\s*\([^)]*\)")
+# Categories of the Hugging Face hub in front of a free name: `text-classification-other-hate-speech-detection`.
+_HUB_PREFIX: Final = re.compile(r"^(?:[a-z0-9]+-)*?other-+(?:other-+)?(?=[a-z])")
+# Values that name no task and no domain.
+_EMPTY: Final = frozenset(
+    {"", "other", "misc", "miscellaneous", "none", "n-a", "na", "unknown", "null", "undefined", "general", "all"}
+)
+
+_TASK_GROUPS: Final = {
+    "question-answering": "qa q-a question-answer open-question-answering open-ended-question-answering",
+    "extractive-question-answering": "extractive-qa span-selection-question-answering",
+    "open-domain-question-answering": "open-domain-qa",
+    "closed-domain-question-answering": "closed-domain-qa",
+    "closed-book-question-answering": "closed-book-qa",
+    "abstractive-question-answering": "abstractive-qa",
+    "multiple-choice-question-answering": "multiple-choice-qa multiple-choice",
+    "visual-question-answering": "vqa visual-qa",
+    "video-question-answering": "video-q-a video-qa",
+    "text-classification": "text-categorization natural-language-classification document-classification",
+    "sentiment-analysis": "sentiment-classification sentiment-scoring",
+    "natural-language-inference": "nli textual-entailment textual-entailment-inference-reasoning",
+    "named-entity-recognition": "ner",
+    "part-of-speech-tagging": "part-of-speech pos-tagging pos",
+    "speech-recognition": "automatic-speech-recognition asr speech-to-text",
+    "text-to-speech": "tts speech-synthesis",
+    "summarization": "summarisation text-summarization",
+    "translation": "machine-translation text-translation",
+    "dialogue-generation": "dialog-generation",
+    "dialogue-modeling": "dialogue-modelling dialog-modeling",
+    "conversational": "conversation dialogue dialog",
+    "language-modeling": "language-modelling language-model",
+    "masked-language-modeling": "masked-language-modelling fill-mask",
+    "natural-language-understanding": "nlu",
+    "code-generation": "code-synthesis program-synthesis text-to-code",
+    "information-retrieval": "text-retrieval document-retrieval",
+    "fact-checking": "fact-verification",
+    "paraphrase-detection": "paraphrase-identification",
+    "hate-speech-detection": "hate-speech-classification",
+    "toxicity-detection": "toxicity-classification toxicity-prediction",
+    "structured-data-to-text": "table-to-text tabular-to-text rdf-to-text data-to-text",
+    "text-generation": "open-form-text-generation",
+    "text-to-text-generation": "text2text-generation",
+    "image-captioning": "image-to-text",
+    "object-detection": "object-recognition",
+    "classification": "tabular-classification supervised-classification",
+    "multi-class-classification": "multiclass-classification",
+    "regression": "tabular-regression",
+    "time-series-forecasting": "forecasting",
+    "clustering": "cluster-analysis",
+    "anomaly-detection": "outlier-detection",
+    "recommendation": "recommender-systems recommender-system",
+    "causal-discovery": "causa",
+}
+
+_DOMAIN_GROUPS: Final = {
+    "health": (
+        "health-and-medicine medicine medical healthcare health-care medical-conditions clinical disease sante medecine"
+    ),
+    "cardiology": "heart-disease",
+    "biology": "life-sciences animals animal-behavior ecological ecology",
+    "genetics": "genomics",
+    "computer-science": "computing programming coding python-programming algorithms data-structures",
+    "artificial-intelligence": "machine-learning ai ml",
+    "natural-language-processing": "nlp",
+    "linguistics": (
+        "language language-understanding language-and-communication language-and-linguistics language-and-grammar"
+        " language-and-semantics vocabulary grammar"
+    ),
+    "education": "schools students hybrid-learning",
+    "social-science": "social-sciences sociology social-issues society",
+    "demography": "demographics demographic population census",
+    "economics": "economy econ income economie",
+    "business": "commerce small-business marketing",
+    "finance": "banking credit-scoring credit budget financial",
+    "physics": "physics-and-chemistry physical-science",
+    "chemistry": "chemical",
+    "environment": "climate-and-environment environmental environmental-sustainability climate sustainability",
+    "weather": "meteorology",
+    "law": "legal criminal-justice",
+    "crime": "public-safety crime-prevention police",
+    "politics": "political elections government international-relations",
+    "transportation": "transport public-transit traffic vehicle vehicles cars mobility",
+    "geography": "geospatial geo boundaries land-records",
+    "urban-planning": "planning zoning real-estate neighborhoods housing",
+    "arts": "art culture arts-and-culture",
+    "entertainment": "movies film films entertainment-industry television",
+    "music": "songs",
+    "sports": "sport basketball football",
+    "food": "wine nutrition cooking",
+    "news": "newspapers current-events journalism",
+    "literature": "books novels poetry plays",
+    "psychology": "mental-health",
+    "agriculture": "farming",
+    "engineering": "manufacturing",
+    "astronomy": "space",
+    "history": "historical",
+    "mathematics": "math maths",
+    "social-media": "twitter reddit",
+}
+
+
+def _spellings(groups: dict[str, str]) -> dict[str, str]:
+    """Return the value for each known spelling."""
+    return {spelling: value for value, words in groups.items() for spelling in words.split()}
+
+
+_TASKS: Final = _spellings(_TASK_GROUPS)
+_DOMAINS: Final = _spellings(_DOMAIN_GROUPS)
+
+
+def vocabulary_key(text: str) -> str:
+    """Return what all spellings of one term have in common: `Question Answering` becomes `question-answering`."""
+    return _SEPARATORS.sub("-", fold(text)).strip("-")
+
+
+def fold_task(text: str) -> str | None:
+    """Return the value of the vocabulary for a task, or None if the text names no task."""
+    return _fold_term(_HUB_PREFIX.sub("", vocabulary_key(_PARENTHESES.sub("", text))), _TASKS)
+
+
+def fold_domain(text: str) -> str | None:
+    """Return the value of the vocabulary for a domain, or None if the text names no domain."""
+    return _fold_term(vocabulary_key(_PARENTHESES.sub("", text)), _DOMAINS)
+
+
+def fold_tasks(texts: Iterable[str]) -> list[str]:
+    """Return the different tasks that the texts name, in their order."""
+    return _without_repetition(fold_task(text) for text in texts)
+
+
+def fold_domains(texts: Iterable[str]) -> list[str]:
+    """Return the different domains that the texts name, in their order."""
+    return _without_repetition(fold_domain(text) for text in texts)
+
+
+def known_domains(texts: Iterable[str]) -> list[str]:
+    """Return the domains among texts of any kind, such as keywords, of which most name no domain."""
+    folded = _without_repetition(fold_domain(text) for text in texts)
+    return [domain for domain in folded if domain in _DOMAIN_GROUPS]
+
+
+def _fold_term(key: str, spellings: dict[str, str]) -> str | None:
+    """Return the value for a key, or the key itself if it is a term of its own."""
+    if key in _EMPTY:
+        return None
+    return spellings.get(key, key)
+
+
+def _without_repetition(values: Iterable[str | None]) -> list[str]:
+    """Return the values that are known, each once."""
+    return list(dict.fromkeys(value for value in values if value is not None))

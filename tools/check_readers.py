@@ -1,0 +1,114 @@
+"""Read all documents below a folder, and print a table by standard: documents, imported, rejected by reason.
+
+    python -m tools.check_readers PATH [--verbose]
+
+The exit code is 1 if a document is neither imported nor rejected with a reason, or if a quote is not in its source.
+"""
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from touchstone.metadata.documents import DatasetDocument
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.standards import BY_KEY, Reading, read_document
+
+NO_STANDARD = "(none)"
+
+
+def read_folder(folder: Path) -> Iterator[tuple[Path, SourceDocument, Reading]]:
+    """Yield every file below a folder with what was read from it; the other files in its folder are companions."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        siblings = sorted(path.parent.iterdir()) if len(list(path.parent.iterdir())) <= 20 else []
+        companions = {
+            sibling.name: sibling.read_bytes() for sibling in siblings if sibling.is_file() and sibling != path
+        }
+        source = SourceDocument(path.read_bytes(), str(path.relative_to(folder)), companions)
+        yield path.relative_to(folder), source, read_document(source)
+
+
+def missing_quotes(source: SourceDocument, document: DatasetDocument) -> list[str]:
+    """Return the quotes that stand neither in the text of the sources nor in a value that is decoded from them."""
+    sources = [source, *(SourceDocument(content, name) for name, content in source.companions.items())]
+    texts = []
+    for part in sources:
+        try:
+            texts.append(part.text)
+            texts.append(json.dumps(part.data, ensure_ascii=False))
+            texts.extend(all_texts(part.data))
+        except Exception:  # noqa: BLE001 (a companion that cannot be read cannot be quoted)
+            continue
+    quotes = [claim.quote for claim in document.claims] + [section.text for section in document.sections]
+    whole = "\n".join(texts)
+    return [quote for quote in quotes if quote not in whole]
+
+
+def all_texts(data: Any) -> Iterator[str]:
+    """Yield all texts in parsed data."""
+    if isinstance(data, dict):
+        for value in data.values():
+            yield from all_texts(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from all_texts(value)
+    elif isinstance(data, str):
+        yield data
+
+
+def main() -> int:
+    """Print the table, and what is wrong."""
+    folder = Path(sys.argv[1])
+    is_verbose = "--verbose" in sys.argv
+    documents: Counter[str] = Counter()
+    imported: Counter[str] = Counter()
+    datasets: Counter[str] = Counter()
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    parts: Counter[str] = Counter()
+    attributes: dict[str, Counter[str]] = defaultdict(Counter)
+    faults = 0
+
+    for path, source, reading in read_folder(folder):
+        standard = reading.standard or NO_STANDARD
+        documents[standard] += 1
+        if reading.code is not None:
+            reasons[standard][reading.code] += 1
+            if is_verbose:
+                print(f"rejected: {path}: {reading.code} {dict(reading.facts)}")
+            continue
+
+        imported[standard] += 1
+        datasets[standard] += len(reading.documents)
+        for document in reading.documents:
+            parts.update(part.code for part in document.rejected)
+            attributes[standard].update(list(document.record))
+            for quote in missing_quotes(source, document) if len(reading.documents) < 50 else []:
+                faults += 1
+                print(f"quote not in source: {path}: {document.standard}: {quote[:200]!r}")
+
+    print_table(documents, imported, datasets, reasons)
+    print(f"\nParts skipped in imported documents: {dict(parts.most_common())}")
+    if is_verbose:
+        for standard, counts in attributes.items():
+            print(f"\n{standard}: {dict(counts.most_common())}")
+    return 1 if faults else 0
+
+
+def print_table(
+    documents: Counter[str], imported: Counter[str], datasets: Counter[str], reasons: dict[str, Counter[str]]
+) -> None:
+    """Print the counts as a Markdown table."""
+    print("| standard | documents | imported | datasets | rejected by reason |")
+    print("|---|---:|---:|---:|---|")
+    for key in [*BY_KEY, NO_STANDARD]:
+        title = BY_KEY[key].title if key in BY_KEY else "no standard"
+        rejected = ", ".join(f"`{code}` {count}" for code, count in reasons[key].most_common())
+        print(f"| {title} | {documents[key]} | {imported[key]} | {datasets[key]} | {rejected} |")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
