@@ -83,6 +83,7 @@ def main() -> int:
 
         imported[standard] += 1
         datasets[standard] += len(reading.documents)
+        parts.update(part.code for part in reading.rejected)
         for document in reading.documents:
             parts.update(part.code for part in document.rejected)
             attributes[standard].update(list(document.record))

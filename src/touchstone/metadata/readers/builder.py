@@ -1,7 +1,7 @@
 """Assembling a `DatasetDocument`: the helpers that all readers share."""
 
 import math
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from touchstone.core.attributes import BY_NAME, FLAGS, NUMBERS, Kind
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, Section
 from touchstone.metadata.licences import Licence, combine_licences
 from touchstone.metadata.markdown import is_placeholder
-from touchstone.metadata.parsing import escape_pointer
+from touchstone.metadata.parsing import DocumentError, escape_pointer
 from touchstone.metadata.prose import summarise, tidy_name
 
 # Loaders of the Hugging Face hub, which read files of any content. They have cards, but are no datasets.
@@ -142,6 +142,14 @@ def _is_possible(attribute: str, value: bool | int | float) -> bool:
     is_large_enough = bounds.minimum is None or value >= bounds.minimum
     is_small_enough = bounds.maximum is None or value <= bounds.maximum
     return is_large_enough and is_small_enough
+
+
+def attempt(place: str, read: Callable[[], DatasetDocument]) -> DatasetDocument | RejectedPart:
+    """Return one of several datasets of a document, or why it cannot be used, so that the others can be."""
+    try:
+        return read()
+    except DocumentError as error:
+        return RejectedPart(place, error.code, error.facts)
 
 
 def pointer(*steps: str | int) -> str:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from touchstone.metadata.documents import Claim, DatasetDocument
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts
 from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import represented_names, start_document, state_common_values
 from touchstone.metadata.readers.source import SourceDocument
@@ -77,18 +78,23 @@ def detect(source: SourceDocument) -> bool:
     return "mlcommons.org" in vocabularies or "recordSet" in members
 
 
-def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a document, of which there is usually one."""
     names = Names(context_of(source.data))
     for node, place in names.nodes_of_type(source.data, "Dataset"):
-        members = names.members(node)
-        builder = start_document(source, names, node, STANDARD)
-        builder.standard_version = find_version(members)
-        state_common_values(builder, names, node, place)
-        state_record_sets(builder, names, members, place)
-        add_responsible_ai_sections(builder, node, names)
-        builder.keep_rest(node, represented_names(names, node), place="")
-        yield builder.build()
+        yield attempt(place, partial(read_node, source, names, node, place))
+
+
+def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], place: str) -> DatasetDocument:
+    """Return one dataset."""
+    members = names.members(node)
+    builder = start_document(source, names, node, STANDARD)
+    builder.standard_version = find_version(members)
+    state_common_values(builder, names, node, place)
+    state_record_sets(builder, names, members, place)
+    add_responsible_ai_sections(builder, node, names)
+    builder.keep_rest(node, represented_names(names, node))
+    return builder.build()
 
 
 def find_version(members: Mapping[str, Any]) -> str:

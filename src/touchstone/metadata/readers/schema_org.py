@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_access_restriction, find_citation_year
-from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, list_of_texts, year_of
+from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, attempt, list_of_texts, year_of
 from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import fold_tasks, known_domains
@@ -37,14 +38,19 @@ def detect(source: SourceDocument) -> bool:
     return "schema.org" in context and bool(nodes)
 
 
-def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a document."""
     names = Names(context_of(source.data))
     for node, place in names.nodes_of_type(source.data, "Dataset"):
-        builder = start_document(source, names, node, STANDARD)
-        state_common_values(builder, names, node, place)
-        builder.keep_rest(node, represented_names(names, node), place="")
-        yield builder.build()
+        yield attempt(place, partial(read_node, source, names, node, place))
+
+
+def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], place: str) -> DatasetDocument:
+    """Return one dataset."""
+    builder = start_document(source, names, node, STANDARD)
+    state_common_values(builder, names, node, place)
+    builder.keep_rest(node, represented_names(names, node))
+    return builder.build()
 
 
 def start_document(source: SourceDocument, names: Names, node: Mapping[str, Any], standard: str) -> DocumentBuilder:

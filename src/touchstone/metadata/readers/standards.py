@@ -5,13 +5,23 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Final
 
-from touchstone.metadata.documents import DatasetDocument
+from touchstone.metadata.documents import DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers import (
+    ckan,
     croissant,
+    data_package,
     datasheet,
+    dcat,
+    dpi,
+    fairground,
     hf_card,
+    openml,
+    pmlb,
+    rdatasets,
     schema_org,
+    tfds,
+    uci,
 )
 from touchstone.metadata.readers.source import SourceDocument
 
@@ -24,14 +34,15 @@ class Standard:
         key: its name in the interface (`?format=`) and in claims.
         title: its name for people.
         detect: returns whether a document follows the standard.
-        read: yields the datasets of a document, or raises a DocumentError.
+        read: yields the datasets of a document, and the reasons for those of them that cannot be used; raises a
+            DocumentError if the document as a whole cannot be used.
         companions: names of files of the same dataset that the reader uses as well.
     """
 
     key: str
     title: str
     detect: Callable[[SourceDocument], bool]
-    read: Callable[[SourceDocument], Iterator[DatasetDocument]]
+    read: Callable[[SourceDocument], Iterator[DatasetDocument | RejectedPart]]
     companions: tuple[str, ...] = ()
 
 
@@ -41,9 +52,19 @@ def _standard(module: ModuleType, title: str, *companions: str) -> Standard:
 
 # The first standard that recognises a document reads it, so the special ones stand before the general ones.
 STANDARDS: Final[tuple[Standard, ...]] = (
+    _standard(tfds, "TensorFlow Datasets", tfds.TAGS_FILE, tfds.CITATIONS_FILE),
     _standard(hf_card, "Hugging Face dataset card", hf_card.INFOS_FILE),
     _standard(croissant, "Croissant"),
+    _standard(ckan, "CKAN"),
+    _standard(dcat, "DCAT-AP and DCAT-US"),
+    _standard(data_package, "Data Package", data_package.README),
     _standard(schema_org, "schema.org"),
+    _standard(openml, "OpenML"),
+    _standard(uci, "UCI repository"),
+    _standard(pmlb, "Penn Machine Learning Benchmarks"),
+    _standard(dpi, "Data Provenance Initiative"),
+    _standard(fairground, "FairGround"),
+    _standard(rdatasets, "Rdatasets index"),
     _standard(datasheet, "Markdown datasheet"),
 )
 BY_KEY: Final = {standard.key: standard for standard in STANDARDS}
@@ -56,11 +77,13 @@ class Reading:
     Attributes:
         standard: the key of the standard, or None if the document follows none.
         documents: the datasets that the document describes.
+        rejected: further datasets in it that cannot be used, with reasons.
         code, facts: why the document as a whole was rejected; None and empty if it was not.
     """
 
     standard: str | None
     documents: tuple[DatasetDocument, ...] = ()
+    rejected: tuple[RejectedPart, ...] = ()
     code: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -73,15 +96,30 @@ def read_document(source: SourceDocument, standard_key: str | None = None) -> Re
     standard: Standard | None = None
     try:
         standard = BY_KEY[standard_key] if standard_key is not None else detect_standard(source)
-        documents = tuple(standard.read(source))
+        return collect(standard, standard.read(source))
     except DocumentError as error:
         return Reading(standard.key if standard else None, code=error.code, facts=error.facts)
     except RecursionError:
         return Reading(standard.key if standard else None, code="too_deep")
 
-    if not documents:
-        return Reading(standard.key, code="no_dataset")
-    return Reading(standard.key, documents)
+
+def collect(standard: Standard, results: Iterator[DatasetDocument | RejectedPart]) -> Reading:
+    """Return the datasets of a document, each key once, and what was rejected of it."""
+    documents: dict[str, DatasetDocument] = {}
+    rejected: list[RejectedPart] = []
+    for result in results:
+        if isinstance(result, RejectedPart):
+            rejected.append(result)
+        elif result.key in documents:
+            rejected.append(RejectedPart("", "duplicate_dataset", {"key": result.key}))
+        else:
+            documents[result.key] = result
+
+    if documents:
+        return Reading(standard.key, tuple(documents.values()), tuple(rejected))
+    if len(rejected) == 1:
+        return Reading(standard.key, code=rejected[0].code, facts=rejected[0].facts)
+    return Reading(standard.key, rejected=tuple(rejected), code="no_dataset")
 
 
 def detect_standard(source: SourceDocument) -> Standard:

@@ -1,0 +1,156 @@
+"""CKAN: replies of `package_show` for one dataset, and of `package_search` and lists of packages for several."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.markdown import is_placeholder
+from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.prose import find_access_restriction
+from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.vocabulary import fold_domains, known_domains
+
+STANDARD: Final = "ckan"
+REPRESENTED: Final = ("title", "notes")
+PACKAGE_FIELDS: Final = frozenset({"name", "resources"})
+OWN_FIELDS: Final = frozenset(
+    {"notes", "owner_org", "license_id", "num_resources", "metadata_created", "metadata_modified"}
+)
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a document is a reply of CKAN with packages."""
+    return bool(find_packages(source.data)) or is_error(source)
+
+
+def is_error(source: SourceDocument) -> bool:
+    """Return whether a reply says that the request failed."""
+    return source.members.get("success") is False and "error" in source.members
+
+
+def find_packages(data: Any) -> list[tuple[Mapping[str, Any], str]]:
+    """Return the packages of a reply with their places: one, a list, or the results of a search."""
+    place = ""
+    if isinstance(data, Mapping) and "result" in data:
+        data, place = data["result"], "/result"
+    if isinstance(data, Mapping) and isinstance(data.get("results"), list):
+        data, place = data["results"], f"{place}/results"
+    if isinstance(data, list):
+        return [(entry, f"{place}/{index}") for index, entry in enumerate(data) if is_package(entry)]
+    return [(data, place)] if is_package(data) else []
+
+
+def is_package(entry: Any) -> bool:
+    """Return whether an object is a package of CKAN: it has resources, and fields that only CKAN has."""
+    return isinstance(entry, Mapping) and set(entry) >= PACKAGE_FIELDS and bool(OWN_FIELDS & set(entry))
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
+    """Yield the datasets of a reply."""
+    if is_error(source):
+        raise DocumentError("error_reply")
+    for package, place in find_packages(source.data):
+        yield attempt(place, partial(read_package, source, package, place))
+
+
+def read_package(source: SourceDocument, package: Mapping[str, Any], place: str) -> DatasetDocument:
+    """Return the dataset of a package."""
+    key = str(package.get("id") or package["name"])
+    builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
+    builder.name(package.get("title"), package.get("name"))
+    builder.describe(package.get("notes"), f"{place}/notes")
+    builder.prose(("notes",), package.get("notes"))
+    builder.remember("url", package.get("url"))
+    builder.remember("version", package.get("version"))
+    builder.remember("language", package.get("language") if isinstance(package.get("language"), str) else None)
+
+    tags = names_of(package.get("tags"))
+    builder.remember("tags", tags)
+    builder.words("domain", fold_domains(names_of(package.get("groups"))) or known_domains(tags))
+    state_licence_and_access(builder, package, place)
+    state_year(builder, package, place)
+    state_accountability(builder, package, place)
+    state_documentation(builder, package, place)
+    add_extras(builder, package)
+    if package.get("state") not in (None, "active"):
+        builder.warn(f"CKAN state: {package['state']}")
+    builder.keep_rest(package, REPRESENTED)
+    return builder.build()
+
+
+def names_of(entries: Any) -> list[str]:
+    """Return the names for people of tags or groups."""
+    names = []
+    for entry in entries if isinstance(entries, list) else []:
+        candidates = (
+            [entry.get(name) for name in ("display_name", "title", "name")] if isinstance(entry, Mapping) else [entry]
+        )
+        names.extend([name for name in candidates if isinstance(name, str) and name.strip()][:1])
+    return names
+
+
+def state_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+    """Set the licence by its identifier or title, and whether everybody gets the data."""
+    texts = [package.get(name) for name in ("license_id", "license_title", "license_url")]
+    stated = [text for text in texts if isinstance(text, str) and not is_placeholder(text)]
+    licence = None
+    for text in stated:
+        candidate = DocumentBuilder(STANDARD, key="").licence([text])
+        if candidate is not None and candidate.spdx is not None:
+            licence = builder.licence([text])
+            break
+    else:
+        builder.licence(stated[1:2] or stated[:1])
+
+    restriction = find_access_restriction(str(package.get("notes") or ""))
+    if package.get("private") is True:
+        builder.claim(Claim("is_public", False, "true", f"{place}/private", field="private"))
+    elif restriction is not None:
+        builder.claim(Claim("is_public", False, restriction, f"{place}/notes", field="notes"))
+    elif licence is not None and licence.is_open:
+        builder.claim(Claim("is_public", True, licence.text, f"{place}/license_id", field="license_id"))
+
+
+def state_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+    """Set the year in which the package was created."""
+    date = package.get("metadata_created")
+    year = year_of(date[:4]) if isinstance(date, str) else None
+    if isinstance(date, str) and year is not None:
+        builder.claim(Claim("year", year, date, f"{place}/metadata_created", field="metadata_created"))
+
+
+def state_accountability(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+    """Claim accountability from a maintainer or the organisation that publishes. An author alone is none."""
+    organization = package.get("organization")
+    publisher = organization.get("title") or organization.get("name") if isinstance(organization, Mapping) else None
+    named = (
+        ("maintainer", package.get("maintainer")),
+        ("maintainer_email", package.get("maintainer_email")),
+        ("organization", publisher),
+    )
+    for name, body in named:
+        if isinstance(body, str) and body.strip() and not is_placeholder(body):
+            note = f"a named {name}"
+            builder.claim(Claim("accountability_defined", True, body, f"{place}/{name}", field=name, note=note))
+            return
+
+
+def state_documentation(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+    """Claim external documentation from the address of the dataset's own page."""
+    address = package.get("url")
+    if isinstance(address, str) and address.startswith(("http://", "https://")):
+        builder.claim(Claim("external_documentation_available", True, address, f"{place}/url", field="url"))
+
+
+def add_extras(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
+    """Add the texts in the additional fields of a portal as passages for the extractor."""
+    extras = package.get("extras")
+    for extra in extras if isinstance(extras, list) else []:
+        if isinstance(extra, Mapping) and isinstance(extra.get("value"), str) and " " in extra["value"].strip():
+            builder.prose(("extras", str(extra.get("key"))), extra["value"])
+    resources = package.get("resources")
+    for index, resource in enumerate(resources if isinstance(resources, list) else []):
+        if isinstance(resource, Mapping):
+            builder.prose(("resources", str(resource.get("name") or index)), resource.get("description"))

@@ -1,0 +1,179 @@
+"""Data Packages: `datapackage.json` with resources, their schemas, licences, sources and contributors.
+
+A package with one table is one dataset. A package with several resources that have titles or descriptions of their own
+is a collection, and each of its resources is a dataset.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.licences import Licence
+from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.vocabulary import known_domains
+
+STANDARD: Final = "data_package"
+REPRESENTED: Final = ("title", "description")
+TEMPORAL_TYPES: Final = ("date", "datetime", "time", "year", "yearmonth")
+ACCOUNTABLE_ROLES: Final = ("maintainer", "publisher", "curator", "contact", "wrangler")
+README: Final = "README.md"
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a document is a Data Package: a list of resources with a path or data each."""
+    resources = source.members.get("resources")
+    if not isinstance(resources, list) or "license_id" in source.members:
+        return False
+    is_named = source.path.name == "datapackage.json" or "data-package" in str(source.members.get("profile"))
+    has_data = any(isinstance(part, Mapping) and {"path", "data", "url"} & set(part) for part in resources)
+    return is_named or has_data
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+    """Yield the dataset of a package, or those of a collection."""
+    package = source.members
+    resources = [resource for resource in package["resources"] if isinstance(resource, Mapping)]
+    described = [resource for resource in resources if resource.get("description") or resource.get("title")]
+    if len(resources) > 1 and len(described) > len(resources) / 2:
+        for index, resource in enumerate(resources):
+            yield read_resource(source, resource, index)
+    else:
+        yield read_package(source, resources)
+
+
+def key_of(source: SourceDocument) -> str:
+    """Return the identifier of a package."""
+    key = source.members.get("id") or source.members.get("name") or source.folder or source.members.get("title")
+    if not isinstance(key, str) or not key:
+        raise DocumentError("no_identifier")
+    return key
+
+
+def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> DatasetDocument:
+    """Return the dataset of a package; rows and columns are known only where there is a single table."""
+    package = source.members
+    builder = DocumentBuilder(STANDARD, key=key_of(source), rejected=list(source.rejected))
+    builder.name(package.get("title"), builder.key)
+    builder.describe(package.get("description"), "/description")
+    builder.prose(("description",), package.get("description"))
+    builder.remember("url", package.get("homepage"))
+    builder.remember("version", package.get("version"))
+    add_readme(builder, source)
+
+    licence = builder.licence(licence_texts(package))
+    state_shared_values(builder, package, licence, "")
+    if len(resources) == 1:
+        state_table(builder, resources[0], "/resources/0")
+    state_accountability(builder, package)
+    builder.keep_rest(package, REPRESENTED)
+    return builder.build()
+
+
+def add_readme(builder: DocumentBuilder, source: SourceDocument) -> None:
+    """Add the prose of a README beside the package."""
+    readme = source.companion(README)
+    if readme is not None:
+        try:
+            builder.sections.extend(readme.markdown.sections)
+            builder.rejected.extend(readme.markdown.rejected)
+        except DocumentError as error:
+            builder.reject(README, error.code, **error.facts)
+
+
+def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: int) -> DatasetDocument:
+    """Return one dataset of a collection.
+
+    The licence of the collection may cover only its code, so that of the resource alone counts.
+    """
+    place = pointer("resources", index)
+    name = str(resource.get("name") or resource.get("path") or index)
+    builder = DocumentBuilder(STANDARD, key=f"{key_of(source)}/{name}")
+    if index == 0:
+        builder.rejected.extend(source.rejected)
+    builder.name(resource.get("title"), name)
+    builder.describe(resource.get("description"), f"{place}/description")
+    builder.prose(("resources", name, "description"), resource.get("description"))
+    builder.remember("url", source.members.get("homepage"))
+    builder.remember("part_of", key_of(source))
+
+    licence = builder.licence(licence_texts(resource))
+    state_shared_values(builder, resource, licence, place)
+    state_table(builder, resource, place)
+    builder.keep_rest(resource, REPRESENTED, place=place)
+    return builder.build()
+
+
+def licence_texts(members: Mapping[str, Any]) -> list[Any]:
+    """Return the name of each licence; packages of early versions have a single one, under `license`."""
+    entries = members.get("licenses") or members.get("license")
+    texts = []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        if isinstance(entry, Mapping):
+            entry = next(
+                (entry[name] for name in ("name", "id", "type", "title", "path", "url") if entry.get(name)), ""
+            )
+        texts.append(entry)
+    return texts
+
+
+def state_shared_values(
+    builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str
+) -> None:
+    """Set what a package and a resource state in the same fields."""
+    keywords = list_of_texts(members.get("keywords"))
+    builder.remember("tags", keywords)
+    builder.words("domain", known_domains(keywords))
+    if licence is not None and licence.is_open:
+        quote = licence.text.split("; ")[0]
+        builder.claim(Claim("is_public", True, quote, f"{place}/licenses", field="licenses", note="an open licence"))
+
+    date = members.get("created")
+    year = year_of(date[:4]) if isinstance(date, str) else None
+    if isinstance(date, str) and year is not None:
+        builder.claim(Claim("year", year, date, f"{place}/created", field="created"))
+    sources = members.get("sources")
+    for source in sources if isinstance(sources, list) else []:
+        address = source.get("path") or source.get("url") or source.get("web") if isinstance(source, Mapping) else None
+        if isinstance(address, str) and address.startswith("http"):
+            claim = Claim("external_documentation_available", True, address, f"{place}/sources", field="sources")
+            builder.claim(claim)
+            return
+
+
+def state_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str) -> None:
+    """Set rows and columns of a table from its schema. A schema names no target, so all fields count."""
+    rows = number_of(resource.get("rows") or resource.get("count_of_rows"))
+    if isinstance(rows, int) and rows > 0:
+        builder.claim(Claim("instances_number", rows, str(rows), f"{place}/rows", field="rows"))
+
+    schema = resource.get("schema")
+    fields = schema.get("fields") if isinstance(schema, Mapping) else None
+    named = [field for field in fields if isinstance(field, Mapping)] if isinstance(fields, list) else []
+    if not named:
+        return
+    quote = str(named[0].get("name"))
+    place = f"{place}/schema/fields"
+    note = "no target is named"
+    builder.claim(Claim("features_number", len(named), quote, place, field="schema.fields", note=note))
+    builder.claim(Claim("metadata_provided_with_dataset", True, quote, place, field="schema.fields"))
+    for field in named:
+        if field.get("type") in TEMPORAL_TYPES:
+            builder.claim(Claim("has_temporal_factors", True, str(field["type"]), place, field="schema.fields.type"))
+            return
+
+
+def state_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
+    """Claim accountability from a contributor who maintains or publishes. An author or a creator is none."""
+    contributors = package.get("contributors")
+    for contributor in contributors if isinstance(contributors, list) else []:
+        if not isinstance(contributor, Mapping):
+            continue
+        roles = [role.lower() for role in list_of_texts(contributor.get("role") or contributor.get("roles"))]
+        name = contributor.get("title") or contributor.get("organization") or contributor.get("email")
+        if isinstance(name, str) and set(roles) & set(ACCOUNTABLE_ROLES):
+            note = f"a contributor in the role {roles[0]}"
+            claim = Claim("accountability_defined", True, name, "/contributors", field="contributors", note=note)
+            builder.claim(claim)
+            return

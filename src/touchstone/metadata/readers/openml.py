@@ -1,0 +1,239 @@
+"""OpenML: the JSON replies for one dataset, the listing of datasets, and the listing as CSV.
+
+OpenML counts the target as a feature, and gives shares of missing values from 0 to 1 in some replies and from 0 to 100
+in others. Here the target is not a feature, and the share is computed from counts, or used only if it is certain.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.prose import find_access_restriction
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.vocabulary import known_domains
+
+STANDARD: Final = "openml"
+LISTING_COLUMNS: Final = frozenset({"did", "name", "version", "NumberOfInstances", "NumberOfFeatures"})
+IDENTIFIERS: Final = ("row_id_attribute", "ignore_attribute")
+REPRESENTED: Final = ("name", "description", "language")
+# Tags that OpenML users give to sort datasets into studies. They say nothing about the dataset.
+_STUDY_TAGS: Final = ("study_", "mythbusting", "openml")
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a document is a reply of OpenML or its listing."""
+    if set(source.columns) >= LISTING_COLUMNS:
+        return True
+    return "data_set_description" in source.members or _is_part(source) or bool(listed_datasets(source))
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+    """Yield the datasets of a reply."""
+    if source.columns:
+        for row in source.rows():
+            yield read_listed(row["did"], row, row, source.rejected)
+    elif _is_part(source):
+        raise DocumentError("companion_document", of=STANDARD)
+    elif "data_set_description" in source.members:
+        yield read_description(source)
+    else:
+        for dataset in listed_datasets(source):
+            qualities = named_values(dataset.get("quality"))
+            yield read_listed(str(dataset.get("did")), dataset, qualities, source.rejected)
+
+
+def _is_part(source: SourceDocument) -> bool:
+    """Return whether a reply holds only the features or the qualities of a dataset that it does not name."""
+    return "data_features" in source.members or "data_qualities" in source.members
+
+
+def listed_datasets(source: SourceDocument) -> list[dict[str, Any]]:
+    """Return the datasets of a listing."""
+    data = source.members.get("data")
+    datasets = data.get("dataset") if isinstance(data, Mapping) else None
+    if not isinstance(datasets, list):
+        return []
+    return [dataset for dataset in datasets if isinstance(dataset, dict) and "did" in dataset]
+
+
+def named_values(qualities: Any) -> dict[str, Any]:
+    """Return a list of names and values as a mapping."""
+    if not isinstance(qualities, list):
+        return {}
+    return {str(quality.get("name")): quality.get("value") for quality in qualities if isinstance(quality, Mapping)}
+
+
+def read_listed(
+    key: str, members: Mapping[str, Any], qualities: Mapping[str, Any], rejected: tuple[RejectedPart, ...]
+) -> DatasetDocument:
+    """Return a dataset of a listing, whose counts stand in qualities."""
+    builder = DocumentBuilder(STANDARD, key=key, rejected=list(rejected))
+    builder.name(members.get("name"), key)
+    builder.remember("url", f"https://www.openml.org/d/{key}")
+    builder.remember("version", members.get("version"))
+    warn_of_status(builder, members)
+    state_qualities(builder, qualities, has_target=known_target(qualities))
+    builder.keep_rest(members, ("name",))
+    return builder.build()
+
+
+def known_target(qualities: Mapping[str, Any]) -> bool:
+    """Return whether the qualities show that one of the features is the target: they count its classes."""
+    classes = number_of(qualities.get("NumberOfClasses"))
+    return classes is not None and classes > 0
+
+
+def read_description(source: SourceDocument) -> DatasetDocument:
+    """Return the dataset of a description, with counts from the replies beside it."""
+    members = source.members["data_set_description"]
+    if not isinstance(members, dict) or not members.get("id"):
+        raise DocumentError("no_identifier")
+
+    key = str(members["id"])
+    builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
+    builder.name(members.get("name"), key)
+    builder.describe(members.get("description"), "/data_set_description/description")
+    builder.prose(("data_set_description", "description"), members.get("description"))
+    builder.remember("url", f"https://www.openml.org/d/{key}")
+    builder.remember("language", list_of_texts(members.get("language")))
+    builder.remember("version", members.get("version"))
+
+    tags = [tag for tag in list_of_texts(members.get("tag")) if not tag.lower().startswith(_STUDY_TAGS)]
+    builder.remember("tags", tags)
+    builder.words("domain", known_domains(tags))
+    warn_of_status(builder, members)
+    state_access(builder, members)
+    state_dates_and_addresses(builder, members)
+
+    features = companion_member(source, "data_features", "feature")
+    if features:
+        state_features(builder, members, features)
+    qualities = named_values(companion_member(source, "data_qualities", "quality"))
+    state_qualities(builder, qualities, has_target=bool(members.get("default_target_attribute")))
+    builder.keep_rest(members, REPRESENTED, place="/data_set_description")
+    return builder.build()
+
+
+def warn_of_status(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Keep the warning of a dataset, and that OpenML has deactivated it."""
+    for warning in list_of_texts(members.get("warning")):
+        builder.warn(warning)
+    status = members.get("status")
+    if isinstance(status, str) and status not in ("active", ""):
+        builder.warn(f"OpenML status: {status}")
+
+
+def state_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Set the licence, and whether everybody gets the data. OpenML's word `Public` is no licence."""
+    licence = members.get("licence")
+    is_only_public = isinstance(licence, str) and licence.strip().lower() == "public"
+    builder.licence([] if is_only_public else [licence])
+    restriction = find_access_restriction(str(members.get("description") or ""))
+    if restriction is not None:
+        builder.claim(Claim("is_public", False, restriction, "/data_set_description/description"))
+    elif members.get("visibility") in ("public", "private"):
+        is_public = members["visibility"] == "public"
+        place = "/data_set_description/visibility"
+        builder.claim(Claim("is_public", is_public, members["visibility"], place, field="visibility"))
+
+
+def state_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Set the year of collection (the upload says when OpenML got a copy), and external documentation."""
+    date = members.get("collection_date")
+    year = year_of(date) if isinstance(date, str) else None
+    if isinstance(date, str) and year is not None:
+        place = "/data_set_description/collection_date"
+        builder.claim(Claim("year", year, date, place, field="collection_date"))
+
+    for name in ("paper_url", "original_data_url"):
+        address = members.get(name)
+        if isinstance(address, str) and address.startswith("http"):
+            place = f"/data_set_description/{name}"
+            builder.claim(Claim("external_documentation_available", True, address, place, field=name))
+            return
+
+
+def companion_member(source: SourceDocument, name: str, member: str) -> list[Any]:
+    """Return a list of the features or qualities from the reply beside a description that belongs to it.
+
+    The replies do not name their dataset, but their file names end in its identifier, as in `api-v1-jdf-61.json`.
+    """
+    ending = f"-{source.members['data_set_description'].get('id')}.json"
+    for file_name in source.companions:
+        if not file_name.endswith(ending):
+            continue
+        companion, _ = source.readable_companion(file_name)
+        part = companion.members.get(name) if companion is not None else None
+        values = part.get(member) if isinstance(part, Mapping) else None
+        if isinstance(values, list):
+            return values
+    return []
+
+
+def state_features(builder: DocumentBuilder, members: Mapping[str, Any], features: list[Any]) -> None:
+    """Set the number of features without target, identifiers and ignored columns, and the missing values."""
+    columns = [feature for feature in features if isinstance(feature, Mapping)]
+    ignored = {name for field in IDENTIFIERS for name in list_of_texts(members.get(field))}
+    inputs = [column for column in columns if is_input(column) and column.get("name") not in ignored]
+    if not inputs:
+        return
+
+    quote = str(inputs[0].get("name"))
+    note = f"{len(columns)} columns without target, identifiers and ignored ones"
+    place = pointer("data_features", "feature")
+    builder.claim(Claim("features_number", len(inputs), quote, place, field="data_features.feature", note=note))
+    builder.claim(Claim("metadata_provided_with_dataset", True, quote, place, field="data_features.feature"))
+    builder.unmapped["/data_features"] = {"feature": features}
+
+
+def is_input(column: Mapping[str, Any]) -> bool:
+    """Return whether a column is neither target nor identifier nor to be ignored."""
+    return not any(str(column.get(name)) == "true" for name in ("is_target", "is_ignore", "is_row_identifier"))
+
+
+def state_qualities(builder: DocumentBuilder, qualities: Mapping[str, Any], *, has_target: bool) -> None:
+    """Set rows, features and missing values from the counts of OpenML."""
+    rows = number_of(qualities.get("NumberOfInstances"))
+    columns = number_of(qualities.get("NumberOfFeatures"))
+    missing = number_of(qualities.get("NumberOfMissingValues"))
+    if isinstance(rows, int) and rows > 0:
+        builder.claim(quality_claim("instances_number", rows, qualities, "NumberOfInstances"))
+    if isinstance(columns, int) and columns > 0 and "features_number" not in builder.record:
+        note = "without the target, which OpenML counts" if has_target else "no target is named"
+        inputs = columns - 1 if has_target else columns
+        builder.claim(quality_claim("features_number", inputs, qualities, "NumberOfFeatures", note))
+
+    if isinstance(missing, int) and missing >= 0:
+        builder.claim(quality_claim("has_missing_values", missing > 0, qualities, "NumberOfMissingValues"))
+        if isinstance(rows, int) and isinstance(columns, int) and rows > 0 and columns > 0:
+            share = round(100 * missing / (rows * columns), 6)
+            note = f"{missing} of {rows} * {columns} cells"
+            builder.claim(quality_claim("missing_values_percentage", share, qualities, "NumberOfMissingValues", note))
+    else:
+        state_stated_share(builder, qualities)
+    if qualities:
+        builder.unmapped["/data_qualities"] = dict(qualities)
+
+
+def state_stated_share(builder: DocumentBuilder, qualities: Mapping[str, Any]) -> None:
+    """Set the share of missing values where no counts are known: above 1 it can only be a percentage."""
+    share = number_of(qualities.get("PercentageOfMissingValues"))
+    if share is None:
+        return
+    if share > 1:
+        claim = quality_claim("missing_values_percentage", float(share), qualities, "PercentageOfMissingValues")
+        builder.claim(claim)
+    elif share > 0:
+        builder.reject(
+            "data_qualities/PercentageOfMissingValues", "ambiguous_unit", value=share, units=["0-1", "0-100"]
+        )
+    builder.claim(quality_claim("has_missing_values", share > 0, qualities, "PercentageOfMissingValues"))
+
+
+def quality_claim(
+    attribute: str, value: bool | int | float, qualities: Mapping[str, Any], name: str, note: str = ""
+) -> Claim:
+    """Return a claim that one of the qualities shows."""
+    return Claim(attribute, value, str(qualities[name]), pointer("data_qualities", name), field=name, note=note)

@@ -1,0 +1,126 @@
+"""The Penn Machine Learning Benchmarks: a YAML file for each table, and one table of counts for all of them.
+
+The repository has a licence of its own, which is not that of the tables: only a licence in the file counts.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.markdown import is_placeholder
+from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, pointer
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.vocabulary import fold_domains, fold_tasks
+
+STANDARD: Final = "pmlb"
+COUNT_COLUMNS: Final = frozenset({"dataset", "n_instances", "n_features", "task"})
+REPRESENTED: Final = ("dataset", "description")
+DEPRECATED: Final = "_deprecated_"
+_ADDRESS: Final = re.compile(r"https?://[^\s,;)>\]]+")
+_YEAR: Final = re.compile(r"(?:[(\s,;]|^)((?:19|20)\d{2})(?=[).,;:\s]|$)")
+_TEMPORAL_NAMES: Final = frozenset({"date", "datetime", "time", "timestamp", "year", "month", "day", "hour"})
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a document is the description of a PMLB table or their table of counts."""
+    if set(source.columns) >= COUNT_COLUMNS:
+        return True
+    return "dataset" in source.members and {"target", "features"} & set(source.members) != set()
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+    """Yield the dataset of a description, or all datasets of the table of counts."""
+    if source.columns:
+        for row in source.rows():
+            yield read_counts(row)
+    else:
+        yield read_description(source)
+
+
+def read_counts(row: Mapping[str, str]) -> DatasetDocument:
+    """Return a dataset of the table of counts."""
+    builder = start_document(row["dataset"])
+    builder.words("task", fold_tasks([row["task"]]))
+    for attribute, name in (("instances_number", "n_instances"), ("features_number", "n_features")):
+        count = number_of(row[name])
+        if isinstance(count, int):
+            note = "without the target" if attribute == "features_number" else ""
+            builder.claim(Claim(attribute, count, row[name], name, field=name, note=note))
+    builder.keep_rest(row, ("dataset",))
+    return builder.build()
+
+
+def start_document(key: str) -> DocumentBuilder:
+    """Return a builder for a table, with a warning if PMLB itself no longer uses it."""
+    builder = DocumentBuilder(STANDARD, key=key)
+    builder.name(key.removeprefix(DEPRECATED))
+    builder.remember("url", f"https://github.com/EpistasisLab/pmlb/tree/master/datasets/{key}")
+    if key.startswith(DEPRECATED):
+        builder.warn("Deprecated by PMLB")
+    return builder
+
+
+def read_description(source: SourceDocument) -> DatasetDocument:
+    """Return the dataset of a YAML file."""
+    members = source.members
+    key = str(members.get("dataset") or "")
+    if source.folder.startswith(DEPRECATED):
+        key = source.folder
+    if not key:
+        raise DocumentError("no_identifier")
+
+    builder = start_document(key)
+    builder.rejected.extend(source.rejected)
+    builder.describe(members.get("description"), "/description")
+    builder.prose(("description",), members.get("description"))
+    builder.words("task", fold_tasks(list_of_texts(members.get("task"))))
+    keywords = list_of_texts(members.get("keywords"))
+    builder.remember("tags", [keyword.strip() for keyword in keywords])
+    builder.words("domain", fold_domains(keywords))
+    builder.licence(list_of_texts(members.get("license")))
+    state_features(builder, members)
+    state_references(builder, members)
+    builder.keep_rest(members, REPRESENTED)
+    return builder.build()
+
+
+def state_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Set the number of features, among which PMLB does not list the target, and what their descriptions show."""
+    features = [feature for feature in members.get("features") or [] if isinstance(feature, Mapping)]
+    if not features:
+        return
+
+    place = pointer("features")
+    quote = str(features[0].get("name"))
+    builder.claim(Claim("features_number", len(features), quote, place, field="features", note="without the target"))
+    for feature in features:
+        description = feature.get("description")
+        if isinstance(description, str) and not is_placeholder(description):
+            quote = description.strip().splitlines()[0]
+            builder.claim(Claim("metadata_provided_with_dataset", True, quote, place, field="features.description"))
+            break
+    for feature in features:
+        if str(feature.get("name")).lower() in _TEMPORAL_NAMES:
+            builder.claim(Claim("has_temporal_factors", True, str(feature["name"]), place, field="features.name"))
+            break
+
+
+def state_references(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Set external documentation from an address, and the year from the publication."""
+    for name in ("source", "publication"):
+        for text in list_of_texts(members.get(name)):
+            if is_placeholder(text):
+                builder.reject(pointer(name), "placeholder", text=text.strip()[:200])
+                continue
+            builder.prose((name,), text)
+            address = _ADDRESS.search(text)
+            if address is not None and "external_documentation_available" not in builder.record:
+                quote = address.group(0)
+                builder.claim(Claim("external_documentation_available", True, quote, pointer(name), field=name))
+            names_repository = "UCI Machine Learning Repository" in " ".join(text.split())
+            year = _YEAR.search(text) if name == "publication" and not names_repository else None
+            if year is not None and "year" not in builder.record:
+                note = "year of the publication"
+                builder.claim(Claim("year", int(year.group(1)), year.group(1), pointer(name), field=name, note=note))

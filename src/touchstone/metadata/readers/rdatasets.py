@@ -1,0 +1,55 @@
+"""Rdatasets: the index of the tables that come with R packages, with counts of rows, columns and missing cells."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.readers.builder import DocumentBuilder, number_of
+from touchstone.metadata.readers.source import SourceDocument
+
+STANDARD: Final = "rdatasets"
+COLUMNS: Final = frozenset({"package", "item", "title"})
+ORIGINAL_COLUMNS: Final = frozenset({"Package", "Item", "Title", "Rows", "Cols"})
+ROWS: Final = ("rows_counted", "rows_index", "Rows")
+COLUMN_COUNTS: Final = ("cols_counted", "cols_index", "Cols")
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a document is the index."""
+    return set(source.columns) >= COLUMNS or set(source.columns) >= ORIGINAL_COLUMNS
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+    """Yield the tables of the index."""
+    for row in source.rows():
+        yield read_row(row)
+
+
+def read_row(row: Mapping[str, str]) -> DatasetDocument:
+    """Return one table of the index."""
+    package = row.get("package") or row.get("Package") or ""
+    item = row.get("item") or row.get("Item") or ""
+    title = row.get("title") or row.get("Title")
+    builder = DocumentBuilder(STANDARD, key=f"{package}/{item}")
+    builder.name(title, item)
+    builder.describe(title, "title")
+    builder.remember("url", f"https://vincentarelbundock.github.io/Rdatasets/doc/{package}/{item}.html")
+
+    state_count(builder, "instances_number", row, ROWS)
+    state_count(builder, "features_number", row, COLUMN_COUNTS)
+    share = number_of(row.get("missing_pct"))
+    if share is not None:
+        quote = row["missing_pct"]
+        builder.claim(Claim("missing_values_percentage", float(share), quote, "missing_pct", field="missing_pct"))
+        builder.claim(Claim("has_missing_values", share > 0, quote, "missing_pct", field="missing_pct"))
+    builder.keep_rest(row)
+    return builder.build()
+
+
+def state_count(builder: DocumentBuilder, attribute: str, row: Mapping[str, str], names: tuple[str, ...]) -> None:
+    """Set a number from the first column that has it."""
+    for name in names:
+        count = number_of(row.get(name))
+        if isinstance(count, int) and count > 0:
+            builder.claim(Claim(attribute, count, row[name], name, field=name))
+            return

@@ -1,0 +1,132 @@
+"""The UCI repository: replies of its API for one dataset, and its listing as CSV."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.vocabulary import fold_domains, fold_tasks, vocabulary_key
+
+STANDARD: Final = "uci"
+LISTING_COLUMNS: Final = frozenset({"Dataset Name", "Donated Date", "Subject Area", "Associated Tasks", "Instances"})
+REPRESENTED: Final = ("name", "abstract")
+# UCI lists a dataset with one instance, which is how its form reads when nobody has filled it in.
+MIN_INSTANCES: Final = 2
+TEMPORAL: Final = ("time-series", "timeseries")
+
+
+def detect(source: SourceDocument) -> bool:
+    """Return whether a document is UCI's listing or a reply of its API."""
+    return set(source.columns) >= LISTING_COLUMNS or "uci_id" in api_members(source)
+
+
+def api_members(source: SourceDocument) -> Mapping[str, Any]:
+    """Return the description in a reply, which may be wrapped in `data` or `metadata`."""
+    for name in ("data", "metadata"):
+        wrapped = source.members.get(name)
+        if isinstance(wrapped, Mapping) and "uci_id" in wrapped:
+            return wrapped
+    return source.members
+
+
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
+    """Yield the datasets of the listing or of a reply."""
+    if source.columns:
+        for index, row in enumerate(source.rows()):
+            yield attempt(pointer(index), partial(read_row, row))
+    else:
+        yield read_reply(source, api_members(source))
+
+
+def read_row(row: Mapping[str, str]) -> DatasetDocument:
+    """Return a dataset of the listing, in which `N/A` means that a cell is empty."""
+    values = {name: value.strip() for name, value in row.items() if value.strip() not in ("", "N/A")}
+    name = values.get("Dataset Name", "")
+    if not name:
+        raise DocumentError("no_identifier")
+
+    builder = DocumentBuilder(STANDARD, key=vocabulary_key(name) or name)
+    builder.name(name)
+    builder.describe(values.get("Description"), "Description")
+    builder.prose(("Description",), values.get("Description"))
+    builder.words("domain", fold_domains([values.get("Subject Area", "")]))
+    builder.words("task", fold_tasks(values.get("Associated Tasks", "").split(",")))
+
+    year = year_of(values.get("Donated Date", ""))
+    if year is not None:
+        builder.claim(Claim("year", year, values["Donated Date"], "Donated Date", field="Donated Date"))
+    state_size(builder, "instances_number", values, "Instances")
+    state_size(builder, "features_number", values, "Features")
+    if "Time-Series" in values.get("Dataset Characteristics", ""):
+        builder.claim(Claim("has_temporal_factors", True, "Time-Series", "Dataset Characteristics"))
+    builder.keep_rest(row, ("Dataset Name",))
+    return builder.build()
+
+
+def state_size(builder: DocumentBuilder, attribute: str, values: Mapping[str, Any], name: str) -> None:
+    """Set a number of rows or columns; one that no dataset has is rejected."""
+    size = number_of(values.get(name))
+    if size is None:
+        return
+    minimum = MIN_INSTANCES if attribute == "instances_number" else 1
+    if not isinstance(size, int) or size < minimum:
+        builder.reject(name, "implausible_value", attribute=attribute, value=size)
+        return
+    builder.claim(Claim(attribute, size, str(values[name]), name, field=name))
+
+
+def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDocument:
+    """Return the dataset of a reply of the API."""
+    key = str(members.get("uci_id") or "")
+    if not key:
+        raise DocumentError("no_identifier")
+
+    builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
+    builder.name(members.get("name"), key)
+    builder.describe(members.get("abstract"), "abstract")
+    builder.prose(("abstract",), members.get("abstract"))
+    builder.remember("url", members.get("repository_url"))
+    builder.words("domain", fold_domains(list_of_texts(members.get("area"))))
+    builder.words("task", fold_tasks(list_of_texts(members.get("tasks"))))
+    builder.licence(list_of_texts(members.get("license")))
+
+    state_size(builder, "instances_number", members, "num_instances")
+    state_size(builder, "features_number", members, "num_features")
+    state_reply_values(builder, members)
+    additional = members.get("additional_info")
+    for name, text in additional.items() if isinstance(additional, Mapping) else ():
+        builder.prose(("additional_info", name), text)
+    builder.keep_rest(members, REPRESENTED)
+    return builder.build()
+
+
+def state_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Set year, missing values, times and documentation from a reply."""
+    year = number_of(members.get("year_of_dataset_creation"))
+    if isinstance(year, int):
+        name = "year_of_dataset_creation"
+        builder.claim(Claim("year", year, str(members[name]), pointer(name), field=name))
+
+    answer = members.get("has_missing_values")
+    if answer in ("yes", "no", True, False):
+        has_missing = answer in ("yes", True)
+        place = pointer("has_missing_values")
+        builder.claim(Claim("has_missing_values", has_missing, str(answer).lower(), place, field="has_missing_values"))
+
+    for text in list_of_texts(members.get("characteristics")):
+        if vocabulary_key(text) in TEMPORAL:
+            place = pointer("characteristics")
+            builder.claim(Claim("has_temporal_factors", True, text, place, field="characteristics"))
+            break
+
+    variables = members.get("variables")
+    if isinstance(variables, list) and variables and isinstance(variables[0], Mapping):
+        quote = str(variables[0].get("name"))
+        builder.claim(Claim("metadata_provided_with_dataset", True, quote, pointer("variables"), field="variables"))
+    address = members.get("repository_url")
+    if isinstance(address, str) and address.startswith("http"):
+        place = pointer("repository_url")
+        builder.claim(Claim("external_documentation_available", True, address, place, field="repository_url"))
