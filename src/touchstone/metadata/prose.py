@@ -57,7 +57,11 @@ def plain_text(text: str) -> str:
 
 def summarise(text: str) -> str | None:
     """Return the first sentences of a text that fit into the objective of a record, or None if they say nothing."""
-    sentences = [sentence for sentence in _SENTENCE_END.split(plain_text(text)) if not is_placeholder(sentence)]
+    plain = plain_text(text)
+    if plain.startswith("Dataset Card for"):
+        # The hub copies whole cards into the descriptions of Croissant, without their headings' marks.
+        plain = plain.rpartition("Dataset Summary")[2].strip()
+    sentences = [sentence for sentence in _SENTENCE_END.split(plain) if not is_placeholder(sentence)]
     summary = ""
     for sentence in sentences:
         longer_summary = f"{summary} {sentence}".strip()

@@ -45,14 +45,10 @@ class DocumentBuilder:
                 self.record["dataset_name"] = tidy_name(candidate)
                 return
 
-    def describe(self, text: Any, place: str = "") -> None:
+    def describe(self, text: Any) -> None:
         """Set the description to a text, and the objective to its first sentences, unless it is a placeholder."""
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or is_placeholder(text):
             return
-        if is_placeholder(text):
-            self.reject(place or "description", "placeholder", text=text[:200])
-            return
-
         self.record["description"] = text.strip()
         objective = summarise(text)
         if objective:
@@ -84,8 +80,8 @@ class DocumentBuilder:
         return licence
 
     def remember(self, name: str, value: Any) -> None:
-        """Keep a value in the record's `metadata`, unless it is empty."""
-        if value not in (None, "", [], {}):
+        """Keep a text or a list of texts in the record's `metadata`, unless it is empty."""
+        if isinstance(value, str | list) and value:
             self.metadata[name] = value
 
     def warn(self, text: str) -> None:
@@ -102,9 +98,13 @@ class DocumentBuilder:
             self.sections.append(Section(path, text, is_structured=True))
 
     def keep_rest(self, members: Mapping[str, Any], represented: Container[str] = (), place: str = "") -> None:
-        """Keep all members of an object whose exact values are not in the record, by their JSON pointers."""
+        """Keep all members of an object by their JSON pointers, for an export that loses nothing.
+
+        Only a member that is `represented`, and whose exact value stands in the record, is left out.
+        """
+        texts = (self.key, *self.record.values(), *self.metadata.values())
         for name, value in members.items():
-            if name not in represented:
+            if name not in represented or value not in texts:
                 self.unmapped[f"{place}/{escape_pointer(str(name))}"] = value
 
     def reject(self, place: str, code: str, **facts: Any) -> None:
@@ -166,6 +166,11 @@ def list_of_texts(value: Any) -> list[str]:
     if not isinstance(value, list):
         return []
     return [member for member in value if isinstance(member, str) and member.strip()]
+
+
+def objects_of(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects among the members of a list; none if the value is no list."""
+    return [member for member in value if isinstance(member, Mapping)] if isinstance(value, list) else []
 
 
 def number_of(value: Any) -> int | float | None:

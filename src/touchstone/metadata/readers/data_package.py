@@ -10,7 +10,7 @@ from typing import Any, Final
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer, year_of
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import known_domains
 
@@ -33,8 +33,7 @@ def detect(source: SourceDocument) -> bool:
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     """Yield the dataset of a package, or those of a collection."""
-    package = source.members
-    resources = [resource for resource in package["resources"] if isinstance(resource, Mapping)]
+    resources = objects_of(source.members.get("resources"))
     described = [resource for resource in resources if resource.get("description") or resource.get("title")]
     if len(resources) > 1 and len(described) > len(resources) / 2:
         for index, resource in enumerate(resources):
@@ -56,7 +55,7 @@ def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> 
     package = source.members
     builder = DocumentBuilder(STANDARD, key=key_of(source), rejected=list(source.rejected))
     builder.name(package.get("title"), builder.key)
-    builder.describe(package.get("description"), "/description")
+    builder.describe(package.get("description"))
     builder.prose(("description",), package.get("description"))
     builder.remember("url", package.get("homepage"))
     builder.remember("version", package.get("version"))
@@ -93,7 +92,7 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     if index == 0:
         builder.rejected.extend(source.rejected)
     builder.name(resource.get("title"), name)
-    builder.describe(resource.get("description"), f"{place}/description")
+    builder.describe(resource.get("description"))
     builder.prose(("resources", name, "description"), resource.get("description"))
     builder.remember("url", source.members.get("homepage"))
     builder.remember("part_of", key_of(source))
@@ -133,9 +132,8 @@ def state_shared_values(
     year = year_of(date[:4]) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
         builder.claim(Claim("year", year, date, f"{place}/created", field="created"))
-    sources = members.get("sources")
-    for source in sources if isinstance(sources, list) else []:
-        address = source.get("path") or source.get("url") or source.get("web") if isinstance(source, Mapping) else None
+    for source in objects_of(members.get("sources")):
+        address = source.get("path") or source.get("url") or source.get("web")
         if isinstance(address, str) and address.startswith("http"):
             claim = Claim("external_documentation_available", True, address, f"{place}/sources", field="sources")
             builder.claim(claim)
@@ -149,8 +147,7 @@ def state_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: st
         builder.claim(Claim("instances_number", rows, str(rows), f"{place}/rows", field="rows"))
 
     schema = resource.get("schema")
-    fields = schema.get("fields") if isinstance(schema, Mapping) else None
-    named = [field for field in fields if isinstance(field, Mapping)] if isinstance(fields, list) else []
+    named = objects_of(schema.get("fields")) if isinstance(schema, Mapping) else []
     if not named:
         return
     quote = str(named[0].get("name"))
@@ -166,10 +163,7 @@ def state_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: st
 
 def state_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
     """Claim accountability from a contributor who maintains or publishes. An author or a creator is none."""
-    contributors = package.get("contributors")
-    for contributor in contributors if isinstance(contributors, list) else []:
-        if not isinstance(contributor, Mapping):
-            continue
+    for contributor in objects_of(package.get("contributors")):
         roles = [role.lower() for role in list_of_texts(contributor.get("role") or contributor.get("roles"))]
         name = contributor.get("title") or contributor.get("organization") or contributor.get("email")
         if isinstance(name, str) and set(roles) & set(ACCOUNTABLE_ROLES):

@@ -44,7 +44,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     builder.rejected.extend(source.markdown.rejected)
     keep_head(builder, source)
 
-    builder.name(plain_text(source.markdown.title or ""), key)
+    builder.name(plain_text(source.markdown.title or "").replace("*", ""), key)
     if not builder.key:
         builder.key = builder.record.get("dataset_name", "")
     if not builder.key:
@@ -52,7 +52,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
 
     sections = source.markdown.sections
     if sections:
-        builder.describe(sections[0].text, " > ".join(sections[0].path))
+        builder.describe(sections[0].text)
     state_counts(builder, sections)
     state_licence_and_access(builder, source)
     builder.unmapped["/body"] = source.markdown.body

@@ -111,8 +111,8 @@ def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], 
     if text_of(members.get("identifier")) is None:
         builder.rejected.append(RejectedPart(f"{place}/identifier", "missing_identifier", {"used_instead": key}))
     builder.name(title, key)
-    builder.describe(text_of(members.get("description")), f"{place}/description")
-    builder.remember("url", text_of(members.get("landingPage")) or text_of(members.get("@id")))
+    builder.describe(text_of(members.get("description")))
+    builder.remember("url", address_of(members.get("landingPage")) or text_of(members.get("@id")))
     builder.remember("language", texts_of(members.get("language")))
     builder.remember("version", text_of(members.get("version")))
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_citation_year
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer, year_of
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import fold_domains, fold_tasks, known_domains
 
@@ -92,10 +92,7 @@ def state_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
 
 def state_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
     """Set the licence, and whether everybody gets the data."""
-    entries = summary.get("Licenses")
-    names = (
-        [entry.get("License") for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
-    )
+    names = [entry.get("License") for entry in objects_of(summary.get("Licenses"))]
     texts = [name for name in names if isinstance(name, str)]
     licence = builder.licence(texts)
     builder.prose(("License Notes",), summary.get("License Notes"))

@@ -47,7 +47,7 @@ def read_annotation(source: SourceDocument, annotation: Mapping[str, Any]) -> Da
 
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
     builder.name(annotation.get("ann_dataset_name"), key)
-    builder.describe(annotation.get("ann_description_public"), "ann_description_public")
+    builder.describe(annotation.get("ann_description_public"))
     for name in ("ann_description_public", "ann_notes_public"):
         builder.prose((name,), annotation.get(name))
     builder.remember("url", annotation.get("ann_main_url"))

@@ -16,6 +16,7 @@ from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import fold_tasks, known_domains
 
 STANDARD: Final = "hf_card"
+REPRESENTED: Final = ("pretty_name",)
 INFOS_FILE: Final = "dataset_infos.json"
 CARD_TITLE: Final = re.compile(r"^#\s+Dataset Card for\b", re.MULTILINE | re.IGNORECASE)
 HEAD_FIELDS: Final = frozenset(
@@ -24,6 +25,9 @@ HEAD_FIELDS: Final = frozenset(
 )  # fmt: skip
 TITLE_PREFIX: Final = re.compile(r"^Dataset Card for\s*", re.IGNORECASE)
 HOME_LINKS: Final = ("Homepage", "Repository", "Paper")
+MANUAL_DOWNLOAD: Final = re.compile(
+    r"\bdownload(?:ed)? (?:\w+ ){0,3}manually\b|\bmanual(?:ly)? download", re.IGNORECASE
+)
 TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
 
 
@@ -55,8 +59,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     state_documentation(builder, source)
     state_year(builder, source)
 
-    # Only these members stand in the record exactly as they do in the head.
-    builder.keep_rest(head, represented=("pretty_name",) if "dataset_name" in builder.record else (), place="")
+    builder.keep_rest(head, REPRESENTED)
     builder.unmapped["/body"] = source.markdown.body
     yield builder.build()
 
@@ -93,9 +96,9 @@ def state_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[
     if not builder.key:
         raise DocumentError("no_identifier")
 
-    builder.describe(section_text(source, "Dataset Summary"), "Dataset Summary")
+    builder.describe(section_text(source, "Dataset Summary"))
     if "description" not in builder.record:
-        builder.describe(next(iter(info_values(source, head, "description")), None), f"{INFOS_FILE} description")
+        builder.describe(next(iter(info_values(source, head, "description")), None))
     builder.remember("language", list_of_texts(head.get("language") or head.get("languages")))
     builder.remember("tags", list_of_texts(head.get("tags")))
     if source.folder:
@@ -127,6 +130,8 @@ def state_licence_and_access(builder: DocumentBuilder, source: SourceDocument, h
     restriction = find_access_restriction(source.text)
     if restriction is not None:
         builder.claim(Claim("is_public", False, quote=restriction, note="a condition for access is stated"))
+    elif MANUAL_DOWNLOAD.search(source.text):
+        builder.reject("is_public", "access_unclear", reason="the files have to be downloaded by hand")
     elif licence is not None and named_licence is not None and named_licence.is_open:
         quote = licence_texts[0]
         note = "an open licence, and no condition for access"

@@ -10,7 +10,7 @@ from typing import Any, Final
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_access_restriction
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer, year_of
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import known_domains
 
@@ -60,9 +60,7 @@ def listed_datasets(source: SourceDocument) -> list[dict[str, Any]]:
 
 def named_values(qualities: Any) -> dict[str, Any]:
     """Return a list of names and values as a mapping."""
-    if not isinstance(qualities, list):
-        return {}
-    return {str(quality.get("name")): quality.get("value") for quality in qualities if isinstance(quality, Mapping)}
+    return {str(quality.get("name")): quality.get("value") for quality in objects_of(qualities)}
 
 
 def read_listed(
@@ -94,7 +92,7 @@ def read_description(source: SourceDocument) -> DatasetDocument:
     key = str(members["id"])
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
     builder.name(members.get("name"), key)
-    builder.describe(members.get("description"), "/data_set_description/description")
+    builder.describe(members.get("description"))
     builder.prose(("data_set_description", "description"), members.get("description"))
     builder.remember("url", f"https://www.openml.org/d/{key}")
     builder.remember("language", list_of_texts(members.get("language")))
@@ -174,7 +172,7 @@ def companion_member(source: SourceDocument, name: str, member: str) -> list[Any
 
 def state_features(builder: DocumentBuilder, members: Mapping[str, Any], features: list[Any]) -> None:
     """Set the number of features without target, identifiers and ignored columns, and the missing values."""
-    columns = [feature for feature in features if isinstance(feature, Mapping)]
+    columns = objects_of(features)
     ignored = {name for field in IDENTIFIERS for name in list_of_texts(members.get(field))}
     inputs = [column for column in columns if is_input(column) and column.get("name") not in ignored]
     if not inputs:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.markdown import is_placeholder
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, pointer
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import fold_domains, fold_tasks
 
@@ -73,7 +73,7 @@ def read_description(source: SourceDocument) -> DatasetDocument:
 
     builder = start_document(key)
     builder.rejected.extend(source.rejected)
-    builder.describe(members.get("description"), "/description")
+    builder.describe(members.get("description"))
     builder.prose(("description",), members.get("description"))
     builder.words("task", fold_tasks(list_of_texts(members.get("task"))))
     keywords = list_of_texts(members.get("keywords"))
@@ -88,7 +88,7 @@ def read_description(source: SourceDocument) -> DatasetDocument:
 
 def state_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Set the number of features, among which PMLB does not list the target, and what their descriptions show."""
-    features = [feature for feature in members.get("features") or [] if isinstance(feature, Mapping)]
+    features = objects_of(members.get("features"))
     if not features:
         return
 

@@ -32,7 +32,7 @@ def read_row(row: Mapping[str, str]) -> DatasetDocument:
     title = row.get("title") or row.get("Title")
     builder = DocumentBuilder(STANDARD, key=f"{package}/{item}")
     builder.name(title, item)
-    builder.describe(title, "title")
+    builder.describe(title)
     builder.remember("url", f"https://vincentarelbundock.github.io/Rdatasets/doc/{package}/{item}.html")
 
     state_count(builder, "instances_number", row, ROWS)

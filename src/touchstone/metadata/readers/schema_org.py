@@ -81,7 +81,7 @@ def state_common_values(builder: DocumentBuilder, names: Names, node: Mapping[st
     """Set what every description in the vocabulary of schema.org may state."""
     members = names.members(node)
     builder.name(text_of(members.get("name")), text_of(members.get("alternateName")), builder.key)
-    builder.describe(text_of(members.get("description")), f"{place}/description")
+    builder.describe(text_of(members.get("description")))
     builder.remember("url", text_of(members.get("url")))
     builder.remember("language", texts_of(members.get("inLanguage")))
     builder.remember("version", text_of(members.get("version")))

@@ -36,7 +36,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     builder.rejected.extend(source.markdown.rejected)
     builder.sections.extend(source.markdown.sections)
     builder.name(key)
-    builder.describe(source.text, "README.md")
+    builder.describe(source.text)
     builder.remember("url", f"https://www.tensorflow.org/datasets/catalog/{key}")
 
     state_tags(builder, companion_text(builder, source, TAGS_FILE))

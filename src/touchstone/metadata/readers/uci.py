@@ -42,15 +42,20 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 
 
 def read_row(row: Mapping[str, str]) -> DatasetDocument:
-    """Return a dataset of the listing, in which `N/A` means that a cell is empty."""
+    """Return a dataset of the listing, in which `N/A` means that a cell is empty.
+
+    The listing has no identifiers, and two datasets of one name: name and date of donation together identify one.
+    """
     values = {name: value.strip() for name, value in row.items() if value.strip() not in ("", "N/A")}
     name = values.get("Dataset Name", "")
     if not name:
         raise DocumentError("no_identifier")
 
-    builder = DocumentBuilder(STANDARD, key=vocabulary_key(name) or name)
+    builder = DocumentBuilder(
+        STANDARD, key=f"{vocabulary_key(name)}/{values.get('Donated Date', '').replace('/', '-')}"
+    )
     builder.name(name)
-    builder.describe(values.get("Description"), "Description")
+    builder.describe(values.get("Description"))
     builder.prose(("Description",), values.get("Description"))
     builder.words("domain", fold_domains([values.get("Subject Area", "")]))
     builder.words("task", fold_tasks(values.get("Associated Tasks", "").split(",")))
@@ -86,7 +91,7 @@ def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDoc
 
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
     builder.name(members.get("name"), key)
-    builder.describe(members.get("abstract"), "abstract")
+    builder.describe(members.get("abstract"))
     builder.prose(("abstract",), members.get("abstract"))
     builder.remember("url", members.get("repository_url"))
     builder.words("domain", fold_domains(list_of_texts(members.get("area"))))

@@ -1,0 +1,60 @@
+"""Licences become SPDX expressions where their words are certain, and keep their words in any case."""
+
+import pytest
+
+from touchstone.metadata.licences import combine_licences, is_unknown_licence, normalise_licence
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        ("cc-by-4.0", "CC-BY-4.0"),
+        ("CC BY-NC-SA 4.0", "CC-BY-NC-SA-4.0"),
+        ("Creative Commons Attribution 4.0 International", "CC-BY-4.0"),
+        ("Creative Commons Attribution-NonCommercial-ShareAlike 3.0 Unported", "CC-BY-NC-SA-3.0"),
+        ("https://creativecommons.org/licenses/by-sa/4.0/deed.en", "CC-BY-SA-4.0"),
+        ("http://creativecommons.org/publicdomain/zero/1.0/", "CC0-1.0"),
+        ("CC 0", "CC0-1.0"),
+        ("https://choosealicense.com/licenses/odc-by/", "ODC-By-1.0"),
+        ("Apache License 2.0", "Apache-2.0"),
+        ("MIT License", "MIT"),
+        ("gpl-3.0", "GPL-3.0-only"),
+        ("ODC-PDDL-1.0", "PDDL-1.0"),
+        ("mit OR apache-2.0", "MIT OR Apache-2.0"),
+        ("Public Domain", "LicenseRef-PublicDomain"),
+    ],
+)
+def test_certain_spellings(text: str, expression: str) -> None:
+    licence = normalise_licence(text)
+    assert (licence.spdx, licence.text) == (expression, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["other", "Public", "cc-by", "CC BY-SA", "Custom", "Apache License", "LDC User Agreement", "OpenAI", "unknown",
+     "CC BY 4.0 (UCI site terms; per-dataset)", "https://example.org/licenses/mit", "gfdl", "MIT (repo)", "cc-by-9.0"],
+)  # fmt: skip
+def test_words_that_are_not_certain_get_no_expression(text: str) -> None:
+    assert normalise_licence(text).spdx is None
+
+
+def test_several_licences_all_apply() -> None:
+    licence = combine_licences(["mit", "unknown", "CC BY 4.0", "mit"])
+    assert licence is not None
+    assert (licence.spdx, licence.text) == ("MIT AND CC-BY-4.0", "mit; CC BY 4.0")
+
+
+def test_one_uncertain_licence_makes_the_whole_uncertain() -> None:
+    licence = combine_licences(["mit", "Custom"])
+    assert licence is not None
+    assert (licence.spdx, licence.text) == (None, "mit; Custom")
+
+
+def test_no_licence_at_all() -> None:
+    assert combine_licences(["unknown", "Unspecified", ""]) is None
+    assert is_unknown_licence("Not found")
+
+
+def test_openness_is_about_who_gets_the_data() -> None:
+    assert normalise_licence("cc-by-nc-nd-4.0").is_open
+    assert not normalise_licence("other").is_open
