@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from touchstone.metadata.documents import DatasetDocument
-from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.readers.source import TABLE_DELIMITERS, SourceDocument
 from touchstone.metadata.readers.standards import BY_KEY, Reading, read_document
 
 NO_STANDARD = "(none)"
@@ -32,20 +33,23 @@ def read_folder(folder: Path) -> Iterator[tuple[Path, SourceDocument, Reading]]:
         yield path.relative_to(folder), source, read_document(source)
 
 
-def missing_quotes(source: SourceDocument, document: DatasetDocument) -> list[str]:
-    """Return the quotes that stand neither in the text of the sources nor in a value that is decoded from them."""
-    sources = [source, *(SourceDocument(content, name) for name, content in source.companions.items())]
+def whole_text(source: SourceDocument) -> str:
+    """Return the text of a document and its companions, as it is written and as it is decoded from JSON or YAML."""
     texts = []
-    for part in sources:
+    for part in [source, *(SourceDocument(content, name) for name, content in source.companions.items())]:
         try:
-            texts.append(part.text)
-            texts.append(json.dumps(part.data, ensure_ascii=False))
-            texts.extend(all_texts(part.data))
-        except Exception:  # noqa: BLE001 (a companion that cannot be read cannot be quoted)
+            texts += [part.text, json.dumps(part.data, ensure_ascii=False), *all_texts(part.data)]
+            if part.suffix in TABLE_DELIMITERS:
+                texts += [value for row in part.rows() for value in row.values()]
+        except DocumentError:  # what cannot be read cannot be quoted
             continue
+    return "\n".join(texts)
+
+
+def missing_quotes(text: str, document: DatasetDocument) -> list[str]:
+    """Return the quotes and sections of a document that do not stand in its source."""
     quotes = [claim.quote for claim in document.claims] + [section.text for section in document.sections]
-    whole = "\n".join(texts)
-    return [quote for quote in quotes if quote not in whole]
+    return [quote for quote in quotes if quote not in text]
 
 
 def all_texts(data: Any) -> Iterator[str]:
@@ -84,10 +88,11 @@ def main() -> int:
         imported[standard] += 1
         datasets[standard] += len(reading.documents)
         parts.update(part.code for part in reading.rejected)
+        text = whole_text(source)
         for document in reading.documents:
             parts.update(part.code for part in document.rejected)
             attributes[standard].update(list(document.record))
-            for quote in missing_quotes(source, document) if len(reading.documents) < 50 else []:
+            for quote in missing_quotes(text, document):
                 faults += 1
                 print(f"quote not in source: {path}: {document.standard}: {quote[:200]!r}")
 

@@ -113,6 +113,9 @@ class TestOtherDocuments:
     def test_a_schema_is_no_dataset(self) -> None:
         assert read({"$schema": "https://json-schema.example", "properties": {"title": {}}}).code == "schema_document"
 
+    def test_a_failed_request_is_no_dataset(self) -> None:
+        assert read({"error": {"code": "372", "message": "No results"}}).code == "error_reply"
+
     def test_a_table_is_a_data_file(self) -> None:
         assert read("a,b\n1,2\n", "table.csv").code == "data_file"
 

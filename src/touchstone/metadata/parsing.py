@@ -23,8 +23,14 @@ MAX_DEPTH: Final = 64
 MAX_MEMBERS: Final = 10_000
 MAX_VALUES: Final = 1_000_000
 MAX_NUMBER_LENGTH: Final = 400
+# The parsers of YAML and Markdown are slower than that of JSON, and their documents are written by hand.
+MAX_YAML_LENGTH: Final = 1_000_000
+MAX_MARKDOWN_LENGTH: Final = 1_000_000
+MAX_ROWS: Final = 100_000
 MAX_CSV_CELL: Final = 1_000_000
 
+# A whole string, or one of the characters that make up the structure of a JSON document.
+_JSON_STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -70,12 +76,18 @@ def decode(content: bytes) -> str:
     return text
 
 
+def check_length(text: str, limit: int) -> None:
+    """Refuse a text with more characters than its parser gets through in a reasonable time."""
+    if len(text) > limit:
+        raise DocumentError("document_too_large", characters=len(text), limit=limit)
+
+
 def parse_json(text: str) -> ParsedData:
     """Return the data of a JSON document.
 
     A repeated key keeps its first value, and a number that is not finite becomes None; both are listed as rejected.
     """
-    check_json_depth(text)
+    check_json_size(text)
     limits = _JsonLimits()
     try:
         data = json.loads(
@@ -92,26 +104,22 @@ def parse_json(text: str) -> ParsedData:
     return ParsedData(data, tuple(limits.rejected))
 
 
-def check_json_depth(text: str) -> None:
-    """Refuse JSON that is nested too deeply, before the recursive parser sees it."""
+def check_json_size(text: str) -> None:
+    """Refuse JSON that is nested too deeply or holds too many values, before the recursive parser sees it."""
     depth = 0
-    in_string = False
-    position = 0
-    while position < len(text):
-        character = text[position]
-        if in_string:
-            if character == "\\":
-                position += 1
-            in_string = character != '"'
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
+    commas = 0
+    for match in _JSON_STRUCTURE.finditer(text):
+        symbol = match.group(0)
+        if symbol == ",":
+            commas += 1
+        elif symbol in "[{":
             depth += 1
-            if depth > MAX_DEPTH:
-                raise DocumentError("too_deep", limit=MAX_DEPTH)
-        elif character in "]}":
+        elif symbol in "]}":
             depth -= 1
-        position += 1
+        if depth > MAX_DEPTH:
+            raise DocumentError("too_deep", limit=MAX_DEPTH)
+        if commas > MAX_VALUES:
+            raise DocumentError("too_many_values", limit=MAX_VALUES)
 
 
 class _JsonLimits:
@@ -119,14 +127,10 @@ class _JsonLimits:
 
     def __init__(self) -> None:
         self.rejected: list[RejectedPart] = []
-        self._values = 0
 
     def take_object(self, members: list[tuple[str, Any]]) -> dict[str, Any]:
         """Return the members of an object as a dictionary that keeps the first value of a repeated key."""
         check_members(len(members))
-        self._values += len(members)
-        if self._values > MAX_VALUES:
-            raise DocumentError("too_many_values", limit=MAX_VALUES)
 
         result: dict[str, Any] = {}
         for name, value in members:
@@ -167,6 +171,7 @@ def parse_yaml(text: str) -> ParsedData:
     Anchors, aliases and tags are refused: an alias can expand to gigabytes, and a tag can name a class. Dates stay
     texts, and `no` is Norwegian instead of false.
     """
+    check_length(text, MAX_YAML_LENGTH)
     loader = _PlainLoader(text)
     try:
         data = loader.get_single_data()
@@ -275,7 +280,9 @@ def parse_csv(text: str, delimiter: str = ",") -> Iterator[dict[str, str]]:
     try:
         names = next(reader, [])
         check_members(len(names))
-        for row in reader:
+        for index, row in enumerate(reader):
+            if index >= MAX_ROWS:
+                raise DocumentError("too_many_rows", limit=MAX_ROWS)
             if not row:
                 continue
             if len(row) != len(names):

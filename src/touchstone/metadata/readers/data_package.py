@@ -18,6 +18,7 @@ STANDARD: Final = "data_package"
 REPRESENTED: Final = ("title", "description")
 TEMPORAL_TYPES: Final = ("date", "datetime", "time", "year", "yearmonth")
 ACCOUNTABLE_ROLES: Final = ("maintainer", "publisher", "curator", "contact", "wrangler")
+FILE_NAME: Final = "datapackage.json"
 README: Final = "README.md"
 
 
@@ -26,7 +27,7 @@ def detect(source: SourceDocument) -> bool:
     resources = source.members.get("resources")
     if not isinstance(resources, list) or "license_id" in source.members:
         return False
-    is_named = source.path.name == "datapackage.json" or "data-package" in str(source.members.get("profile"))
+    is_named = source.path.name == FILE_NAME or "data-package" in str(source.members.get("profile"))
     has_data = any(isinstance(part, Mapping) and {"path", "data", "url"} & set(part) for part in resources)
     return is_named or has_data
 

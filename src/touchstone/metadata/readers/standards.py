@@ -139,8 +139,17 @@ def describe_other_document(source: SourceDocument) -> str:
     """
     if "$schema" in source.members and ("properties" in source.members or "definitions" in source.members):
         return "schema_document"
-    if any(source.path.name in standard.companions for standard in STANDARDS):
+    if set(source.members) == {"error"}:
+        return "error_reply"
+    if is_companion(source):
         return "companion_document"
     if source.suffix in (".csv", ".tsv", ".arff", ".parquet"):
         return "data_file"
     return "unknown_standard"
+
+
+def is_companion(source: SourceDocument) -> bool:
+    """Return whether a file belongs to the main document of a dataset. A README does only beside a Data Package."""
+    if source.path.name == data_package.README:
+        return data_package.FILE_NAME in source.companions
+    return any(source.path.name in standard.companions for standard in STANDARDS)

@@ -16,6 +16,7 @@ TAGS_FILE: Final = "TAGS.txt"
 CITATIONS_FILE: Final = "CITATIONS.bib"
 # Some files lack a line end between two tags (`ml.task.text-summarizationcontent.data-type.text`).
 _TAG: Final = re.compile(r"(?:content|ml)\.[a-z.-]+?\.[A-Za-z0-9_-]+?(?=(?:content|ml)\.[a-z]|\s|#|$)|content\.[a-z]+")
+MAX_TAG_LINE: Final = 500
 _ADDRESS: Final = re.compile(r"https?://[^\s)>\]]+")
 
 
@@ -65,7 +66,7 @@ def companion_text(builder: DocumentBuilder, source: SourceDocument, name: str) 
 
 def state_tags(builder: DocumentBuilder, text: str) -> None:
     """Set tasks, subjects and languages from the tags."""
-    tags = [tag for line in text.splitlines() for tag in _TAG.findall(line.split("#")[0].strip())]
+    tags = [tag for line in text.splitlines() for tag in _TAG.findall(line.split("#")[0].strip()[:MAX_TAG_LINE])]
     builder.words("task", fold_tasks(select(tags, "ml.task.")))
     builder.words("domain", fold_domains(select(tags, "content.subject.")))
     builder.remember("language", select(tags, "content.language."))

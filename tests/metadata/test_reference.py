@@ -1,0 +1,33 @@
+"""The reference names every standard and every code."""
+
+import re
+from pathlib import Path
+
+import touchstone.metadata
+from touchstone.metadata.readers.standards import STANDARDS
+
+ROOT = Path(touchstone.metadata.__file__).parent
+REFERENCE = Path(__file__).parents[2] / "docs/reference/metadata-standards.md"
+CODE = re.compile(
+    r"(?:DocumentError\(\s*|RejectedPart\(\s*[^,]+,\s*|\.reject\(\s*[^,]+?,\s*|code=|return )\"([a-z]+(?:_[a-z]+)*)\"(?! in)"
+)
+
+
+def codes_in_the_source() -> set[str]:
+    """Return the codes with which the readers reject documents and parts."""
+    modules = [*(ROOT / "readers").glob("*.py"), ROOT / "parsing.py", ROOT / "markdown.py"]
+    return {code for module in modules for code in CODE.findall(module.read_text())}
+
+
+def test_every_code_is_documented() -> None:
+    codes = codes_in_the_source()
+    assert {"placeholder", "too_deep", "loader_name", "schema_document", "no_dataset"} <= codes
+    documented = set(re.findall(r"`([a-z_]+)`", REFERENCE.read_text()))
+    assert codes <= documented, codes - documented
+
+
+def test_every_standard_is_documented() -> None:
+    text = REFERENCE.read_text()
+    for standard in STANDARDS:
+        assert f"| `{standard.key}` |" in text
+        assert f"| {standard.title} |" in text
