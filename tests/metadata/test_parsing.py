@@ -60,6 +60,21 @@ class TestJson:
     def test_a_long_number_is_refused(self) -> None:
         assert code_of(parse_json, "9" * 100_000) == "number_too_long"
 
+    def test_an_integer_of_more_than_64_bits_stays_a_text(self) -> None:
+        parsed = parse_json(f"[{2**63 - 1}, {2**64}]")
+        assert parsed.data == [2**63 - 1, str(2**64)]
+        assert [part.code for part in parsed.rejected] == ["number_too_large"]
+
+    @pytest.mark.parametrize("escape", [r"\u0000", r"\ud800"])
+    def test_what_no_database_holds_is_replaced(self, escape: str) -> None:
+        parsed = parse_json(f'{{"a{escape}": ["b{escape}"]}}')
+        assert parsed.data == {"a\ufffd": ["b\ufffd"]}
+        assert [part.code for part in parsed.rejected] == ["unstorable_character"]
+        assert parse_yaml(r'a: "\0"').data == {"a": "\ufffd"}
+
+    def test_a_pair_of_surrogates_is_a_character(self) -> None:
+        assert parse_json(r'"\ud83d\ude00"').data == "\U0001f600"
+
     @pytest.mark.parametrize("text", ['{"a": 1', '{"a": "b', "[1,"])
     def test_a_truncated_document_is_called_so(self, text: str) -> None:
         assert code_of(parse_json, text) == "truncated_document"

@@ -9,7 +9,8 @@ from touchstone.metadata.readers.standards import STANDARDS
 ROOT = Path(touchstone.metadata.__file__).parent
 REFERENCE = Path(__file__).parents[2] / "docs/reference/metadata-standards.md"
 CODE = re.compile(
-    r"(?:DocumentError\(\s*|RejectedPart\(\s*[^,]+,\s*|\.reject\(\s*[^,]+?,\s*|code=|return )\"([a-z]+(?:_[a-z]+)*)\"(?! in)"
+    r"(?:DocumentError\(\s*|RejectedPart\(\s*[^,]+,\s*|\.reject\(\s*[^,]+?,\s*|code=|return )"
+    r"\"([a-z]+(?:_[a-z]+)*)\"(?! in)"
 )
 
 

@@ -23,12 +23,14 @@ MAX_DEPTH: Final = 64
 MAX_MEMBERS: Final = 10_000
 MAX_VALUES: Final = 1_000_000
 MAX_NUMBER_LENGTH: Final = 400
+INTEGER_BITS: Final = 64
 # The parsers of YAML and Markdown are slower than that of JSON, and their documents are written by hand.
 MAX_YAML_LENGTH: Final = 1_000_000
 MAX_MARKDOWN_LENGTH: Final = 1_000_000
 MAX_ROWS: Final = 100_000
 MAX_CSV_CELL: Final = 1_000_000
 
+_UNSTORABLE: Final = re.compile(r"[\0\ud800-\udfff]")
 # A whole string, or one of the characters that make up the structure of a JSON document.
 _JSON_STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (
@@ -101,7 +103,7 @@ def parse_json(text: str) -> ParsedData:
         is_truncated = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         code = "truncated_document" if is_truncated else "invalid_json"
         raise DocumentError(code, line=error.lineno, column=error.colno) from error
-    return ParsedData(data, tuple(limits.rejected))
+    return _storable(text, data, limits.rejected)
 
 
 def check_json_size(text: str) -> None:
@@ -144,11 +146,14 @@ class _JsonLimits:
         """Note NaN or an infinity, which JSON does not have, and make its value unknown."""
         self.rejected.append(RejectedPart("", "number_not_finite", {"number": constant}))
 
-    def take_integer(self, digits: str) -> int:
-        """Return an integer, unless it has so many digits that converting it would be an attack on the processor."""
-        if len(digits) > MAX_NUMBER_LENGTH:
-            raise DocumentError("number_too_long", digits=len(digits), limit=MAX_NUMBER_LENGTH)
-        return int(digits)
+    def take_integer(self, digits: str) -> int | str:
+        """Return an integer; one of more than 64 bits as a text, so that an export still has all its digits."""
+        check_digits(digits)
+        number = int(digits)
+        if number.bit_length() < INTEGER_BITS:
+            return number
+        self.rejected.append(RejectedPart("", "number_too_large", {"number": digits[:40]}))
+        return digits
 
     def take_float(self, digits: str) -> float | None:
         """Return a number with a fraction or an exponent, or None if it is too large to be finite."""
@@ -163,6 +168,37 @@ def check_members(count: int) -> None:
     """Refuse an object with more members than any description of a dataset needs."""
     if count > MAX_MEMBERS:
         raise DocumentError("too_many_fields", fields=count, limit=MAX_MEMBERS)
+
+
+def check_digits(digits: str) -> None:
+    """Refuse a number with so many digits that converting it would be an attack on the processor."""
+    if len(digits) > MAX_NUMBER_LENGTH:
+        raise DocumentError("number_too_long", digits=len(digits), limit=MAX_NUMBER_LENGTH)
+
+
+def _storable(text: str, data: Any, rejected: list[RejectedPart]) -> ParsedData:
+    """Return parsed data without NUL characters and lone surrogates, which no database holds.
+
+    Only an escape can bring them into the data, so a document without a backslash needs no second look.
+    """
+    if "\\" not in text:
+        return ParsedData(data, tuple(rejected))
+
+    clean_data = _replace_unstorable(data)
+    if clean_data != data:
+        rejected.append(RejectedPart("", "unstorable_character"))
+    return ParsedData(clean_data, tuple(rejected))
+
+
+def _replace_unstorable(data: Any) -> Any:
+    """Return a copy of the data with the replacement character in place of what no database holds."""
+    if isinstance(data, str):
+        return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", data)
+    if isinstance(data, list):
+        return [_replace_unstorable(member) for member in data]
+    if isinstance(data, dict):
+        return {_replace_unstorable(name): _replace_unstorable(value) for name, value in data.items()}
+    return data
 
 
 def parse_yaml(text: str) -> ParsedData:
@@ -182,7 +218,7 @@ def parse_yaml(text: str) -> ParsedData:
         raise DocumentError("invalid_yaml", line=None) from error
     finally:
         loader.dispose()
-    return ParsedData(data, tuple(loader.rejected))
+    return _storable(text, data, loader.rejected)
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -239,11 +275,14 @@ class _PlainLoader(yaml.SafeLoader):
         self.rejected.append(RejectedPart("", "number_not_finite", {"number": str(node.value)}))
         return None
 
-    def construct_short_integer(self, node: yaml.ScalarNode) -> int:
-        """Return an integer, unless it has too many digits."""
-        if len(node.value) > MAX_NUMBER_LENGTH:
-            raise DocumentError("number_too_long", digits=len(node.value), limit=MAX_NUMBER_LENGTH)
-        return int(node.value)
+    def construct_short_integer(self, node: yaml.ScalarNode) -> int | str:
+        """Return an integer; one of more than 64 bits as a text."""
+        check_digits(node.value)
+        number = int(node.value)
+        if number.bit_length() < INTEGER_BITS:
+            return number
+        self.rejected.append(RejectedPart("", "number_too_large", {"number": node.value[:40]}))
+        return str(node.value)
 
 
 def _add_core_schema(loader: type[_PlainLoader]) -> None:

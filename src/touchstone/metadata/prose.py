@@ -33,6 +33,7 @@ _RESTRICTED: Final = re.compile(
     r"|\bLDC[- ]User[- ]Agreement\b|\b(?:User|Licen[cs]e|Data Use|Usage) Agreement for Non-?Members\b"
     r"|\b(?:must|need(?:s)? to|have to|required to|please|by) (?:first )?(?:sign(?:ing)?|execute) "
     r"(?:a|an|the|our|and return) [^.\n]{0,60}?(?:agreement|licen[cs]e|form|terms)\b"
+    r"|\bagreements? must be signed\b"
     r"|\b(?:only )?available (?:only )?(?:up)?on request\b"
     r"|\baccess (?:to the (?:data|dataset|corpus) )?(?:is|must be|has to be|can be|needs to be) "
     r"(?:restricted|requested|granted|approved)\b"

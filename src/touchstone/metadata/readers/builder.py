@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from touchstone.core.attributes import BY_NAME, FLAGS, NUMBERS, Kind
@@ -19,6 +20,9 @@ LOADER_NAMES: Final = frozenset(
 )  # fmt: skip
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2100
+# What the record of a dataset holds.
+MAX_TERMS: Final = 200
+MAX_TERM_LENGTH: Final = 200
 
 
 @dataclass
@@ -56,8 +60,11 @@ class DocumentBuilder:
 
     def words(self, attribute: str, values: list[str]) -> None:
         """Set an attribute that is a list of terms, unless the list is empty."""
-        if values:
-            self.record[attribute] = values
+        terms = [value for value in values if len(value) <= MAX_TERM_LENGTH][:MAX_TERMS]
+        if len(terms) < len(values):
+            self.reject(attribute, "too_many_terms", terms=len(values), kept=len(terms))
+        if terms:
+            self.record[attribute] = terms
 
     def claim(self, claim: Claim) -> None:
         """Add a claim and set the attribute in the record, if the value is one that the attribute can have.
@@ -134,7 +141,8 @@ def _is_possible(attribute: str, value: bool | int | float) -> bool:
     if attribute not in NUMBERS or isinstance(value, bool) or not math.isfinite(value):
         return False
     if attribute == "year":
-        return isinstance(value, int) and FIRST_YEAR <= value <= LAST_YEAR
+        # Announced datasets are dated ahead.
+        return isinstance(value, int) and FIRST_YEAR <= value <= datetime.now(UTC).year + 1
 
     bounds = BY_NAME[attribute]
     if bounds.kind is Kind.INTEGER and not isinstance(value, int):
