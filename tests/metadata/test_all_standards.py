@@ -10,8 +10,10 @@ import pytest
 
 from tests.metadata.examples import CARD, read, sources
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
+from touchstone.metadata.documents import DatasetDocument
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.readers.standards import STANDARDS, read_document
+from touchstone.services.selection.datasets.schemas import DatasetCreate
 
 STRANGE_VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 1e308, "", " ", "https://169.254.169.254/latest", "file:///etc/passwd",
@@ -45,7 +47,7 @@ class TestEachStandard:
         for document in reading.documents:
             assert document.standard == key
             assert document.key
-            assert document.record["dataset_name"]
+            check_record(document)
 
     def test_is_read_the_same_way_twice(self, key: str) -> None:
         assert read_document(sources()[key]) == read_document(sources()[key])
@@ -83,6 +85,14 @@ class TestEachStandard:
                 mutated = SourceDocument(json.dumps(data).encode(), source.name, source.companions)
                 reading = read_document(mutated, key)
                 assert reading.documents or reading.code or reading.rejected
+                for document in reading.documents:
+                    check_record(document)
+
+
+def check_record(document: DatasetDocument) -> None:
+    """Check that a record of the catalog can hold what was read."""
+    record = {"description": "", "file_path": "", "file_type": "", **document.record}
+    DatasetCreate.model_validate({**record, "name": record.pop("dataset_name")})
 
 
 def mutations(data: Any, seed: str) -> list[Any]:

@@ -119,7 +119,9 @@ class DocumentBuilder:
         self.rejected.append(RejectedPart(place, code, facts))
 
     def build(self) -> DatasetDocument:
-        """Return the finished document."""
+        """Return the finished document, or raise a DocumentError if nothing names the dataset."""
+        if "dataset_name" not in self.record:
+            raise DocumentError("no_name", key=self.key)
         if self.metadata:
             self.record["metadata"] = self.metadata
         return DatasetDocument(

@@ -5,12 +5,21 @@ is a collection, and each of its resources is a dataset.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer, year_of
+from touchstone.metadata.readers.builder import (
+    DocumentBuilder,
+    attempt,
+    list_of_texts,
+    number_of,
+    objects_of,
+    pointer,
+    year_of,
+)
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import known_domains
 
@@ -32,13 +41,13 @@ def detect(source: SourceDocument) -> bool:
     return is_named or has_data
 
 
-def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the dataset of a package, or those of a collection."""
     resources = objects_of(source.members.get("resources"))
     described = [resource for resource in resources if resource.get("description") or resource.get("title")]
     if len(resources) > 1 and len(described) > len(resources) / 2:
         for index, resource in enumerate(resources):
-            yield read_resource(source, resource, index)
+            yield attempt(pointer("resources", index), partial(read_resource, source, resource, index))
     else:
         yield read_package(source, resources)
 

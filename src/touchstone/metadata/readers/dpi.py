@@ -5,12 +5,21 @@ dataset, and an audit of licences does not make it transparent.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_citation_year
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer, year_of
+from touchstone.metadata.readers.builder import (
+    DocumentBuilder,
+    attempt,
+    list_of_texts,
+    number_of,
+    objects_of,
+    pointer,
+    year_of,
+)
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import fold_domains, fold_tasks, known_domains
 
@@ -48,7 +57,7 @@ def find_summaries(source: SourceDocument) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets that a document summarises."""
     if is_constants_file(source):
         raise DocumentError("companion_document", of=STANDARD)
@@ -56,14 +65,19 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
         raise DocumentError("template")
 
     for name, summary in find_summaries(source).items():
-        builder = DocumentBuilder(STANDARD, key=str(summary.get(IDENTIFIER) or name))
-        builder.rejected.extend(source.rejected)
-        state_names(builder, summary)
-        state_licence_and_access(builder, summary)
-        state_numbers(builder, summary)
-        state_documentation(builder, summary)
-        builder.keep_rest(summary, REPRESENTED)
-        yield builder.build()
+        yield attempt(pointer(name), partial(read_summary, source, summary, name))
+
+
+def read_summary(source: SourceDocument, summary: Mapping[str, Any], name: str) -> DatasetDocument:
+    """Return the dataset of one summary."""
+    builder = DocumentBuilder(STANDARD, key=str(summary.get(IDENTIFIER) or name))
+    builder.rejected.extend(source.rejected)
+    state_names(builder, summary)
+    state_licence_and_access(builder, summary)
+    state_numbers(builder, summary)
+    state_documentation(builder, summary)
+    builder.keep_rest(summary, REPRESENTED)
+    return builder.build()
 
 
 def state_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:

@@ -5,12 +5,21 @@ in others. Here the target is not a feature, and the share is computed from coun
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_access_restriction
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer, year_of
+from touchstone.metadata.readers.builder import (
+    DocumentBuilder,
+    attempt,
+    list_of_texts,
+    number_of,
+    objects_of,
+    pointer,
+    year_of,
+)
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import known_domains
 
@@ -29,19 +38,20 @@ def detect(source: SourceDocument) -> bool:
     return "data_set_description" in source.members or _is_part(source) or bool(listed_datasets(source))
 
 
-def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a reply."""
     if source.columns:
-        for row in source.rows():
-            yield read_listed(row["did"], row, row, source.rejected)
+        for index, row in enumerate(source.rows()):
+            yield attempt(pointer(index), partial(read_listed, row["did"], row, row, source.rejected))
     elif _is_part(source):
         raise DocumentError("companion_document", of=STANDARD)
     elif "data_set_description" in source.members:
         yield read_description(source)
     else:
-        for dataset in listed_datasets(source):
+        for index, dataset in enumerate(listed_datasets(source)):
+            key = str(dataset["did"])
             qualities = named_values(dataset.get("quality"))
-            yield read_listed(str(dataset.get("did")), dataset, qualities, source.rejected)
+            yield attempt(pointer(index), partial(read_listed, key, dataset, qualities, source.rejected))
 
 
 def _is_part(source: SourceDocument) -> bool:

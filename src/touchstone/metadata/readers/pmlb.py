@@ -5,12 +5,13 @@ The repository has a licence of its own, which is not that of the tables: only a
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.markdown import is_placeholder
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_texts, number_of, objects_of, pointer
+from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, objects_of, pointer
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import fold_domains, fold_tasks
 
@@ -30,11 +31,11 @@ def detect(source: SourceDocument) -> bool:
     return "dataset" in source.members and {"target", "features"} & set(source.members) != set()
 
 
-def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the dataset of a description, or all datasets of the table of counts."""
     if source.columns:
-        for row in source.rows():
-            yield read_counts(row)
+        for index, row in enumerate(source.rows()):
+            yield attempt(pointer(index), partial(read_counts, row))
     else:
         yield read_description(source)
 

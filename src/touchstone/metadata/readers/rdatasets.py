@@ -1,10 +1,11 @@
 """Rdatasets: the index of the tables that come with R packages, with counts of rows, columns and missing cells."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
-from touchstone.metadata.documents import Claim, DatasetDocument
-from touchstone.metadata.readers.builder import DocumentBuilder, number_of
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.readers.builder import DocumentBuilder, attempt, number_of, pointer
 from touchstone.metadata.readers.source import SourceDocument
 
 STANDARD: Final = "rdatasets"
@@ -19,10 +20,10 @@ def detect(source: SourceDocument) -> bool:
     return set(source.columns) >= COLUMNS or set(source.columns) >= ORIGINAL_COLUMNS
 
 
-def read(source: SourceDocument) -> Iterator[DatasetDocument]:
+def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the tables of the index."""
-    for row in source.rows():
-        yield read_row(row)
+    for index, row in enumerate(source.rows()):
+        yield attempt(pointer(index), partial(read_row, row))
 
 
 def read_row(row: Mapping[str, str]) -> DatasetDocument:
