@@ -94,6 +94,10 @@ class TestAccess:
         assert "is_public" not in document.record
         assert "access_unclear" in codes(document)
 
+    def test_details_replace_the_licence_other(self) -> None:
+        document = read_card(card("license: other\nlicense_details: LDC User Agreement\npretty_name: Signs"))
+        assert document.record["metadata"]["licence"] == "LDC User Agreement"
+
 
 class TestFaults:
     def test_a_head_with_an_anchor_is_listed_and_the_prose_is_used(self) -> None:

@@ -211,6 +211,13 @@ class TestDcat:
         assert document.record["is_public"] is False
         assert document.record["domain"] == ["crime"]
 
+    def test_an_agreement_in_the_place_of_a_licence_is_shortened_and_kept(self) -> None:
+        agreement = "<p>Terms of use.</p>" + "<p>You agree to everything.</p>" * 100
+        document = read(changed(DCAT_US, "dataset/0/license", agreement)).documents[0]
+        assert document.record["metadata"]["licence"].startswith("Terms of use. You agree")
+        assert len(document.record["metadata"]["licence"]) <= 201
+        assert document.unmapped["/license"] == agreement
+
     def test_dcat_ap_in_english_with_rights_and_licence(self) -> None:
         document = read_one(DCAT_AP)
         assert (document.standard, document.key) == ("dcat", "https://signs.example/ap")

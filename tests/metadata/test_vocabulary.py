@@ -18,6 +18,11 @@ def test_the_prefix_of_the_hub_is_no_part_of_the_task() -> None:
     assert fold_task("other-other-raw-dataset") == "raw-dataset"
 
 
+def test_a_word_in_two_spellings() -> None:
+    assert fold_tasks(["Dialog Turn Prediction", "dialogue-turn-prediction"]) == ["dialogue-turn-prediction"]
+    assert fold_task("Language Modelling") == "language-modeling"
+
+
 def test_words_in_parentheses_explain() -> None:
     assert fold_task("Named Entity Recognition (NER)") == "named-entity-recognition"
 

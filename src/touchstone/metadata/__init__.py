@@ -5,5 +5,7 @@ Everything here is pure: it takes text or parsed JSON and returns values, withou
 - `documents`: the types that readers return and that the extractor works on
 - `codebook`: the ethical criteria, with the rule for each of them
 - `extraction/`: proposals for the ethical criteria from prose
+- `parsing`, `markdown`, `prose`: safe parsing within limits, sections of Markdown, plain text
+- `licences`, `vocabulary`: one spelling for licences, tasks and domains
 - `readers/` and `writers/`: one module for each metadata standard
 """

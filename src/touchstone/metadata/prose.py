@@ -56,6 +56,14 @@ def plain_text(text: str) -> str:
     return " ".join(result.split())
 
 
+def shorten(text: str, length: int) -> str:
+    """Return a text, or the first words of a long one without markup, with an ellipsis."""
+    if len(text) <= length:
+        return text
+    first_words = plain_text(text)[:length].rsplit(" ", 1)[0]
+    return f"{first_words}…"
+
+
 def summarise(text: str) -> str | None:
     """Return the first sentences of a text that fit into the objective of a record, or None if they say nothing."""
     plain = plain_text(text)

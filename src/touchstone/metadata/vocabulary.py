@@ -15,9 +15,29 @@ _SEPARATORS: Final = re.compile(r"[^\w+#]+|_+")
 _PARENTHESES: Final = re.compile(r"\s*\([^)]*\)")
 # Categories of the Hugging Face hub in front of a free name: `text-classification-other-hate-speech-detection`.
 _HUB_PREFIX: Final = re.compile(r"^(?:[a-z0-9]+-)*?other-+(?:other-+)?(?=[a-z])")
+# Words that are spelled in two ways within longer names of tasks.
+_WORD_SPELLINGS: Final = (
+    (re.compile(r"\bdialog\b"), "dialogue"),
+    (re.compile(r"\bmodelling\b"), "modeling"),
+    (re.compile(r"summarisation\b"), "summarization"),
+)
 # Values that name no task and no domain.
 _EMPTY: Final = frozenset(
-    {"", "other", "misc", "miscellaneous", "none", "n-a", "na", "unknown", "null", "undefined", "general", "all"}
+    {
+        "",
+        "other",
+        "misc",
+        "miscellaneous",
+        "none",
+        "n-a",
+        "na",
+        "unknown",
+        "null",
+        "undefined",
+        "general",
+        "all",
+        "unclear",
+    }
 )
 
 _TASK_GROUPS: Final = {
@@ -129,7 +149,10 @@ def vocabulary_key(text: str) -> str:
 
 def fold_task(text: str) -> str | None:
     """Return the value of the vocabulary for a task, or None if the text names no task."""
-    return _fold_term(_HUB_PREFIX.sub("", vocabulary_key(_PARENTHESES.sub("", text))), _TASKS)
+    key = _HUB_PREFIX.sub("", vocabulary_key(_PARENTHESES.sub("", text)))
+    for pattern, spelling in _WORD_SPELLINGS:
+        key = pattern.sub(spelling, key)
+    return _fold_term(key, _TASKS)
 
 
 def fold_domain(text: str) -> str | None:

@@ -11,7 +11,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, 
 from touchstone.metadata.licences import Licence, combine_licences
 from touchstone.metadata.markdown import is_placeholder
 from touchstone.metadata.parsing import DocumentError, escape_pointer
-from touchstone.metadata.prose import summarise, tidy_name
+from touchstone.metadata.prose import shorten, summarise, tidy_name
 
 # Loaders of the Hugging Face hub, which read files of any content. They have cards, but are no datasets.
 LOADER_NAMES: Final = frozenset(
@@ -23,6 +23,7 @@ LAST_YEAR: Final = 2100
 # What the record of a dataset holds.
 MAX_TERMS: Final = 200
 MAX_TERM_LENGTH: Final = 200
+MAX_LICENCE_LENGTH: Final = 200
 
 
 @dataclass
@@ -82,8 +83,10 @@ class DocumentBuilder:
         """Keep the licence in `metadata.licence`, as an SPDX expression where certain, and its original words."""
         licence = combine_licences(text for text in texts if isinstance(text, str))
         if licence is not None:
-            self.metadata["licence"] = licence.spdx or licence.text
-            self.metadata["licence_text"] = licence.text
+            # Some catalogs put the text of a whole agreement here. It stays among the fields without a place.
+            words = shorten(licence.text, MAX_LICENCE_LENGTH)
+            self.metadata["licence"] = licence.spdx or words
+            self.metadata["licence_text"] = words
         return licence
 
     def remember(self, name: str, value: Any) -> None:

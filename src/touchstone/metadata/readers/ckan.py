@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.licences import normalise_licence
 from touchstone.metadata.markdown import is_placeholder
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_access_restriction
@@ -92,25 +93,24 @@ def names_of(entries: Any) -> list[str]:
 
 
 def state_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Set the licence by its identifier or title, and whether everybody gets the data."""
-    texts = [package.get(name) for name in ("license_id", "license_title", "license_url")]
-    stated = [text for text in texts if isinstance(text, str) and not is_placeholder(text)]
-    licence = None
-    for text in stated:
-        candidate = DocumentBuilder(STANDARD, key="").licence([text])
-        if candidate is not None and candidate.spdx is not None:
-            licence = builder.licence([text])
-            break
-    else:
-        builder.licence(stated[1:2] or stated[:1])
-
+    """Set the licence, and whether everybody gets the data."""
+    licence = builder.licence(licence_words(package))
     restriction = find_access_restriction(str(package.get("notes") or ""))
     if package.get("private") is True:
         builder.claim(Claim("is_public", False, "true", f"{place}/private", field="private"))
     elif restriction is not None:
         builder.claim(Claim("is_public", False, restriction, f"{place}/notes", field="notes"))
     elif licence is not None and licence.is_open:
-        builder.claim(Claim("is_public", True, licence.text, f"{place}/license_id", field="license_id"))
+        quote = licence_words(package)[0]
+        builder.claim(Claim("is_public", True, quote, place, field="license", note="an open licence"))
+
+
+def licence_words(package: Mapping[str, Any]) -> list[str]:
+    """Return the words that name the licence best: those with a certain SPDX expression, else the title."""
+    values = [package.get(name) for name in ("license_id", "license_title", "license_url")]
+    stated = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
+    certain = [value for value in stated if normalise_licence(value).spdx is not None]
+    return certain[:1] or stated[1:2] or stated[:1]
 
 
 def state_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:

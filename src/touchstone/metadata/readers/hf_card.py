@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.licences import combine_licences
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import find_access_restriction, find_citation_year, plain_text
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, list_of_texts, number_of, pointer
@@ -116,8 +117,10 @@ def section_text(source: SourceDocument, heading: str) -> str | None:
 def state_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
     """Set the licence, and whether everybody gets the data: by a condition in the card, or by an open licence."""
     licence_texts = list_of_texts(head.get("license"))
-    licence = builder.licence([*licence_texts, *list_of_texts(head.get("license_details"))])
-    named_licence = DocumentBuilder(STANDARD, key="").licence(licence_texts)
+    details = list_of_texts(head.get("license_details"))
+    named_licences = [text for text in licence_texts if not (details and text == "other")]
+    licence = builder.licence([*named_licences, *details])
+    named_licence = combine_licences(licence_texts)
 
     for name in ("extra_gated_prompt", "gated", "extra_gated_fields"):
         if head.get(name):
