@@ -1,0 +1,158 @@
+"""Find who answers for a dataset: a contact, curator, maintainer or publisher who is named."""
+
+import re
+from typing import Final
+
+from touchstone.metadata.documents import Claim
+from touchstone.metadata.extraction.passages import PassageKind
+from touchstone.metadata.extraction.placeholders import refers_elsewhere, states_nothing
+from touchstone.metadata.extraction.sentences import Sentence
+from touchstone.metadata.extraction.statements import Objection, objections_to
+
+ACCOUNTABILITY: Final = "accountability_defined"
+
+_EMAIL: Final = re.compile(
+    r"[\w.+}-]{1,64}\s?(?:@{1,2}|\(at\)|\[at\]|\{at\}| at )\s?(?:[\w-]{1,63}(?:\.| dot |\s?\(dot\)\s?"
+    r"|\s?\[dot\]\s?)){1,6}[A-Za-z]{2,12}\b"
+)
+_CONTACT_LABEL: Final = re.compile(
+    r"^\W*(?:points? of contact|contacts?|contact (?:person|point|e-?mail|information|details)|maintainers?"
+    r"|maintained by"
+    r"|curators?|curated by|data (?:controller|steward|owner|custodian)s?|responsible (?:person|party)|publisher"
+    r"|corresponding author)\s?:\s*(?P<name>.*)$",
+    re.IGNORECASE,
+)
+_RESPONSIBLE_HEADING: Final = re.compile(
+    r"\b(?:curators?|maintain\w*|maintenance|hosting|contact|data controller|publisher|owner|custodian|responsib\w+"
+    r"|point of contact|get in touch)\b",
+    re.IGNORECASE,
+)
+_RESPONSIBLE_FIELD: Final = re.compile(
+    r"^(?:publisher|maintainers?|contact_?points?|contacts?|maintainer_email|author_email|point_?of_?contact|curators?"
+    r"|data_?controller|steward|custodian)$",
+    re.IGNORECASE,
+)
+_SILENT_HEADING: Final = re.compile(
+    r"\b(?:table of contents|contributions|citation|citing|references|acknowledg|licen[cs]|data instances|data fields"
+    r"|supported tasks|leaderboard)",
+    re.IGNORECASE,
+)
+# A person ("Ana de la Cruz", "J. Smith") or a body ("ACME Research", "the Unicode Consortium").
+_NAME: Final = re.compile(
+    r"\b(?:[A-ZÀ-Þ][\w'’.-]*|[A-ZÀ-Þ]\.)(?: (?:[A-ZÀ-Þ][\w'’.-]*|of|de|la|van|von|der|den|di|el|al|bin|for|and"
+    r"|the)){0,6}"
+    r" (?:[A-ZÀ-Þ][\w'’-]+)|[A-ZÀ-Þ][\w'’-]+, [A-ZÀ-Þ]|\bby (?:the )?[A-ZÀ-Þ]\w+|^\W*[A-ZÀ-Þ][\w-]{2,}\W*$"
+)
+_BODY: Final = re.compile(
+    r"\b(?:universit\w+|institut\w*|laborator\w+|lab|group|team|department|ministry|agency|consortium|foundation|inc\.?"
+    r"|ltd|gmbh|corporation|company|association|organi[sz]ation|cent(?:er|re)|bureau|office|council|google|microsoft"
+    r"|facebook"
+    r"|meta|ibm|amazon|deepmind|openai|mozilla|nvidia|apple|stanford|mit|nasa|technology|research|commission|academy"
+    r"|society|library|museum|hospital|college|school|project)\b",
+    re.IGNORECASE,
+)
+_NOBODY: Final = re.compile(
+    r"^\W*(?:anonymous\w*|anonymi[sz]ed.*|hugging ?face\b.*|(?:the )?(?:\w+ )?community\b.*|crowd-?sourc\w+.*"
+    r"|for [\w-]+|git ?hub\b.*|home ?page|website"
+    r"|web ?page|paper|arxiv|author(?:s|\(s\))?(?: e-?mails?)?.{0,40}|(?:the )?(?:authors|maintainers|curators"
+    r"|contributors)(?: of .{0,80})?|e-?mail|link|here|issues?|unknown|none|n/?a|tbd|contact(?: us)?|forum|discord"
+    r"|slack|twitter)\W*$",
+    re.IGNORECASE,
+)
+_TAKES_CARE: Final = re.compile(
+    r"\b(?:(?:is|are|was|were|been) (?:\w+ )?(?:maintained|curated|managed|published|hosted and maintained"
+    r"|published and managed|administered|owned|supported) by"
+    r"|(?:published|curated|maintained|managed)(?: and (?:\w+))? by)\s(?P<name>.{3,120})",
+    re.IGNORECASE,
+)
+_WRITE_TO: Final = re.compile(
+    r"\b(?:contact|e-?mail|mail|questions?|inquir\w+|enquir\w+|feedback|reach(?: out)?|write to|get in touch|report"
+    r"|respond to queries|correspondence|requests?)\b",
+    re.IGNORECASE,
+)
+_WEB_ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
+_THIS_DATASET: Final = re.compile(
+    r"^it\b|\b(?:this|the|our|these) (?:[\w-]+ ){0,3}(?:data ?sets?|corpus|corpora|data|data ?base|collection|benchmark"
+    r"|resource)\b",
+    re.IGNORECASE,
+)
+_NOBODY_ANSWERS: Final = re.compile(
+    r"\b(?:(?:nobody|no one|no-one|no person|no organi[sz]ation) (?:\w+ ){0,3}(?:maintains?|is responsible"
+    r"|is accountable"
+    r"|answers?|takes responsibility)|(?:has|have) no (?:maintainers?|curators?|owners?|contact)\b"
+    r"|(?:is|are) (?:unmaintained|orphaned|abandoned)\b|there (?:is|are) no (?:maintainers?|curators?|contact person))",
+    re.IGNORECASE,
+)
+
+
+def accountability_claims(sentences: list[Sentence]) -> list[Claim]:
+    """Return the claims that a person or body answers for the dataset, or that nobody does."""
+    claims = []
+    for sentence in sentences:
+        is_denial = _NOBODY_ANSWERS.search(sentence.text)
+        if is_denial and Objection.OTHER_DATASET not in objections_to(sentence.text, is_denial):
+            claims.append(_claim(sentence, value=False, note="nobody maintains or answers for the data"))
+            continue
+        note = _naming_note(sentence)
+        if note:
+            claims.append(_claim(sentence, value=True, note=note))
+    return claims
+
+
+def _naming_note(sentence: Sentence) -> str:
+    """Return which row of the codebook a sentence meets that names who answers, or an empty text."""
+    if sentence.section.is_structured and any(_RESPONSIBLE_FIELD.match(key) for key in sentence.section.path[-3:]):
+        return "a named publisher, maintainer or contact" if _names_somebody(sentence.text, sentence.quote) else ""
+    if _SILENT_HEADING.search(sentence.headings) or sentence.kind is PassageKind.ABSTRACT:
+        return ""
+
+    label = _CONTACT_LABEL.match(sentence.text)
+    if label:
+        return "a named contact" if _names_somebody(label["name"], sentence.quote) else ""
+    if _RESPONSIBLE_HEADING.search(sentence.heading) and _names_curator(sentence):
+        return "a named curator"
+    if _EMAIL.search(sentence.quote) and _WRITE_TO.search(sentence.text):
+        return "an address for questions about the dataset"
+    return "a named maintainer or publisher" if _names_caretaker(sentence) else ""
+
+
+def _names_somebody(name: str, quote: str) -> bool:
+    """Return whether the words beside a label name a person or body, or give an address to write to."""
+    if _EMAIL.search(quote) and "huggingface.co" not in quote.partition("@")[2]:
+        return True
+    if states_nothing(name) or _NOBODY.match(name) or refers_elsewhere(name):
+        return False
+    return _has_name(name)
+
+
+def _names_curator(sentence: Sentence) -> bool:
+    """Return whether a sentence below a heading such as *Dataset Curators* names them."""
+    if refers_elsewhere(sentence.text) or _NOBODY.match(sentence.text):
+        return False
+    if _EMAIL.search(sentence.quote):
+        return True
+    if re.search(r"\bthanks to\b|\bcommunity\b|\bcite\b|\bcredit\b", sentence.text, re.IGNORECASE):
+        return False
+    return _has_name(sentence.text)
+
+
+def _has_name(words: str) -> bool:
+    """Return whether a person or body stands in `words`; an address of a page names nobody."""
+    words = _WEB_ADDRESS.sub(" ", words)
+    return bool(_NAME.search(words) or _BODY.search(words))
+
+
+def _names_caretaker(sentence: Sentence) -> bool:
+    """Return whether a sentence of any section names who maintains or publishes this dataset."""
+    care = _TAKES_CARE.search(sentence.text)
+    if care is None or not _THIS_DATASET.search(sentence.text[: care.end()]):
+        return False
+    is_about_source = re.search(r"\bsourced?\b|\bderived\b|\boriginal\b", sentence.text[: care.start()], re.IGNORECASE)
+    if is_about_source or objections_to(sentence.text, care):
+        return False
+    return bool(_NAME.match(care["name"]) or _BODY.search(care["name"][:60])) and not _NOBODY.match(care["name"])
+
+
+def _claim(sentence: Sentence, *, value: bool, note: str) -> Claim:
+    """Return the claim that a sentence shows."""
+    return Claim(ACCOUNTABILITY, value, quote=sentence.quote, place=sentence.place, note=note)

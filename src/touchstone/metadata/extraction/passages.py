@@ -1,0 +1,177 @@
+"""Split Markdown into passages of plain text that remember where each character stands in the source."""
+
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+# A longer passage is read up to this length: no card, datasheet or field comes near it, and work stays bounded.
+MAX_SECTION_CHARACTERS: Final = 400_000
+
+_COMMENT_START: Final = "<!--"
+_COMMENT_END: Final = "-->"
+_LINE_BREAK: Final = re.compile(r"\r\n?|\n")
+# Every repetition is bounded or excludes its own first character, so that the patterns take linear time.
+_MARKUP: Final = re.compile(
+    r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)"  # an image, dropped
+    r"|\[(?P<label>[^\[\]]{0,500})\]\([^()]{0,2000}\)"  # a link, of which the label stays
+    r"|<(?P<address>[^<>\s]{0,500}[@.][^<>\s]{0,500})>"  # an address in angle brackets
+    r"|</?[A-Za-z][^<>]{0,500}>"  # a tag
+    r"|(?P<break>\\?(?:\r\n?|\n)[ \t>]{0,100})"  # the end of a line, and the markers of a quotation on the next one
+    r"|\*{1,6}|_{2,6}|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)|`{1,6}"  # emphasis and code
+    r"|\\(?=[^\w\s])"  # an escape
+    r"|\|"  # the border of a table cell
+    r"|[ \t\f\v\u00a0]+"
+)
+_ABSTRACT: Final = re.compile(r"\babstract\s{0,20}=\s{0,20}(?P<open>[{\"])", re.IGNORECASE)
+_TABLE_RULE: Final = re.compile(r"^[\s|:+=-]*$")
+
+
+class PassageKind(StrEnum):
+    """The form in which a passage stands in a document."""
+
+    PROSE = "prose"
+    LIST_ITEM = "list item"
+    TABLE_ROW = "table row"
+    ABSTRACT = "abstract"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A paragraph, list item, table row or abstract without its markup.
+
+    Attributes:
+        kind: the form in which it stands in the document.
+        text: the words, with single spaces between them.
+        offsets: the place of each character of `text` in the source.
+    """
+
+    kind: PassageKind
+    text: str
+    offsets: Sequence[int]
+
+
+def read_passages(source: str) -> list[Passage]:
+    """Return the passages of Markdown or plain text, without comments, code and markup.
+
+    Code is an example, and an example states nothing about the dataset. The one exception is the abstract inside
+    a citation, which authors write about their own data.
+    """
+    visible = hide_comments(source[:MAX_SECTION_CHARACTERS])
+    line_starts = [0, *(line_break.end() for line_break in _LINE_BREAK.finditer(visible)), len(visible)]
+
+    passages = []
+    for kind, first_line, end_line in _blocks(visible):
+        start, end = line_starts[first_line], line_starts[min(end_line, len(line_starts) - 1)]
+        span = _abstract_span(visible, start, end) if kind is PassageKind.ABSTRACT else (start, end)
+        if span is not None:
+            passages.append(_plain_passage(kind, visible, *span))
+
+    return [passage for passage in passages if passage.text]
+
+
+def hide_comments(source: str) -> str:
+    """Return `source` with its HTML comments replaced by spaces, so that every offset stays as it was.
+
+    A comment without an end hides the rest, as it does in a browser.
+    """
+    visible: list[str] = []
+    position = 0
+    while (start := source.find(_COMMENT_START, position)) >= 0:
+        comment_end = source.find(_COMMENT_END, start + len(_COMMENT_START))
+        end = len(source) if comment_end < 0 else comment_end + len(_COMMENT_END)
+        visible += (source[position:start], re.sub(r"[^\r\n]", " ", source[start:end]))
+        position = end
+
+    return "".join(visible) + source[position:]
+
+
+def _blocks(visible: str) -> Iterator[tuple[PassageKind, int, int]]:
+    """Yield the kind, the first line and the line after the last one of each block with words."""
+    tokens = _block_parser().parse(visible)
+    list_depth = 0
+    for token in tokens:
+        if token.type == "list_item_open":
+            list_depth += 1
+        elif token.type == "list_item_close":
+            list_depth -= 1
+        elif token.map is not None:
+            kind = _kind_of(token, in_list=list_depth > 0)
+            if kind is not None:
+                yield kind, token.map[0], token.map[1]
+
+
+def _kind_of(token: Token, *, in_list: bool) -> PassageKind | None:
+    """Return the kind of passage that begins with `token`, or None if it has no words of its own."""
+    if token.type in ("fence", "code_block"):
+        return PassageKind.ABSTRACT
+    if token.type == "tr_open":
+        return PassageKind.TABLE_ROW
+    if token.type in ("paragraph_open", "html_block"):
+        return PassageKind.LIST_ITEM if in_list else PassageKind.PROSE
+    return None
+
+
+def _block_parser() -> MarkdownIt:
+    """Return a parser for the block structure alone: inline markup is removed here, because offsets are needed."""
+    parser = MarkdownIt("commonmark").enable("table").disable(["reference", "lheading"])
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _abstract_span(visible: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return where the abstract of a citation in a block of code begins and ends, or None if there is none."""
+    opening = _ABSTRACT.search(visible, start, end)
+    if opening is None:
+        return None
+    if opening["open"] == '"':
+        closing = visible.find('"', opening.end(), end)
+        return opening.end(), closing if closing >= 0 else end
+
+    depth = 1
+    for brace in re.compile(r"[{}]").finditer(visible, opening.end(), end):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return opening.end(), brace.start()
+    return opening.end(), end
+
+
+def _plain_passage(kind: PassageKind, visible: str, start: int, end: int) -> Passage:
+    """Remove the markup between `start` and `end`, and remember where each remaining character stands."""
+    if kind is PassageKind.TABLE_ROW and _TABLE_RULE.match(visible[start:end]):
+        return Passage(kind, "", array("I"))
+
+    characters: list[str] = []
+    offsets = array("I")
+
+    def keep(first: int, last: int) -> None:
+        characters.extend(visible[first:last])
+        offsets.extend(range(first, last))
+
+    position = start
+    for markup in _MARKUP.finditer(visible, start, end):
+        keep(position, markup.start())
+        position = markup.end()
+        is_space = markup["break"] is not None or markup.group()[0] in " \t\f\v\u00a0|"
+        if is_space and characters and characters[-1] != " ":
+            characters.append(" ")
+            offsets.append(markup.start())
+        for kept in ("label", "address"):
+            if markup[kept] is not None:
+                keep(*markup.span(kept))
+    keep(position, end)
+
+    return _trimmed(Passage(kind, "".join(characters), offsets))
+
+
+def _trimmed(passage: Passage) -> Passage:
+    """Return a passage without the bullet and the spaces around its words."""
+    bullet = re.match(r"[\s>]*(?:[-+*•]\s+|\d{1,3}[.)]\s+)?\s*", passage.text)
+    first = bullet.end() if bullet else 0
+    last = len(passage.text.rstrip())
+    return Passage(passage.kind, passage.text[first:last], passage.offsets[first:last])

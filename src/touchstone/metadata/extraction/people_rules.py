@@ -1,0 +1,278 @@
+"""Rules for what concerns the people in the data: consent, control, fairness and anonymisation."""
+
+from typing import Final
+
+from touchstone.metadata.extraction.cues import (
+    ABOUT_DATA,
+    SILENT_HEADINGS,
+    STANDING_RULE,
+    UNLESS_UNCERTAIN,
+    CueRule,
+    words,
+)
+
+_PEOPLE: Final = (
+    r"(?:speakers?|patients?|users?|authors?|writers?|participants?|subjects?|individuals?|people|persons?"
+    r"|contributors?"
+    r"|donors?|volunteers?|respondents?|students?|parents|guardians|customers?|consumers?|interviewees?|raters?"
+    r"|players?|actors|recordists|informants|owners|everyone|all of them|they|we)"
+)
+_GROUP: Final = (
+    r"(?:gender|sex|sexes|males?|females?|men|women|rac(?:e|es|ial)|ethnic\w*|age groups?|ages?|demographic\w*"
+    r"|nationalit\w+|religio(?:n|ns|us groups?)|disabilit\w+|minorit\w+(?! class)|indigenous|socio-?economic|accents?"
+    r"|blacks?|whites?|african"
+    r"|asian|hispanic|western\w*|caucasian|lgbt\w*|skin (?:tones?|colou?rs?)|developing countries|global south"
+    r"|identity groups?|social groups?|stereotyp\w+|dialect groups?|young people|older people|muslims?|immigrants?)"
+)
+_IDENTIFIER: Final = (
+    r"(?:(?:personal and sensitive information|personal(?:ly)?(?: |-)?(?:identif\w+ |sensitive )?(?:information|data"
+    r"|details|identifiers?)|pii|phi"
+    r"|identifying (?:information|details|features|data)|identifiable (?:information|data|details)"
+    r"|(?:user|screen|account|nick|first|last|sur|full|patient|person|people's|speaker|author|participant)"
+    r"[ _-]?(?:names?|ids?|handles?|mentions?)|usernames?|user ?handles?|handles|surnames?|mentions of (?:the )?users?"
+    r"|twitter (?:handles|mentions)|e-?mail addresses|e-?mails|(?:tele)?phone numbers|ip addresses|names|proper names"
+    r"|named entities|personal names|faces|licen[cs]e plates|social security numbers|addresses|identit(?:y|ies)"
+    r"|@-?mentions|identifiers))"
+)
+_REMOVED: Final = (
+    r"(?:removed|replaced|masked|hashed|blurred|obfuscated|redacted|scrubbed|stripped|anonymi[sz]ed|pseudonymi[sz]ed"
+    r"|de-?identified|aggregated|deleted|discarded|eliminated|encoded|encrypted|withheld|hidden|substituted|dropped"
+    r"|re-?mapped|swapped|randomi[sz]ed|blacked out"
+    r"|filtered out|excluded)"
+)
+_CONSENT_OF_A_FIELD: Final = words(
+    r"(?:optional(?:ly)?|field|column|narratives?|terms (?:of (?:service|use)|and conditions)|privacy policy"
+    r"|cookies?|minimum requirement)"
+)
+
+INFORMED_CONSENT: Final = "informed_consent"
+USER_CONTROL: Final = "user_control"
+EQUITY: Final = "equity_non_discrimination"
+ANONYMIZATION: Final = "anonymization_applied"
+
+CONSENT_RULES: Final = (
+    CueRule(
+        INFORMED_CONSENT,
+        True,
+        words(
+            r"(?:(?:informed|written|verbal|oral|explicit|signed|parental|express) consent.{0,60}\b(?:was|were|is|been)"
+            r" (?:\w+ ){0,2}(?:obtained|given|collected|sought|received|acquired|signed|granted|secured|provided)"
+            r"|(?:obtained|collected|received|acquired|secured|gave|given|giving|provided|signed|with|granted|sought)"
+            r" (?:\w+[ -]){0,6}(?:consent|release forms?)\b"
+            r"|consent(?: forms?)? (?:was|were|has been|have been|had been) (?:\w+ )?"
+            r"(?:obtained|given|collected|sought|received|acquired|signed|granted|secured))"
+        ),
+        "the people in the data gave their consent",
+        unless=_CONSENT_OF_A_FIELD,
+    ),
+    CueRule(
+        INFORMED_CONSENT,
+        True,
+        words(
+            rf"{_PEOPLE} (?:\w+ ){{0,8}}?(?:consented|opted[ -]in|agreed)(?: \w+){{0,2}} (?:to|in|for|that)\b"
+            r".{0,80}\b(?:record\w*|collect\w*|publish\w*|publication|releas\w+|shar\w+|distribut\w+|stud(?:y|ies)"
+            r"|used?|data|public)\b"
+        ),
+        "the people in the data agreed to its collection or release",
+        unless=_CONSENT_OF_A_FIELD,
+    ),
+    CueRule(
+        INFORMED_CONSENT,
+        True,
+        words(
+            rf"(?:{_PEOPLE} (?:\w+ ){{0,6}}?(?:donat\w+|contribut\w+|submitt?\w*)|(?:donated|contributed) by {_PEOPLE})"
+            r".{0,80}\b(?:for (?:publication|release|public use)|to the public domain|to be (?:published|released"
+            r"|shared))"
+        ),
+        "contributors gave their data for publication",
+        unless=_CONSENT_OF_A_FIELD,
+    ),
+    CueRule(
+        INFORMED_CONSENT,
+        False,
+        words(
+            r"(?:without (?:[\w']+ ){0,6}consent\b|without their (?:\w+ ){0,3}(?:knowledge|permission)\b"
+            rf"|without the (?:knowledge|permission) of (?:\w+ ){{0,3}}{_PEOPLE}\b"
+            r"|(?:no|not) (?:[\w']+ ){0,5}(?:consent|permission)\b"
+            r"|(?:did|do|does|has|have|had)(?: not|n['’]t) (?:\w+ ){0,4}consent(?:ed)?\b"
+            r"|consent (?:\w+ ){0,5}(?:was|were|is|has|could)(?: not|n['’]t)\b"
+            rf"|{_PEOPLE} (?:\w+ ){{0,4}}(?:was|were|are|have|had|did|is)(?: not|n['’]t) (?:\w+ )?(?:been )?"
+            r"(?:asked|informed|notified|aware|contacted|give)\b"
+            rf"|{_PEOPLE} (?:\w+ ){{0,4}}unaware)"
+        ),
+        "the people in the data were not asked",
+        UNLESS_UNCERTAIN,
+        unless=words(r"(?:may not be|must not|prohibited|not allowed|not required|redistribut\w+|waived?|not needed)"),
+    ),
+)
+
+CONTROL_RULES: Final = (
+    CueRule(
+        USER_CONTROL,
+        True,
+        words(
+            r"(?:(?:request|requests|ask|apply|contact|e-?mail|write to|fill in|fill out|submit|reach out|opt-?out"
+            r"|opt out"
+            r"|(?:web|google|online|removal|request|opt-out|take-?down|a|this|the following) form)\b"
+            r".{0,160}\b(?:remov\w+|delet\w+|withdraw\w*|tak(?:e|en|ing) down|take-?down|opt(?:ed|ing)?[ -]out|eras\w+)"
+            r"|(?:remov\w+|delet\w+|withdraw\w*|take-?down|opt(?:ed|ing)?[ -]out|eras\w+)\b.{0,160}\b"
+            r"(?:request|requests|contact|e-?mail|write to|fill|submit|a form|this form|web form|reach out|profile"
+            r"|account"
+            r"|settings))"
+        ),
+        "people can have what concerns them removed, and how is named",
+        STANDING_RULE,
+        unless=words(
+            r"(?:pull requests?|issue tracker|open an issue|errors|bugs|turkers?|we (?:removed|deleted)|were removed)"
+        ),
+        silent_under=SILENT_HEADINGS,
+    ),
+    CueRule(
+        USER_CONTROL,
+        False,
+        words(
+            r"(?:(?:no|not any) (?:\w+ ){0,3}(?:way|mechanism|means|possibility|option|procedure|process)\b.{0,80}\b"
+            r"(?:remov\w+|delet\w+|withdraw\w*|opt(?:ing)?[ -]out|revok\w+|contact\w*)"
+            r"|(?:cannot|can not|can['’]t|unable to|impossible to|not possible to) (?:\w+ ){0,4}"
+            r"(?:withdraw|opt[ -]out|revoke|(?:remove|delete|correct) their)\b)"
+        ),
+        "people have no way to withdraw or correct what concerns them",
+        UNLESS_UNCERTAIN,
+    ),
+)
+
+EQUITY_RULES: Final = (
+    CueRule(
+        EQUITY,
+        True,
+        words(
+            r"(?:balanced|balancing|gender-balanced|equal (?:number|numbers|share|proportions?|amount)|evenly (?:split"
+            rf"|distributed)|stratified|equal representation)\b.{{0,80}}\b{_GROUP}\b"
+            rf"|{_GROUP}\b.{{0,40}}\b(?:is|are|was|were) (?:\w+ )?(?:balanced|equally|evenly)"
+            rf"|{_GROUP}[ -](?:balanced|parity)"
+        ),
+        "groups of people were balanced",
+        ABOUT_DATA,
+    ),
+    CueRule(
+        EQUITY,
+        True,
+        words(
+            r"(?:found|finds?|shows?|showed|revealed|report(?:ed|s)?|observed|indicates?|measured)\b.{0,60}"
+            r"\b(?:data ?set|corpus|data|annotations|labels|collection)\b.{0,80}"
+            rf"\b(?:{_GROUP}[ -](?:bias\w*|disparit\w+|fairness|imbalance)|bias\w* (?:against"
+            rf"|towards?) .{{0,40}}{_GROUP})"
+        ),
+        "an audit of fairness with its result",
+        ABOUT_DATA,
+        unless=words(r"(?:in (?:language )?models|word embeddings? (?:show|contain|reflect))"),
+    ),
+    CueRule(
+        EQUITY,
+        True,
+        words(
+            r"(?:removed?|removing|filter(?:ed)?(?: out)?|exclud(?:e|ed|ing)|discarded|eliminated)\b.{0,80}\b"
+            r"(?<!non-)(?:hate(?:ful)?|slurs?|offensive|racist|sexist|discriminat\w+|stereotyp\w+|toxic|derogatory)\b"
+            r"|(?<!non-)(?:hateful?|slurs?|offensive|racist|sexist|discriminatory|stereotypical|toxic"
+            r"|derogatory)\b.{0,60}\b"
+            r"(?:was|were|have been|has been|are) (?:\w+ )?(?:removed|filtered|excluded|discarded|eliminated)"
+        ),
+        "discriminatory content was removed",
+        ABOUT_DATA,
+    ),
+    CueRule(
+        EQUITY,
+        True,
+        words(
+            r"(?:\d{1,3}(?:\.\d+)? ?%|\d+) (?:of (?:\w+ ){0,4}(?:are|were|is) )?(?:\w+ ){0,2}(?:female|women|males?"
+            r"|men)\b"
+            r".{0,80}\b\d+.{0,40}\b(?:females?|males?|women|men)\b"
+        ),
+        "a count of the groups in the data",
+        ABOUT_DATA,
+    ),
+    CueRule(
+        EQUITY,
+        False,
+        words(
+            r"(?:(?:skewed|biased|bias|imbalanced?|unbalanced)\b(?: \w+){0,2} "
+            rf"(?:towards?|in favou?r of|against|with respect to|in terms of|regarding)\b.{{0,80}}\b{_GROUP}\b"
+            rf"|(?:over|under)-?represent\w*\b.{{0,80}}\b{_GROUP}\b"
+            rf"|{_GROUP}\b.{{0,80}}\b(?:over|under)-?represented"
+            r"|(?:data ?set|data|corpus|it|annotations) (?:\w+ ){0,2}(?:contains?|exhibits?|has|have) (?:\w+ ){0,3}"
+            rf"{_GROUP} (?:bias|imbalance)\w*)"
+        ),
+        "the data are skewed with respect to groups of people",
+        ABOUT_DATA,
+    ),
+)
+
+ANONYMIZATION_RULES: Final = (
+    CueRule(
+        ANONYMIZATION,
+        True,
+        words(
+            rf"{_IDENTIFIER}\b.{{0,100}}\b(?:was|were|is|are|been|being) (?:\w+ ){{0,3}}{_REMOVED}\b"
+            rf"|{_REMOVED} (?:\w+ ){{0,4}}?{_IDENTIFIER}\b|{_IDENTIFIER} (?:removed|replaced|masked|hashed|blurred"
+            rf"|redacted)\b"
+            r"|(?:removing|replacing|masking|hashing|blurring|anonymi[sz]ing|stripping|deleting|redacting)"
+            rf" (?:[\w-]+,? ){{0,8}}?{_IDENTIFIER}\b"
+            rf"|(?:we|they|authors) (?:\w+ ){{0,2}}(?:remove|replace|mask|anonymi[sz]e|hash|blur)d? (?:\w+ ){{0,4}}?"
+            rf"{_IDENTIFIER}\b"
+        ),
+        "identifiers were removed or replaced",
+        unless=words(
+            r"(?:version \d.{0,20} not|non-anonymi[sz]ed|file ?names?|column names?|class names?|only in the case)"
+        ),
+    ),
+    CueRule(
+        ANONYMIZATION,
+        True,
+        words(
+            r"(?:(?:data|dataset|data ?set|corpus|records?|tweets?|posts?|reviews?|recordings?|images?|messages|texts?"
+            rf"|comments|conversations|documents|reports|notes|users?|{_PEOPLE}|transcripts|entries|samples|information"
+            r"|all|it|this|everything) (?:\w+ ){0,3}?(?:is|are|was|were|been|being) (?:\w+ ){0,3}?"
+            r"(?:anonymi[sz]ed|pseudonymi[sz]ed|de-?identified|anonymous)\b"
+            r"|(?:anonymi[sz]ed|de-?identified|pseudonymi[sz]ed) (?:\w+ ){0,3}(?:data|dataset|corpus|records|tweets?"
+            r"|users?"
+            r"|patients?|clinical|health|medical|notes|messages|conversations|version of|dump|queries|posts?"
+            r"|comments?)\b"
+            r"|(?:anonymi[sz]ed|de-?identified), (?:\w+,? ){1,3}(?:data|records|queries|posts|tweets|messages)\b"
+            r"|(?:steps?|pre-?processing|process\w*|pipeline)\b.{0,60}\b(?:de-?identification|anonymi[sz]ation)\b)"
+        ),
+        "the data were anonymised",
+        unless=words(r"(?:non-anonymi[sz]ed|anonymous (?:review|submission)|double-blind)"),
+    ),
+    CueRule(
+        ANONYMIZATION,
+        False,
+        words(
+            r"(?:(?:is|are|was|were|been)(?: not|n['’]t) (?:\w+ )?(?:anonymi[sz]ed|de-?identified|pseudonymi[sz]ed)"
+            r"|not (?:been )?(?:anonymi[sz]ed|de-?identified)|non-anonymi[sz]ed version"
+            r"|no (?:\w+ )?(?:anonymi[sz]ation|de-?identification)\b)"
+        ),
+        "the data are not anonymised",
+        UNLESS_UNCERTAIN,
+        unless=words(r"(?:an updated version of the code|scripts?)"),
+    ),
+    CueRule(
+        ANONYMIZATION,
+        False,
+        words(
+            r"(?:contains?|includes?|including|include|provides?|reveals?|retains?|disclos\w+|comes? with|have|has)\b"
+            r"(?: [\w'’,/()-]+){0,8}? (?:(?:user|screen|real|full|personal|person|people's|individuals?['’]s?"
+            r"|authors?['’]?s?"
+            r"|speakers?['’]?s?|patients?['’]?s?|victims?['’]?s?) names|usernames?|user ?names?|user handles?|names of"
+            r" (?:\w+ ){0,3}(?:people|persons|individuals|users|authors|patients|private)|e-?mail addresses"
+            r"|phone numbers"
+            r"|personally[ -]identif\w+|identifiable (?:information|faces|people|individuals)|faces of|human faces"
+            r"|people['’]s faces|personal names)"
+            r"|(?:names|faces|user ?names|identities) (?:\w+ ){0,4}(?:can be (?:found|seen|identified)|are (?:present"
+            r"|visible|included|kept|mentioned|identifiable|not (?:removed|masked|blurred)))"
+        ),
+        "identifiers of people are in the data",
+        unless=words(r"(?:public figures|celebrit\w+|politicians|fictional|annotators?|entity types?|categor\w+ of)"),
+    ),
+)
+
+PEOPLE_RULES: Final = (*CONSENT_RULES, *CONTROL_RULES, *EQUITY_RULES, *ANONYMIZATION_RULES)

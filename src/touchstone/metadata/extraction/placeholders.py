@@ -1,0 +1,58 @@
+"""Recognise words that state nothing: placeholders, the instructions of a template, references elsewhere."""
+
+import re
+from typing import Final
+
+# Placeholders stand in brackets beside real text as well, so they also end a sentence.
+BRACKETED_PLACEHOLDER: Final = re.compile(
+    r"\[\s?(?:more information needed|needs? more information|information needed|n/?a|optional|to ?do|tba|tbd"
+    r"|insert [^\[\]]{0,60}|your [^\[\]]{0,60}|dataset name|name|email)\s?\]",
+    re.IGNORECASE,
+)
+_EMPTY_ANSWER: Final = re.compile(
+    r"^\W*(?:more information needed|needs? more information|n/?a|none|null|nil|unknown|tba|tbd|to ?do|wip|empty|-+"
+    r"|coming soon|to be (?:added|announced|completed|decided|done|filled|updated)(?: (?:in|soon|later))?"
+    r"|not (?:applicable|available|specified|provided|given|stated|known)|no information(?: (?:available|provided))?"
+    r"|(?:see|as) above|same as above)\W*$",
+    re.IGNORECASE,
+)
+_NOT_APPLICABLE: Final = re.compile(r"^\W*(?:n/?a|not applicable|does not apply)\W*$", re.IGNORECASE)
+# The openings of the instructions in the templates of dataset cards and datasheets.
+_INSTRUCTION: Final = re.compile(
+    r"^\W*(?:"
+    r"(?:briefly )?(?:describe|summari[sz]e|explain|provide|state|list|specify|discuss|indicate|mention|identify) "
+    r"(?:the|whether|any|how|what|who|why|all|here|if|your|each|some|people|who)\b"
+    r"|if (?:you|the (?:data|dataset|annotations?)|applicable|available|possible|known|so|not|any|there (?:is|are))\b"
+    r".{0,200}\b(?:describe|provide|state|explain|list|specify|include|link)\b"
+    r"|(?:add|insert|put|fill in|write|give) (?:the|your|a|an|here|some|any)\b"
+    r"|(?:what|who|how|why|where|when|which|does|do|is|are|was|were|has|have|did|will|can)\b.{0,400}\?\W*$"
+    r"|for each (?:field|example|instance), (?:describe|provide|indicate)\b"
+    r"|this section (?:should|describes|is for)\b"
+    r")",
+    re.IGNORECASE,
+)
+_REFERENCE_ELSEWHERE: Final = re.compile(
+    r"^\W*(?:for (?:more|further|additional|detailed|any|full) (?:information|details?|explanations?)\b|"
+    r"(?:please|pls|kindly)?,? ?(?:refer|see|check|read|visit|consult|look|cf\.?)\b"
+    r"|more (?:information|details?) (?:is|are|can)\b)",
+    re.IGNORECASE,
+)
+
+
+def states_nothing(sentence: str) -> bool:
+    """Return whether a sentence is a placeholder, an instruction of a template, or no words at all."""
+    return (
+        not any(character.isalpha() for character in sentence)
+        or _EMPTY_ANSWER.match(sentence) is not None
+        or _INSTRUCTION.match(sentence) is not None
+    )
+
+
+def says_not_applicable(sentence: str) -> bool:
+    """Return whether a sentence says that the question does not apply."""
+    return _NOT_APPLICABLE.match(sentence) is not None
+
+
+def refers_elsewhere(sentence: str) -> bool:
+    """Return whether a sentence only sends the reader to a paper or page."""
+    return _REFERENCE_ELSEWHERE.match(sentence) is not None

@@ -1,0 +1,63 @@
+"""Propose the values of the ten ethical criteria from the prose of a document."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from touchstone.core.attributes import ETHICAL
+from touchstone.metadata.documents import Claim, Section
+from touchstone.metadata.extraction.contacts import ACCOUNTABILITY, accountability_claims
+from touchstone.metadata.extraction.cues import CueRule
+from touchstone.metadata.extraction.decision import Finding, decide
+from touchstone.metadata.extraction.origin_rules import ORIGIN_RULES
+from touchstone.metadata.extraction.passages import PassageKind
+from touchstone.metadata.extraction.people_rules import PEOPLE_RULES
+from touchstone.metadata.extraction.placeholders import refers_elsewhere
+from touchstone.metadata.extraction.sentences import Sentence, read_sentences
+from touchstone.metadata.extraction.statements import objections_to
+from touchstone.metadata.extraction.stewardship_rules import STEWARDSHIP_RULES
+
+RULES: Final = (*PEOPLE_RULES, *STEWARDSHIP_RULES, *ORIGIN_RULES)
+
+
+def propose_claims(sections: Iterable[Section]) -> list[Claim]:
+    """Return at most one proposal for each ethical criterion, in the order of the criteria.
+
+    Every quote stands verbatim in the text of its section. A criterion about which the document is silent, or
+    leaves the reader in doubt, has no proposal.
+    """
+    sentences = read_sentences(sections)
+    findings = list(_findings(sentences))
+
+    claims = []
+    for criterion in ETHICAL:
+        if criterion == ACCOUNTABILITY:
+            answers = accountability_claims(sentences)
+            claims += [claim for claim in answers if claim.value is False][:1] or answers[:1]
+            continue
+        claim = decide(criterion, (finding for finding in findings if finding.rule.criterion == criterion))
+        if claim is not None:
+            claims.append(claim)
+    return claims
+
+
+def _findings(sentences: list[Sentence]) -> Iterator[Finding]:
+    """Yield every rule with each sentence that asserts its words."""
+    for sentence in sentences:
+        if refers_elsewhere(sentence.text):
+            continue
+        for rule in RULES:
+            if _asserts(sentence, rule):
+                yield Finding(rule, sentence)
+
+
+def _asserts(sentence: Sentence, rule: CueRule) -> bool:
+    """Return whether a sentence asserts the words of a rule of this dataset."""
+    if sentence.kind is not PassageKind.ABSTRACT and rule.silent_under.search(sentence.headings):
+        return False
+    if rule.under is not None and not rule.under.search(sentence.headings):
+        return False
+
+    cue = rule.pattern.search(sentence.text)
+    if cue is None or (rule.unless is not None and rule.unless.search(sentence.text)):
+        return False
+    return not objections_to(sentence.text, cue) & rule.voided_by
