@@ -39,9 +39,9 @@ _SILENT_HEADING: Final = re.compile(
 )
 # A person ("Ana de la Cruz", "J. Smith") or a body ("ACME Research", "the Unicode Consortium").
 _NAME: Final = re.compile(
-    r"\b(?:[A-ZÀ-Þ][\w'’.-]*|[A-ZÀ-Þ]\.)(?: (?:[A-ZÀ-Þ][\w'’.-]*|of|de|la|van|von|der|den|di|el|al|bin|for|and"
+    r"\b(?:[A-Z\u00c0-\u00de][\w'’.-]*|[A-Z\u00c0-\u00de]\.)(?: (?:[A-Z\u00c0-\u00de][\w'’.-]*|of|de|la|van|von|der|den|di|el|al|bin|for|and"
     r"|the)){0,6}"
-    r" (?:[A-ZÀ-Þ][\w'’-]+)|[A-ZÀ-Þ][\w'’-]+, [A-ZÀ-Þ]|\bby (?:the )?[A-ZÀ-Þ]\w+|^\W*[A-ZÀ-Þ][\w-]{2,}\W*$"
+    r" (?:[A-Z\u00c0-\u00de][\w'’-]+)|[A-Z\u00c0-\u00de][\w'’-]+, [A-Z\u00c0-\u00de]|\bby (?:the )?[A-Z\u00c0-\u00de]\w+|^\W*[A-Z\u00c0-\u00de][\w-]{2,}\W*$"
 )
 _BODY: Final = re.compile(
     r"\b(?:universit\w+|institut\w*|laborator\w+|lab|group|team|department|ministry|agency|consortium|foundation|inc\.?"

@@ -312,7 +312,7 @@ PURPOSE_RULES: Final = (
             r"|other) purposes?)"
         ),
         "any purpose is allowed, or data of another purpose are reused",
-        ABOUT_DATA,
+        ABOUT_DATA - {Objection.SUPPOSED},
         unless=words(r"(?:licen[cs]\w*|public domain|copyright|cc0|compatib\w+|consent|waive\w*)"),
     ),
 )
