@@ -76,6 +76,8 @@ def test_user_control(text: str, value: bool | None) -> None:
         ("The speakers were balanced by gender and age group.", True),
         ("We removed hateful and racist comments.", True),
         ("We measured that the dataset has a lower gender bias than the news.", True),
+        ("| Gender | Share |\n|---|---|\n| female | 48 % |\n", True),
+        ("Recruiting was designed to include speakers of every ethnic minority.", True),
         ("The dataset is biased towards men.", False),
         ("Women are underrepresented in the recordings.", False),
         ("The data are skewed towards men, so the speakers were balanced by gender.", True),

@@ -2,7 +2,7 @@
 
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
 `validation` (invalid values), `job_errors` (jobs that fail or cannot start), `progress`, `training_warnings`,
-`narratives`, `charts`, `model_card`, `labels`, and `pages*` (the web pages).
+`narratives`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria) and `pages*` (the web pages).
 """
 
 from collections.abc import Mapping

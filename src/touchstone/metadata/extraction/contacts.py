@@ -38,10 +38,12 @@ _SILENT_HEADING: Final = re.compile(
     re.IGNORECASE,
 )
 # A person ("Ana de la Cruz", "J. Smith") or a body ("ACME Research", "the Unicode Consortium").
+_CAPITALISED: Final = r"[A-Z\u00c0-\u00de][\w'’.-]*"
 _NAME: Final = re.compile(
-    r"\b(?:[A-Z\u00c0-\u00de][\w'’.-]*|[A-Z\u00c0-\u00de]\.)(?: (?:[A-Z\u00c0-\u00de][\w'’.-]*|of|de|la|van|von|der|den|di|el|al|bin|for|and"
-    r"|the)){0,6}"
-    r" (?:[A-Z\u00c0-\u00de][\w'’-]+)|[A-Z\u00c0-\u00de][\w'’-]+, [A-Z\u00c0-\u00de]|\bby (?:the )?[A-Z\u00c0-\u00de]\w+|^\W*[A-Z\u00c0-\u00de][\w-]{2,}\W*$"
+    rf"\b{_CAPITALISED}(?: (?:{_CAPITALISED}|of|de|la|van|von|der|den|di|el|al|bin|for|and|the)){{0,6}} {_CAPITALISED}"
+    rf"|{_CAPITALISED}, [A-Z\u00c0-\u00de]"  # the surname first
+    rf"|\bby (?:the )?{_CAPITALISED}"
+    r"|^\W*[A-Z\u00c0-\u00de][\w-]{2,}\W*$"  # a single word
 )
 _BODY: Final = re.compile(
     r"\b(?:universit\w+|institut\w*|laborator\w+|lab|group|team|department|ministry|agency|consortium|foundation|inc\.?"

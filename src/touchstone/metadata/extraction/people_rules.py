@@ -45,6 +45,8 @@ _CONSENT_OF_A_FIELD: Final = words(
     r"|cookies?|minimum requirement)"
 )
 
+_DESCRIBED_FIELD: Final = words(r"(?:string|integer|int|float|label|class|field|feature|tokens?|0 =|1 =)\b")
+
 INFORMED_CONSENT: Final = "informed_consent"
 USER_CONTROL: Final = "user_control"
 EQUITY: Final = "equity_non_discrimination"
@@ -171,7 +173,7 @@ EQUITY_RULES: Final = (
         EQUITY,
         True,
         words(
-            r"(?:removed?|removing|filter(?:ed)?(?: out)?|exclud(?:e|ed|ing)|discarded|eliminated)\b.{0,80}\b"
+            r"(?:removed?|removing|filter(?:ed)?(?: out)?|exclud(?:e|ed|ing)|discarded|eliminated)\b (?:[\w-]+,? ){0,5}"
             r"(?<!non-)(?:hate(?:ful)?|slurs?|offensive|racist|sexist|discriminat\w+|stereotyp\w+|toxic|derogatory)\b"
             r"|(?<!non-)(?:hateful?|slurs?|offensive|racist|sexist|discriminatory|stereotypical|toxic"
             r"|derogatory)\b.{0,60}\b"
@@ -190,6 +192,29 @@ EQUITY_RULES: Final = (
         ),
         "a count of the groups in the data",
         ABOUT_DATA,
+    ),
+    CueRule(
+        EQUITY,
+        True,
+        words(
+            r"(?:\A(?:male|female|man|men|woman|women|non-?binary|masculine|feminine)\w*\b[^.]{0,60}\d"
+            r"|\A(?:gender|sex|ethnicity|race|age)\b:? .{0,40}\d+(?:\.\d+)? ?%)"
+        ),
+        "a table of the groups in the data",
+        ABOUT_DATA,
+        unless=_DESCRIBED_FIELD,
+    ),
+    CueRule(
+        EQUITY,
+        True,
+        words(
+            r"(?:ensur\w+|designed to|deliberately|purposely|made sure|efforts? to|strived to) (?:[\w-]+,? ){0,6}"
+            r"(?:includ\w+|represent\w*|cover\w*|divers\w+|recruit\w*)\b.{0,60}"
+            rf"\b(?:{_GROUP}|marginali[sz]ed|under-?represented (?:groups?|communit\w+|people|speakers))\b"
+        ),
+        "groups of people are covered by design",
+        ABOUT_DATA,
+        unless=words(r"(?:languages?|models?|stereotyp\w+)"),
     ),
     CueRule(
         EQUITY,
