@@ -16,6 +16,7 @@ NAMES: Final = (
     "side_channels",
     "slow_clients",
     "restarts",
+    "evidence_extraction",
 )
 
 

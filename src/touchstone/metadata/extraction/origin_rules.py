@@ -63,6 +63,7 @@ ORIGIN_RULES: Final = (
             rf"|(?:subset|extension|version|recasting|translation|modification|sample) of {_ORIGIN}"
             rf"|(?:source|sources|origin)\b.{{0,60}} (?:is|are|was|were|include) {_ORIGIN}"
             rf"|{_ORIGIN}(?: \w+){{0,8}} (?:were|was) (?:targett?ed|queried|crawled|scraped|downloaded|digiti[sz]ed)"
+            rf"|original (?:\w+ ){{0,2}}(?:can be found|are available|is available) (?:on|at|in|from) {_ORIGIN}"
             rf"|publicly available {_ORIGIN}|(?:crawled|scraped|queried|crawling|scraping|mining) (?:the )?{_ORIGIN})"
         ),
         "where the data come from",
@@ -79,7 +80,7 @@ ORIGIN_RULES: Final = (
             rf"|select"
             r"|employ|interviewed|recorded|aligned|paired|matched|prompted|instructed|shown|presented|simulated"
             r"|generated"
-            r"|transcribed|translated|annotated|labell?ed|crowd-?sourced|digiti[sz]ed|extracted|mined|retrieved)\b"
+            r"|transcribed|annotated|labell?ed|crowd-?sourced|digiti[sz]ed|extracted|mined|retrieved)\b"
             r"(?: \S+){2,}"
             r"|(?:scraped|crawled|sampled|extracted|mined|recorded|queried|selected) (?:from|using|via|by|for|on)\b"
             r"|by (?:\w+ly )?(?:first )?(?:\w{3,}ing)\b(?: \S+){2,}"

@@ -125,7 +125,8 @@ QUALITY_RULES: Final = (
         ABOUT_DATA,
         silent_under=_NOT_ABOUT_QUALITY,
         unless=words(
-            r"(?:personal|sensitive|offensive|licen[cs]\w+|cross-validation|train(?:ed)? and validat\w+|validated on"
+            r"(?:personal|sensitive|offensive|licen[cs]\w+|cross-validation|(?-i:Cleaned)|train(?:ed)? and validat\w+"
+            r"|validated on"
             r"|checksums?|models? (?:was|were|is|are) |annotators were)"
         ),
     ),
@@ -147,7 +148,9 @@ QUALITY_RULES: Final = (
         ),
         "cleaning changed the data",
         ABOUT_DATA,
-        unless=words(r"(?:grammatical error correction|error correction (?:task|system|model))"),
+        unless=words(
+            r"(?:grammatical error correction|error correction (?:task|system|model)|participants|required to)"
+        ),
     ),
     CueRule(
         QUALITY,
