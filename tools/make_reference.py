@@ -14,6 +14,8 @@ from touchstone.core.settings import Settings
 from touchstone.jobs.states import FINAL_STATES, MOVES
 from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
+from touchstone.messages.codebook import GENERAL_RULES
+from touchstone.metadata.codebook import CODEBOOK
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
@@ -142,6 +144,23 @@ def criteria_page() -> str:
     )
 
 
+def codebook_page() -> str:
+    """Return the page of the rules by which documents show the ethical criteria."""
+    general_rules = [f"- {english}\n" for _, english in GENERAL_RULES]
+    criteria = [
+        (f"`{rule.name}`", rule.definition[1], rule.when_true[1], rule.when_false[1], rule.not_evidence[1])
+        for rule in CODEBOOK.values()
+    ]
+    header = ("Criterion", "Meaning", "True", "False", "Unknown, though it looks like something")
+
+    return (
+        "# Codebook of the ethical criteria\n\n"
+        "The value is what a document shows, not what one may hope. "
+        "People who review evidence and the extractor follow the same rules.\n\n"
+        "## Every criterion\n\n" + "".join(general_rules) + "\n## Each criterion\n\n" + format_table(header, criteria)
+    )
+
+
 def routes_page() -> str:
     """Return the page of the public routes."""
     routes = [
@@ -192,6 +211,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "attributes": attributes_page,
     "filters": filters_page,
     "criteria": criteria_page,
+    "codebook": codebook_page,
     "routes": routes_page,
     "jobs": jobs_page,
 }

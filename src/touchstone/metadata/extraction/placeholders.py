@@ -16,7 +16,6 @@ _EMPTY_ANSWER: Final = re.compile(
     r"|(?:see|as) above|same as above)\W*$",
     re.IGNORECASE,
 )
-_NOT_APPLICABLE: Final = re.compile(r"^\W*(?:n/?a|not applicable|does not apply)\W*$", re.IGNORECASE)
 # The openings of the instructions in the templates of dataset cards and datasheets.
 _INSTRUCTION: Final = re.compile(
     r"^\W*(?:"
@@ -46,11 +45,6 @@ def states_nothing(sentence: str) -> bool:
         or _EMPTY_ANSWER.match(sentence) is not None
         or _INSTRUCTION.match(sentence) is not None
     )
-
-
-def says_not_applicable(sentence: str) -> bool:
-    """Return whether a sentence says that the question does not apply."""
-    return _NOT_APPLICABLE.match(sentence) is not None
 
 
 def refers_elsewhere(sentence: str) -> bool:
