@@ -7,5 +7,5 @@ Everything here is pure: it takes text or parsed JSON and returns values, withou
 - `extraction/`: proposals for the ethical criteria from prose
 - `parsing`, `markdown`, `prose`: safe parsing within limits, sections of Markdown, plain text
 - `licences`, `vocabulary`: one spelling for licences, tasks and domains
-- `readers/` and `writers/`: one module for each metadata standard
+- `readers/`: one module for each metadata standard
 """
