@@ -19,7 +19,7 @@ import msgspec
 
 from benchmarks.product_server import User, register_user, running_product
 from benchmarks.raw_http import encode_request, host_and_port, is_complete_response
-from touchstone.demo import tables_folder
+from touchstone.demo.packaged_records import tables_folder
 from touchstone.ranking.criteria import CRITERION_NAMES
 
 RECORDS: Final = 10_000

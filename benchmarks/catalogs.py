@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from touchstone import demo
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
 from touchstone.database.tables import datasets, versions
+from touchstone.demo.packaged_records import read_records
 
 INSERT_ROWS: Final = 1000
 MAX_NAME_PREFIX: Final = 180
@@ -25,7 +25,7 @@ def generate_dataset_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
     seed gives the same rows, except for their timestamps.
     """
     generator = random.Random(seed)
-    demo_records = list(demo.records())
+    demo_records = list(read_records())
     created_at = datetime.now(UTC)
 
     rows = []

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.bare_training import ignore_progress
-from touchstone.demo import tables_folder
+from touchstone.demo.packaged_records import tables_folder
 from touchstone.learning.explaining.explanation_context import prepare_explanation
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.interfaces import DataFile, ModelFile

@@ -19,7 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from touchstone.core import logs
 from touchstone.core.data_folder import prepare_data_folder
 from touchstone.core.errors import ServiceError, StorageFull, Unavailable
-from touchstone.core.identity import USER_ID_HEADER, InternalTokens
+from touchstone.core.identity import USER_ID_HEADER
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.outage_log import first_line_of_driver_error
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database

@@ -13,7 +13,8 @@ import pytest
 import touchstone
 import touchstone.compose
 from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
-from touchstone.core.identity import INTERNAL_HEADER, Caller, InternalTokens, parse_uuid, read_user_id
+from touchstone.core.identity import Caller, parse_uuid, read_user_id
+from touchstone.core.internal_tokens import INTERNAL_HEADER, InternalTokens
 from touchstone.core.text import fold
 from touchstone.http.error_rendering import render_detail
 from touchstone.http.request_models import RequestModel

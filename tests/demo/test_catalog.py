@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from touchstone import demo
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, FLAGS, NUMBERS, WORDS
 from touchstone.core.text import fold
 from touchstone.datafiles.file_profile import FileProfile
 from touchstone.datafiles.profiler import profile_file
+from touchstone.demo.packaged_records import read_records, tables_folder
 
 GREEN_SOURCES = {
     "cv_datasheets",
@@ -43,7 +43,7 @@ ENVELOPE = {"dataset_id", "name", "description", "file_path", "file_type", "meta
 
 @pytest.fixture(scope="module")
 def records() -> list[dict[str, Any]]:
-    return list(demo.records())
+    return list(read_records())
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_size(records: list[dict[str, Any]], with_table: list[dict[str, Any]]) -
     assert len(records) >= 1500
     assert len(with_table) >= 25
     assert {record["file_type"] for record in with_table} == {"csv", "parquet"}
-    assert sum(path.stat().st_size for path in demo.tables_folder().iterdir()) < 20 * 2**20
+    assert sum(path.stat().st_size for path in tables_folder().iterdir()) < 20 * 2**20
 
 
 def test_one_record_a_dataset(records: list[dict[str, Any]]) -> None:
@@ -93,7 +93,7 @@ def test_every_value_has_its_evidence(records: list[dict[str, Any]]) -> None:
 
 def test_only_free_sources(records: list[dict[str, Any]], with_table: list[dict[str, Any]]) -> None:
     """Records and tables come only from sources whose licences allow passing them on, and all of them are named."""
-    attribution = (Path(demo.__file__).parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    attribution = (tables_folder().parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
     assert {record["metadata"]["source"]["name"] for record in records} == GREEN_SOURCES
     assert all(f"`{source}`" in attribution for source in GREEN_SOURCES)
     for record in with_table:
@@ -128,7 +128,7 @@ def test_texts_are_short_and_plain(records: list[dict[str, Any]]) -> None:
 def test_every_table_belongs_to_one_record(with_table: list[dict[str, Any]]) -> None:
     """The folder contains exactly the tables that records name."""
     named = sorted(record["file_path"] for record in with_table)
-    assert named == sorted(f"demo/{path.name}" for path in demo.tables_folder().iterdir())
+    assert named == sorted(f"demo/{path.name}" for path in tables_folder().iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def profiled_records(with_table: list[dict[str, Any]]) -> list[tuple[dict[str, A
     async def profile_all() -> list[tuple[dict[str, Any], FileProfile]]:
         pairs = []
         for record in with_table:
-            table = demo.tables_folder() / Path(record["file_path"]).name
+            table = tables_folder() / Path(record["file_path"]).name
             with table.open("rb") as file:
                 pairs.append((record, await profile_file(file, record["file_type"])))
         return pairs

@@ -9,7 +9,7 @@ import pytest
 
 from tests.gateway.harness import GatewayHarness, RecordingBackend, recording_backends, send_raw_request
 from tests.listening import listening
-from touchstone.core.identity import InternalTokens
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.backend_auth import CALLER

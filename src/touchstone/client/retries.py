@@ -1,10 +1,10 @@
-"""The rules by which a client sends a call again: retries, renewals of expired tokens, and polling of jobs.
+"""The rules by which a client sends a call again: retries, and renewals of expired tokens.
 
 Nothing here performs I/O. Each set of rules is a generator that yields steps (send, renew, pause) and receives the
 result of each. The synchronous and the asynchronous client perform the steps, and so follow the same rules.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -13,8 +13,6 @@ import httpx2
 from touchstone.client.call import Call
 from touchstone.client.errors import connection_error, error_from_response, retry_after_seconds
 from touchstone.client.identity import Identity
-from touchstone.client.job_calls import get_job
-from touchstone.client.models import Job
 
 T = TypeVar("T")
 
@@ -22,10 +20,6 @@ MAX_ATTEMPTS: Final = 3
 TEMPORARY_STATUSES: Final = frozenset({429, 502, 503, 504})  # statuses after which another attempt may succeed
 FIRST_RETRY_DELAY_SECONDS: Final = 0.2  # doubled after each attempt
 MAX_RETRY_AFTER_SECONDS: Final = 5.0  # longer waits are left to the caller
-
-FIRST_POLL_DELAY_SECONDS: Final = 0.1
-MAX_POLL_DELAY_SECONDS: Final = 2.0
-POLL_DELAY_GROWTH: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +81,6 @@ def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
         yield Pause(delay_seconds)
 
     return read_result(result, call)
-
-
-def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Steps[Job]:
-    """Return a job in its final state, after requesting its state again and again until it is done.
-
-    `report` is called with each state, so that the caller can show the progress. The delay between two requests grows
-    up to `MAX_POLL_DELAY_SECONDS`. Like `send_with_retries`, this generator yields the steps for a client to perform.
-    """
-    delay_seconds = FIRST_POLL_DELAY_SECONDS
-
-    while True:
-        job = yield from send_with_retries(get_job(job.kind, job.id), identity)
-        if report is not None:
-            report(job)
-        if job.done:
-            return job
-
-        yield Pause(delay_seconds)
-        delay_seconds = min(delay_seconds * POLL_DELAY_GROWTH, MAX_POLL_DELAY_SECONDS)
 
 
 def read_result(result: StepResult, call: Call[T]) -> T:

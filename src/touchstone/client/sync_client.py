@@ -19,6 +19,7 @@ from touchstone.client.event_stream import EventStream
 from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
+from touchstone.client.job_polling import wait_for_job
 from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
 from touchstone.client.retries import (
     Pause,
@@ -28,7 +29,6 @@ from touchstone.client.retries import (
     StepResult,
     Steps,
     send_with_retries,
-    wait_for_job,
 )
 
 P = ParamSpec("P")

@@ -1,31 +1,15 @@
-"""The identity of a caller, and the signed token with which the gateway proves it to other processes."""
+"""The identity of a caller, and the headers that carry it from the gateway to a backend."""
 
 import re
-import time
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import OctKey
-
-from touchstone.core.errors import InvalidInternalToken, InvalidUserId
+from touchstone.core.errors import InvalidUserId
 
 UUID_TEXT: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-INTERNAL_HEADER: Final = b"x-touchstone-internal"
 USER_ID_HEADER: Final = b"x-user-id"
 USER_EMAIL_HEADER: Final = b"x-user-email"
-TOKEN_LIFE_SECONDS: Final = 60
-MAX_CACHED_TOKENS: Final = 10_000
-_ALGORITHM: Final = "HS256"
-_AUDIENCE: Final = "touchstone-backend"
-_CLAIMS_CHECK: Final = jwt.JWTClaimsRegistry(
-    leeway=5,
-    aud={"essential": True, "value": _AUDIENCE},
-    exp={"essential": True},
-    iat={"essential": True},
-)
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -62,78 +46,3 @@ def read_user_id(headers: Headers) -> UUID | None:
     if user_id is None:
         raise InvalidUserId
     return user_id
-
-
-@dataclass(frozen=True, slots=True)
-class _CachedToken:
-    """A signed token, with the time from which a new one is signed instead."""
-
-    token: bytes
-    renew_at: float
-
-
-class InternalTokens:
-    """Signs and verifies the short-lived tokens (JWT, HS256) that prove the gateway to a backend."""
-
-    def __init__(self, key: str) -> None:
-        self._key = OctKey.import_key(key.encode())
-        self._cache: dict[Caller | None, _CachedToken] = {}
-
-    def sign(self, caller: Caller | None) -> bytes:
-        """Return a token that proves to a backend that the gateway has authenticated `caller`.
-
-        `caller` is None for a request without a user. A token is cached and reused for half of its life, because
-        signing one for every request would be slow.
-        """
-        now = time.time()
-        cached = self._cache.get(caller)
-        if cached is not None and cached.renew_at > now:
-            return cached.token
-
-        token = self._create_token(caller, issued_at=int(now))
-
-        if len(self._cache) > MAX_CACHED_TOKENS:
-            self._cache.clear()
-        self._cache[caller] = _CachedToken(token, renew_at=now + TOKEN_LIFE_SECONDS / 2)
-        return token
-
-    def _create_token(self, caller: Caller | None, *, issued_at: int) -> bytes:
-        """Return a new signed token (JWT); `issued_at` is a Unix time in seconds."""
-        claims: dict[str, object] = {
-            "aud": _AUDIENCE,
-            "iat": issued_at,
-            "exp": issued_at + TOKEN_LIFE_SECONDS,
-        }
-        if caller is not None:
-            claims["sub"] = str(caller.id)
-            claims["email"] = caller.email
-            claims["adm"] = caller.is_admin
-
-        return jwt.encode({"alg": _ALGORITHM}, claims, self._key).encode()
-
-    def verify(self, headers: Headers) -> Caller | None:
-        """Check the token in the headers of a request, and return the caller that the gateway signed it for.
-
-        Returns None if the gateway signed the token for a request without a user.
-
-        Raises:
-            InvalidInternalToken: the token is missing, repeated, expired or not signed with our key.
-        """
-        header_values = [value for name, value in headers if name == INTERNAL_HEADER]
-        if len(header_values) != 1:
-            raise InvalidInternalToken
-
-        try:
-            token_text = header_values[0].decode("ascii")
-            token = jwt.decode(token_text, self._key, algorithms=[_ALGORITHM])
-            _CLAIMS_CHECK.validate(token.claims)
-        except (JoseError, ValueError) as error:
-            raise InvalidInternalToken from error
-
-        user_id = parse_uuid(str(token.claims.get("sub", "")))
-        if user_id is None:
-            return None
-
-        email = str(token.claims.get("email", ""))
-        is_admin = token.claims.get("adm") is True
-        return Caller(user_id, email, is_admin)

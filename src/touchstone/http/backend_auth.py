@@ -6,7 +6,8 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone.core.errors import InvalidUserId, ServiceError
-from touchstone.core.identity import Caller, InternalTokens, read_user_id
+from touchstone.core.identity import Caller, read_user_id
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.http.error_responses import error_response
 
 # The scope key under which the caller is stored. No client can set it, because scopes are built in this process.

@@ -8,7 +8,8 @@ from urllib.parse import quote
 import msgspec
 from starlette.types import Message, Scope
 
-from touchstone.core.identity import INTERNAL_HEADER, USER_EMAIL_HEADER, USER_ID_HEADER, Caller, Headers, InternalTokens
+from touchstone.core.identity import USER_EMAIL_HEADER, USER_ID_HEADER, Caller, Headers
+from touchstone.core.internal_tokens import INTERNAL_HEADER, InternalTokens
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.upstream import PATH_SAFE, Upstream
 

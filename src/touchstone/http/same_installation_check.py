@@ -11,7 +11,7 @@ import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from touchstone.core.errors import ServiceError
-from touchstone.core.identity import InternalTokens
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.settings import SettingsError
 from touchstone.http.error_responses import error_response
 from touchstone.http.internal_client import InternalClient

@@ -4,7 +4,7 @@ from typing import ClassVar, Self
 
 from fastapi import APIRouter
 
-from touchstone.core.identity import InternalTokens
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.app import create_app

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from touchstone import demo
 from touchstone.core.errors import DataFileUnreadable, FieldError, ModelGone
 from touchstone.core.settings import Settings
 from touchstone.datafiles import safe_open
+from touchstone.demo.packaged_records import tables_folder
 from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.records import JobSource
 
@@ -26,7 +26,7 @@ class InputFiles:
 
     def __init__(self, settings: Settings, artifact_store: ArtifactStore) -> None:
         self._data_roots = settings.data_roots
-        self._prefixes: Mapping[str, Path] = {"demo": demo.tables_folder(), "uploads": settings.uploads_dir}
+        self._prefixes: Mapping[str, Path] = {"demo": tables_folder(), "uploads": settings.uploads_dir}
         self._artifact_store = artifact_store
 
     @contextlib.contextmanager

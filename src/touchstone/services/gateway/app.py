@@ -12,7 +12,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from touchstone.core.errors import Unauthorized
-from touchstone.core.identity import Headers, InternalTokens
+from touchstone.core.identity import Headers
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.app import create_app

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.errors import MethodNotAllowed, NotFound, ServiceError
-from touchstone.core.identity import InternalTokens
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.error_responses import error_response
 from touchstone.http.internal_client import identity_headers

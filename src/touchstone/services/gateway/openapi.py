@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.errors import ServiceError
-from touchstone.core.identity import InternalTokens
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.http.internal_client import InternalClient
 from touchstone.http.upstream import Upstream
 from touchstone.services.gateway.public_routes import BACKENDS, PublicRoute

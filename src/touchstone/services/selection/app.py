@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from typing import Final, Self
 
-from touchstone.core.identity import InternalTokens
+from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.app import create_app

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from touchstone import demo
 from touchstone.database import change_counters
 from touchstone.database.engine import Database
+from touchstone.demo.packaged_records import read_records
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft
 from touchstone.services.selection.files.measurement import MEASURED_ATTRIBUTES, Measurement
@@ -32,7 +32,7 @@ async def load_demo(database: Database) -> int:
             return 0
 
         now = datetime.now(UTC)
-        drafts = [_to_draft(record, now) for record in demo.records()]
+        drafts = [_to_draft(record, now) for record in read_records()]
         await store.insert_datasets(transaction, drafts, version)
 
     return len(drafts)

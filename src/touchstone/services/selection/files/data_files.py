@@ -9,7 +9,7 @@ from touchstone.core.errors import DataFileUnreadable
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.datafiles import safe_open
-from touchstone.demo import tables_folder
+from touchstone.demo.packaged_records import tables_folder
 from touchstone.services.selection.files import store
 
 DEMO: Final = "demo"
