@@ -5,8 +5,6 @@ They run together in one process (`open_product`) or each in its own (`open_gate
 """
 
 import contextlib
-import shutil
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -52,6 +50,7 @@ from touchstone.services.gateway.first_administrator import Credentials, create_
 from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODIES
 from touchstone.services.selection.app import Selection
 from touchstone.services.training.app import Training
+from touchstone.startup_message import is_public, startup_lines
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import WebApp
 from touchstone.web.cookies import authorization_headers
@@ -148,7 +147,7 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
     """
     logs.configure_logging(settings)
 
-    if _is_public(service_name):
+    if is_public(service_name):
         administrator = await _create_first_administrator(settings)
         server_settings = settings
     else:
@@ -156,33 +155,11 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
         server_settings = _backend_server_settings(settings)
 
     def print_startup_lines(address: str) -> None:
-        for line in _startup_lines(service_name, address, administrator):
+        for line in startup_lines(service_name, address, administrator):
             print_line(line)
 
     service = open_service(service_name, settings)
     await server.serve(service, server_settings, ready=print_startup_lines)
-
-
-def _is_public(service_name: str | None) -> bool:
-    """Return whether users call this service; otherwise it is a backend, which only the gateway calls."""
-    return service_name in (None, "gateway")
-
-
-def _startup_lines(service_name: str | None, address: str, administrator: Credentials | None) -> Iterator[str]:
-    """Yield the lines that tell the operator where a service answers, and how to use it.
-
-    `administrator` is the account that this start has created, or None if the database had users already.
-    """
-    label = "Touchstone" if service_name is None else f"Touchstone {service_name}"
-    yield f"{label} answers at {address}"
-
-    if administrator is not None:
-        login = f"{administrator.email} with the password {administrator.password}"
-        yield f"Sign in as {login} (shown this once; kept nowhere)"
-
-    if _is_public(service_name):
-        yield f"Pages: {address}/app/   API description: {address}/docs"
-        yield f"Command line, in another terminal: {command_line()} login --url {address}"
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:
@@ -190,15 +167,6 @@ async def _create_first_administrator(settings: Settings) -> Credentials | None:
     async with open_prepared_database(settings) as database:
         with startup_errors(settings):
             return await create_first_administrator(database)
-
-
-def command_line() -> str:
-    """Return how to run this installation's command: by its name if the shell finds it, else by its whole path."""
-    command = Path(sys.executable).with_name("touchstone")
-    command_in_path = shutil.which("touchstone")
-    if command_in_path and Path(command_in_path).resolve() == command.resolve():
-        return "touchstone"
-    return str(command)
 
 
 def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:

@@ -8,6 +8,7 @@ import pytest
 from tests.listening import listening
 from touchstone import compose
 from touchstone.core.settings import Settings, SettingsError
+from touchstone.startup_message import command_line
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,10 @@ def test_the_command_line_that_a_start_names_can_be_typed(monkeypatch: pytest.Mo
     """In a terminal that does not find the command the whole path is shown; the bare name where it does."""
     folder = Path(sys.executable).parent
     monkeypatch.setenv("PATH", str(folder))
-    assert compose.command_line() == "touchstone"
+    assert command_line() == "touchstone"
     monkeypatch.setenv("PATH", "/nowhere")
-    assert Path(compose.command_line()) == folder / "touchstone"
-    assert Path(compose.command_line()).exists()
+    assert Path(command_line()) == folder / "touchstone"
+    assert Path(command_line()).exists()
 
 
 @pytest.mark.parametrize("name", ["gateway", "training", "explanation"])

@@ -22,6 +22,7 @@ LAYERS = (
     {"jobs"},
     {"client"},
     {"gateway", "selection", "training", "explanation", "web"},
+    {"startup_message"},
     {"compose"},
     {"cli"},
     {"__main__"},
