@@ -20,7 +20,7 @@ from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
 from touchstone.client.job_polling import wait_for_job
 from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
-from touchstone.client.retries import (
+from touchstone.client.retries_and_renewals import (
     Pause,
     RenewTokens,
     SendCall,

@@ -6,7 +6,7 @@ from typing import Final
 from touchstone.client.identity import Identity
 from touchstone.client.job_calls import get_job
 from touchstone.client.models import Job
-from touchstone.client.retries import Pause, Steps, send_with_retries
+from touchstone.client.retries_and_renewals import Pause, Steps, send_with_retries
 
 FIRST_POLL_DELAY_SECONDS: Final = 0.1
 MAX_POLL_DELAY_SECONDS: Final = 2.0
