@@ -13,7 +13,7 @@ from touchstone.core.client_address import TrustedProxies
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.middleware import EdgeMiddleware
-from touchstone.services.gateway import accounts, password_changes
+from touchstone.services.gateway import accounts, password_resets_and_changes
 from touchstone.services.gateway.app import Gateway
 
 LOGIN = "/api/v1/auth/login"
@@ -110,7 +110,7 @@ async def test_a_new_password_makes_old_cookies_worthless(harness: GatewayHarnes
     """Whoever knew the old password kept no advantage."""
     user = await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     device = await device_of(harness)
-    await password_changes.change_password(harness.database, user.id, PASSWORD, "another good phrase")
+    await password_resets_and_changes.change_password(harness.database, user.id, PASSWORD, "another good phrase")
     assert await attack(harness, "ada@example.org") == [401] * 10
     assert (await sign_in(harness, "another good phrase", device=device)).status_code == 429
 
@@ -171,7 +171,7 @@ async def test_registration_is_throttled_by_address(strict: GatewayHarness) -> N
 async def test_reset_tokens_cannot_be_guessed_at_leisure(harness: GatewayHarness) -> None:
     """Twenty wrong tokens are enough; another address still uses a good one."""
     user = await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
-    token = await password_changes.issue_reset_token(harness.database, user.id, lifetime=timedelta(hours=1))
+    token = await password_resets_and_changes.issue_reset_token(harness.database, user.id, lifetime=timedelta(hours=1))
     async with harness.client() as guest:
         guesses = [await guest.post(RESET, json={"token": f"t{n}", "password": PASSWORD}) for n in range(22)]
         assert [guess.status_code for guess in guesses] == [422] * 20 + [429] * 2

@@ -18,7 +18,7 @@ from touchstone.cli.tables import Column, build_facts_table, build_table
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
-from touchstone.services.gateway import accounts, password_changes
+from touchstone.services.gateway import accounts, password_resets_and_changes
 from touchstone.services.gateway.schemas import ResetToken, UserView
 
 user = typer.Typer(help="Accounts, directly in the database (no server needed).", no_args_is_help=True)
@@ -110,7 +110,7 @@ async def _issue_reset_token(email: str) -> ResetToken:
 
     async with _open_accounts() as database:
         account = await accounts.find_user(database, email)
-        return await password_changes.issue_reset_token(database, account.id, lifetime=lifetime)
+        return await password_resets_and_changes.issue_reset_token(database, account.id, lifetime=lifetime)
 
 
 async def _set_active(email: str, *, is_active: bool) -> UserView:

@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Response
 from touchstone.core.errors import UserNotFound
 from touchstone.core.identity import parse_uuid
 from touchstone.http.routing import strict_router
-from touchstone.services.gateway import accounts, password_changes
+from touchstone.services.gateway import accounts, password_resets_and_changes
 from touchstone.services.gateway.context import Context, require_administrator
 from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.schemas import ResetToken, UserChange, UserPage, UserQuery, UserView
@@ -57,7 +57,9 @@ async def make_reset_token(user_id: str, response: Response, ctx: Context) -> Re
     Only administrators may call this. The token works once; a newer one replaces it.
     """
     lifetime = timedelta(minutes=ctx.state.settings.reset_token_minutes)
-    reset_token = await password_changes.issue_reset_token(ctx.database, _parse_user_id(user_id), lifetime=lifetime)
+    reset_token = await password_resets_and_changes.issue_reset_token(
+        ctx.database, _parse_user_id(user_id), lifetime=lifetime
+    )
 
     response.headers["Cache-Control"] = "no-store"
     return reset_token

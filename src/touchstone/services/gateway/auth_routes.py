@@ -8,7 +8,7 @@ from touchstone.http.routing import strict_router
 from touchstone.services.gateway import (
     accounts,
     device_cookies,
-    password_changes,
+    password_resets_and_changes,
     refresh_tokens,
     session_store,
     sessions,
@@ -109,7 +109,7 @@ async def logout(body: RefreshToken, ctx: Context) -> None:
 async def reset_password(body: PasswordReset, ctx: Context) -> None:
     """Set a new password with a token from an administrator, which works once. All sessions of the user end."""
     async with ctx.state.throttle.limit_reset_attempts(ctx.address):
-        await password_changes.reset_password(ctx.database, body.token, body.password)
+        await password_resets_and_changes.reset_password(ctx.database, body.token, body.password)
 
     ctx.state.authenticator.clear_cache()
 

@@ -11,7 +11,7 @@ from touchstone.core.identity import parse_uuid
 from touchstone.http.conditional import is_not_modified
 from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
 from touchstone.http.routing import strict_router
-from touchstone.services.gateway import accounts, password_changes, profile_pictures, sessions, user_store
+from touchstone.services.gateway import accounts, password_resets_and_changes, profile_pictures, sessions, user_store
 from touchstone.services.gateway.context import Context
 from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.schemas import PasswordChange, ProfileChange, SessionView, UserView
@@ -68,7 +68,7 @@ async def change_password(change: PasswordChange, ctx: Context) -> None:
     """Change the password and end all sessions, including this one."""
     account = accounts.fold_email(ctx.caller.email)
     async with ctx.state.throttle.limit_password_attempts(account, ctx.address):
-        await password_changes.change_password(
+        await password_resets_and_changes.change_password(
             ctx.database, ctx.caller.id, change.current_password, change.new_password
         )
 
