@@ -12,7 +12,7 @@ from touchstone.services.selection.parameters import Parameter, ParameterTable, 
 MAX_LIMIT: Final = 1000
 DEFAULT_PAGE_SIZE: Final = 12
 
-_SKIP: Final = Parameter(
+SKIP: Final = Parameter(
     name="skip",
     type=ParameterType.INTEGER,
     description="How many to leave out first.",
@@ -43,7 +43,7 @@ _PAGE_SIZE: Final = Parameter(
     minimum=1,
     maximum=MAX_LIMIT,
 )
-PAGE_PARAMETERS: Final = ParameterTable(_SKIP, _LIMIT, _PAGE, _PAGE_SIZE)
+PAGE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _PAGE, _PAGE_SIZE)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ def parse_page_window(values: ParameterValues) -> PageWindow:
     is given, the former are ignored.
     """
     if _PAGE.name not in values and _PAGE_SIZE.name not in values:
-        return PageWindow(skip=_SKIP.integer_in(values), limit=_LIMIT.integer_in(values))
+        return PageWindow(skip=SKIP.integer_in(values), limit=_LIMIT.integer_in(values))
 
     page = _PAGE.integer_in(values, default=1)
     page_size = _PAGE_SIZE.integer_in(values, default=DEFAULT_PAGE_SIZE)

@@ -14,6 +14,7 @@ from touchstone.http.spelling_suggestions import unknown_name_error, unknown_val
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.weighted_mean import active_weights
 from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.paging import SKIP
 from touchstone.services.selection.parameters import (
     MAX_REPORTED_NAME,
     Parameter,
@@ -26,14 +27,6 @@ from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
 SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile")
 
-_SKIP: Final = Parameter(
-    name="skip",
-    type=ParameterType.INTEGER,
-    description="How many to leave out first.",
-    minimum=0,
-    maximum=INT53_MAX,
-    default=0,
-)
 _LIMIT: Final = Parameter(
     name="limit",
     type=ParameterType.INTEGER,
@@ -61,8 +54,8 @@ _RECOMMENDATION_LIMIT: Final = Parameter(
     maximum=INT53_MAX,
     default=20,
 )
-SCORE_PARAMETERS: Final = ParameterTable(_SKIP, _LIMIT, _ENVELOPE, _EXPLAIN)
-RECOMMENDATION_PARAMETERS: Final = ParameterTable(_SKIP, _RECOMMENDATION_LIMIT)
+SCORE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _ENVELOPE, _EXPLAIN)
+RECOMMENDATION_PARAMETERS: Final = ParameterTable(SKIP, _RECOMMENDATION_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +92,7 @@ def parse_score_options(query_string: bytes) -> RankingOptions:
     limit = _LIMIT.integer_in(values) if _LIMIT.name in values else None
 
     return RankingOptions(
-        skip=_SKIP.integer_in(values),
+        skip=SKIP.integer_in(values),
         limit=limit,
         explain=values.get(_EXPLAIN.name) is True,
         is_enveloped=values.get(_ENVELOPE.name) is True,
@@ -114,7 +107,7 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
     """
     values = RECOMMENDATION_PARAMETERS.parse_query(query_string)
     return RankingOptions(
-        skip=_SKIP.integer_in(values),
+        skip=SKIP.integer_in(values),
         limit=_RECOMMENDATION_LIMIT.integer_in(values),
         explain=True,
     )
