@@ -12,7 +12,7 @@ from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
-from touchstone.cli.filter_options import FILTERS, SORTING, WEIGHTS
+from touchstone.cli.filter_options import ASSURANCE, ASSURANCE_OPTION, FILTERS, SORTING, WEIGHTS
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import (
@@ -26,6 +26,7 @@ from touchstone.client import (
     ScoredDataset,
     Touchstone,
 )
+from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.record_files import READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES
 
@@ -46,6 +47,7 @@ RANKING_COLUMNS: Final = (
     Column[ScoredDataset]("Score", lambda dataset: f"{dataset.score:.4f}", is_number=True),
     Column[ScoredDataset]("Id", lambda dataset: digits_of(dataset.id), is_number=True),
     Column[ScoredDataset]("Name", lambda dataset: dataset.dataset_name),
+    Column[ScoredDataset]("Known", lambda dataset: dataset.known, is_number=True),
 )
 COMPOSITE_SCORE_COLUMNS: Final = (
     Column[ScoredDataset]("Ethical", lambda dataset: dataset.ethical_score, is_number=True),
@@ -62,19 +64,33 @@ NEW_DATASET_OPTIONS: Final = OptionGroup(
         Option("visibility", str, "`public` (the default) or `private`: seen by you alone."),
     )
 )
+RANK_OPTIONS: Final = OptionGroup(
+    (
+        Option("limit", int, "How many places (default: 20)."),
+        Option("explain", bool, "Show the points of each criterion."),
+        ASSURANCE_OPTION,
+    ),
+    build=lambda given_options: {"limit": DEFAULT_PLACES, **given_options},
+)
 DatasetId = Annotated[str, typer.Argument(help="Id or UUID.")]
 FormatName = Annotated[str | None, typer.Option("--format", help="csv or jsonl (default: by the ending of the file).")]
 
 STANDARD_STREAM: Final = Path("-")  # stands for the standard input or output in place of a file
 EXPORT_PAGE_SIZE: Final = 500
+DEFAULT_PLACES: Final = 20
 
 
-@server_command(catalog, "list", filters=FILTERS, sorting=SORTING, page=PAGE)
+@server_command(catalog, "list", filters=FILTERS, sorting=SORTING, assurance=ASSURANCE, page=PAGE)
 def list_datasets(
-    *, context: CommandContext, filters: dict[str, Any], sorting: dict[str, Any], page: dict[str, Any]
+    *,
+    context: CommandContext,
+    filters: dict[str, Any],
+    sorting: dict[str, Any],
+    assurance: AssuranceName | None,
+    page: dict[str, Any],
 ) -> None:
     """List the datasets that match, page by page."""
-    dataset_page = context.client.page_datasets(**page, **sorting, **filters)
+    dataset_page = context.client.page_datasets(**page, **sorting, assurance=assurance, **filters)
     title = f"Datasets: {dataset_page.total_count}, page {dataset_page.page} of {dataset_page.total_pages}"
     context.show(dataset_page, build_table(DATASET_COLUMNS, dataset_page.datasets, title))
 
@@ -97,6 +113,7 @@ def _dataset_table(dataset: Dataset) -> Table:
         "File": dataset.file_path,
         "Description": dataset.description,
         "Visibility": dataset.visibility,
+        "Declared by": _declarer_name(dataset),
         "Ethical": dataset.ethical_score,
         "Technical": dataset.technical_score,
         "Popularity": dataset.popularity_score,
@@ -108,6 +125,14 @@ def _dataset_table(dataset: Dataset) -> Table:
 
     all_facts = {**facts, **_metadata_facts(dataset.metadata or {})}
     return build_facts_table(all_facts, title=dataset.name)
+
+
+def _declarer_name(dataset: Dataset) -> str | None:
+    """Return the pseudo of the user who declared a record, or else the id; None if the service itself did."""
+    person = dataset.declared_by
+    if person is None:
+        return None
+    return person.pseudo or str(person.id)
 
 
 def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -292,10 +317,9 @@ def _file_format(file: Path, format_name: str | None) -> str:
 
 
 def rank(
-    limit: Annotated[int, typer.Option(help="How many places.")] = 20,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the points of each criterion.")] = False,
     *,
     context: CommandContext,
+    options: dict[str, Any],
     filters: dict[str, Any],
     weights: dict[str, float] | str | None,
 ) -> None:
@@ -303,8 +327,8 @@ def rank(
 
     For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
     """
-    ranking = context.client.score_datasets(filters, weights=weights, limit=limit, explain=explain)  # type: ignore[arg-type]
-    context.show(ranking, _ranking_table(ranking, show_points=explain))
+    ranking = context.client.score_datasets(filters, weights=weights, **options)  # type: ignore[arg-type]
+    context.show(ranking, _ranking_table(ranking, show_points="explain" in options))
 
 
 def _ranking_table(ranking: Ranking, *, show_points: bool) -> Table:
@@ -338,5 +362,5 @@ def _points_column(criterion: str) -> Column[ScoredDataset]:
 
 def register(app: typer.Typer) -> None:
     """Add `rank` and `catalog` to the application."""
-    server_command(app, "rank", filters=FILTERS, weights=WEIGHTS)(rank)
+    server_command(app, "rank", options=RANK_OPTIONS, filters=FILTERS, weights=WEIGHTS)(rank)
     app.add_typer(catalog, name="catalog")

@@ -88,3 +88,15 @@ SORTING: Final = OptionGroup(
     ),
     help_panel="Order",
 )
+
+
+def _assurance(given_options: dict[str, Any]) -> str | None:
+    """Return the level of evidence that the option `--assurance` names; None without the option."""
+    assurance: str | None = given_options.get("assurance")
+    return assurance
+
+
+ASSURANCE_OPTION: Final = Option(
+    "assurance", str, "The weakest evidence that counts: declared (the default), documented or reviewed."
+)
+ASSURANCE: Final = OptionGroup((ASSURANCE_OPTION,), build=_assurance, help_panel="Evidence")

@@ -8,10 +8,11 @@ from rich.table import Table
 from touchstone.cli.catalog_commands import COMPOSITE_SCORE_COLUMNS, RANKING_COLUMNS
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import server_command
-from touchstone.cli.filter_options import FILTERS, WEIGHTS
-from touchstone.cli.option_groups import PAGE
+from touchstone.cli.filter_options import ASSURANCE, ASSURANCE_OPTION, FILTERS, WEIGHTS
+from touchstone.cli.option_groups import PAGE, Option, OptionGroup
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import Project
+from touchstone.client.evidence_models import AssuranceName
 
 project = typer.Typer(help="Your projects: a need, its weights, and the choice you made.", no_args_is_help=True)
 
@@ -20,6 +21,9 @@ PROJECT_COLUMNS: Final = (
     Column[Project]("Name", lambda project: project.name),
     Column[Project]("Chosen dataset", lambda project: digits_of(project.chosen_dataset_id)),
     Column[Project]("Changed", lambda project: project.updated_at),
+)
+PROJECT_OPTIONS: Final = OptionGroup(
+    (Option("description", str, "What you need the data for."), ASSURANCE_OPTION),
 )
 ProjectId = Annotated[str, typer.Argument(help="Id of the project.")]
 
@@ -32,12 +36,12 @@ def list_projects(*, context: CommandContext, page: dict[str, Any]) -> None:
     context.show(project_page, build_table(PROJECT_COLUMNS, project_page.projects, title))
 
 
-@server_command(project, "create", filters=FILTERS, weights=WEIGHTS)
+@server_command(project, "create", fields=PROJECT_OPTIONS, filters=FILTERS, weights=WEIGHTS)
 def create(
     name: Annotated[str, typer.Argument(help="Its name.")],
-    description: Annotated[str | None, typer.Option(help="What you need the data for.")] = None,
     *,
     context: CommandContext,
+    fields: dict[str, Any],
     filters: dict[str, Any],
     weights: dict[str, float] | str | None,
 ) -> None:
@@ -45,10 +49,10 @@ def create(
     if isinstance(weights, str):
         weights = profile_weights(context, profile_name=weights)
 
-    fields: dict[str, Any] = {"description": description, "criteria": filters, "weights": weights}
-    given_fields = {field_name: value for field_name, value in fields.items() if value}
+    need: dict[str, Any] = {"criteria": filters, "weights": weights}
+    given_need = {field_name: value for field_name, value in need.items() if value}
 
-    new_project = context.client.create_project(name, **given_fields)
+    new_project = context.client.create_project(name, **fields, **given_need)
     context.show(new_project, _project_table(new_project))
 
 
@@ -90,15 +94,16 @@ def choose(
     context.show(updated, _project_table(updated))
 
 
-@server_command(project, "recommend")
+@server_command(project, "recommend", assurance=ASSURANCE)
 def recommend(
     project_id: ProjectId,
     limit: Annotated[int, typer.Option(help="How many places.")] = 20,
     *,
     context: CommandContext,
+    assurance: AssuranceName | None,
 ) -> None:
-    """Rank the catalog by a project's filters and weights."""
-    recommendations = context.client.get_recommendations(project_id, limit=limit)
+    """Rank the catalog by a project's filters and weights, and at its level of evidence unless you name another."""
+    recommendations = context.client.get_recommendations(project_id, limit=limit, assurance=assurance)
     title = f"{recommendations.project.name}: {recommendations.total_count} datasets match"
     columns = (*RANKING_COLUMNS, *COMPOSITE_SCORE_COLUMNS)
     context.show(recommendations, build_table(columns, recommendations.datasets, title))
@@ -120,6 +125,7 @@ def _project_table(project: Project) -> Table:
         "Need": project.description,
         "Filters": ", ".join(filters),
         "Weights": ", ".join(weights),
+        "Assurance": project.assurance,
         "Chosen dataset": digits_of(project.chosen_dataset_id),
         "Reason": project.choice_reason,
         "Changed": project.updated_at,

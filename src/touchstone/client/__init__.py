@@ -4,6 +4,7 @@ from touchstone.client.asgi_transport import InProcess
 from touchstone.client.async_client import AsyncTouchstone
 from touchstone.client.catalog_import import CatalogImport, ImportResult, ImportStatus
 from touchstone.client.errors import TouchstoneError
+from touchstone.client.evidence_models import AttributeState, Claim, Evidence, ProposalPage
 from touchstone.client.identity import Identity
 from touchstone.client.models import (
     Artifact,
@@ -39,9 +40,12 @@ from touchstone.client.sync_client import Touchstone
 __all__ = [
     "Artifact",
     "AsyncTouchstone",
+    "AttributeState",
     "CatalogImport",
+    "Claim",
     "Dataset",
     "DatasetPage",
+    "Evidence",
     "File",
     "Files",
     "Identity",
@@ -54,6 +58,7 @@ __all__ = [
     "Progress",
     "Project",
     "ProjectPage",
+    "ProposalPage",
     "Ranking",
     "Recommendations",
     "Record",

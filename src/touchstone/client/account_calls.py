@@ -7,9 +7,18 @@ from uuid import UUID
 import httpx2
 import msgspec
 
-from touchstone.client.call import Call, build_path, read_bytes, read_json, read_nothing
+from touchstone.client.call import Call, build_path, read_bytes, read_json, read_nothing, without_none
 from touchstone.client.fields import ProfileFields
-from touchstone.client.models import Health, ResetToken, Session, Tokens, User, UserPage
+from touchstone.client.models import (
+    Health,
+    HiddenDataset,
+    HiddenDatasetPage,
+    ResetToken,
+    Session,
+    Tokens,
+    User,
+    UserPage,
+)
 
 DEVICE_COOKIE: Final = "touchstone_device"
 PICTURE_SIGNATURES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
@@ -20,6 +29,7 @@ class AccountChanges(TypedDict, total=False):
     """The fields of an account that an administrator may change."""
 
     is_active: bool
+    is_curator: bool
 
 
 def sign_in(email: str, password: str, device: str | None = None) -> Call[Tokens]:
@@ -118,6 +128,18 @@ def update_user(user_id: str | UUID, **changes: Unpack[AccountChanges]) -> Call[
 def reset_user(user_id: str | UUID) -> Call[ResetToken]:
     """Issue a password reset token for an account; administrators only."""
     return Call("POST", build_path("admin", "users", user_id, "reset-token"), read_json(ResetToken))
+
+
+def hide_dataset(dataset_id: int | str | UUID, *, hidden: bool, reason: str | None = None) -> Call[HiddenDataset]:
+    """Hide a record from everybody but its creator, or show it again; administrators only."""
+    path = build_path("admin", "datasets", dataset_id, "hidden")
+    return Call("PUT", path, read_json(HiddenDataset), json={"hidden": hidden, **without_none(reason=reason)})
+
+
+def page_hidden_datasets(*, page: int = 1, page_size: int = 12) -> Call[HiddenDatasetPage]:
+    """Return one page of the hidden records; administrators only."""
+    query = {"page": page, "page_size": page_size}
+    return Call("GET", build_path("admin", "datasets", "hidden"), read_json(HiddenDatasetPage), query=query)
 
 
 def get_health() -> Call[Health]:

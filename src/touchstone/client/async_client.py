@@ -10,11 +10,12 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 import httpx2
 
-from touchstone.client import account_calls, catalog_calls, job_calls
+from touchstone.client import account_calls, catalog_calls, evidence_calls, job_calls
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.event_stream import EventStream
+from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
@@ -91,6 +92,12 @@ class AsyncTouchstone:
     list_files = async_method(catalog_calls.list_files)
     delete_file = async_method(catalog_calls.delete_file)
 
+    get_evidence = async_method(evidence_calls.get_evidence)
+    add_claim = async_method(evidence_calls.add_claim)
+    review_claim = async_method(evidence_calls.review_claim)
+    withdraw_claim = async_method(evidence_calls.withdraw_claim)
+    page_proposals = async_method(evidence_calls.page_proposals)
+
     list_projects = async_method(catalog_calls.list_projects)
     page_projects = async_method(catalog_calls.page_projects)
     get_project = async_method(catalog_calls.get_project)
@@ -112,6 +119,8 @@ class AsyncTouchstone:
     page_users = async_method(account_calls.page_users)
     update_user = async_method(account_calls.update_user)
     reset_user = async_method(account_calls.reset_user)
+    hide_dataset = async_method(account_calls.hide_dataset)
+    page_hidden_datasets = async_method(account_calls.page_hidden_datasets)
     get_health = async_method(account_calls.get_health)
 
     train = async_method(job_calls.train)
@@ -142,6 +151,7 @@ class AsyncTouchstone:
         page_size: int = 100,
         sort_by: str | None = None,
         sort_order: Order | None = None,
+        assurance: AssuranceName | None = None,
         **filters: Unpack[Filters],
     ) -> AsyncIterator[Dataset]:
         """Iterate over all records that match the filters, fetching one page at a time.
@@ -151,7 +161,12 @@ class AsyncTouchstone:
         """
         for page_number in itertools.count(start=1):
             page = await self.page_datasets(
-                page=page_number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
+                page=page_number,
+                page_size=page_size,
+                sort_by=sort_by,
+                sort_order=sort_order,
+                assurance=assurance,
+                **filters,
             )
             for dataset in page.datasets:
                 if dataset.metadata_omitted:

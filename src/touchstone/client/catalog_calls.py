@@ -13,7 +13,15 @@ from touchstone.client.call import (
     read_nothing,
     without_none,
 )
-from touchstone.client.fields import DatasetAttributes, DatasetFields, Filters, ProjectChanges, ProjectFields
+from touchstone.client.evidence_models import AssuranceName
+from touchstone.client.fields import (
+    DatasetAttributes,
+    DatasetFields,
+    Filters,
+    ProjectChanges,
+    ProjectFields,
+    ScoringOptions,
+)
 from touchstone.client.models import Dataset, DatasetPage, File, Files, Project, ProjectPage, Ranking, Recommendations
 
 Weights = Mapping[str, float] | str | None  # by criterion, or the name of a weight profile
@@ -27,10 +35,15 @@ def list_datasets(
     limit: int = 100,
     sort_by: str | None = None,
     sort_order: Order | None = None,
+    assurance: AssuranceName | None = None,
     **filters: Unpack[Filters],
 ) -> Call[list[Dataset]]:
-    """List up to 1000 records that match the filters, ordered by id unless a sort key is given."""
-    query = {"skip": skip, "limit": limit, "sort_by": sort_by, "sort_order": sort_order, **filters}
+    """List up to 1000 records that match the filters, ordered by id unless a sort key is given.
+
+    Filters and sort keys take values below the level `assurance` for unknown; the records show all values.
+    """
+    order = {"sort_by": sort_by, "sort_order": sort_order}
+    query = {"skip": skip, "limit": limit, **order, "assurance": assurance, **filters}
     return Call("GET", build_path("datasets", ""), read_json(list[Dataset]), query=query)
 
 
@@ -40,10 +53,12 @@ def page_datasets(
     page_size: int = 12,
     sort_by: str | None = None,
     sort_order: Order | None = None,
+    assurance: AssuranceName | None = None,
     **filters: Unpack[Filters],
 ) -> Call[DatasetPage]:
     """Return one page of the records that match the filters, with their total number."""
-    query = {"page": page, "page_size": page_size, "sort_by": sort_by, "sort_order": sort_order, **filters}
+    order = {"sort_by": sort_by, "sort_order": sort_order}
+    query = {"page": page, "page_size": page_size, **order, "assurance": assurance, **filters}
     return Call("GET", build_path("datasets", ""), read_json(DatasetPage), query=query)
 
 
@@ -79,28 +94,34 @@ def delete_dataset(dataset_id: int | str | UUID, *, etag: str | None = None) -> 
 
 
 def search_datasets(
-    *, name_contains: str | None = None, min_rows: int | None = None, ethical_tags: Sequence[str] | None = None
+    *,
+    name_contains: str | None = None,
+    min_rows: int | None = None,
+    ethical_tags: Sequence[str] | None = None,
+    assurance: AssuranceName | None = None,
 ) -> Call[list[Dataset]]:
     """Return every record that satisfies all criteria, ordered by id."""
     body = without_none(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags)
-    return Call("POST", build_path("datasets", "search"), read_json(list[Dataset]), json=body, read_only=True)
+    query = {"assurance": assurance}
+    path = build_path("datasets", "search")
+    return Call("POST", path, read_json(list[Dataset]), query=query, json=body, read_only=True)
 
 
 def score_datasets(
     filters: Filters | None = None,
     *,
     weights: Weights = None,
-    limit: int | None = None,
-    skip: int = 0,
-    explain: bool = False,
+    **options: Unpack[ScoringOptions],
 ) -> Call[Ranking]:
     """Rank the records that match the filters, best first.
 
     `weights` maps criteria to their weights, or is the name of a weight profile; the default is the profile
-    `balanced`. With `explain`, each item has its criterion scores and the points that add up to its score.
+    `balanced`. `limit` and `skip` choose the places. With `explain`, each item has its criterion scores and the points
+    that add up to its score. Values that are not supported at the level `assurance` count as unknown; by default,
+    every declared value counts.
     """
     path = build_path("datasets", "score")
-    query = {"limit": limit, "skip": skip, "explain": explain, "envelope": True}
+    query = {"envelope": True, **options}
     body = {"filters": dict(filters or {}), **_weights_as_json(weights)}
     return Call("POST", path, read_json(Ranking), query=query, json=body, read_only=True)
 
@@ -119,13 +140,14 @@ def _weight_list(weights: Mapping[str, float]) -> list[dict[str, Any]]:
     return [{"criterion_name": criterion_name, "weight": weight} for criterion_name, weight in weights.items()]
 
 
-def get_facets(**filters: Unpack[Filters]) -> Call[dict[str, Any]]:
+def get_facets(*, assurance: AssuranceName | None = None, **filters: Unpack[Filters]) -> Call[dict[str, Any]]:
     """Count the values of the records that match the filters.
 
     `{total_count, values: {facet: [{value, count}]}, flags: {flag: {true, false, unknown}}, ranges: {number: {min,
     max}}}`, a range being None where no record has the number.
     """
-    return Call("GET", build_path("datasets", "facets"), read_json(dict[str, Any]), query=filters)
+    query = {"assurance": assurance, **filters}
+    return Call("GET", build_path("datasets", "facets"), read_json(dict[str, Any]), query=query)
 
 
 def get_criteria() -> Call[dict[str, Any]]:
@@ -188,11 +210,15 @@ def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[N
 
 
 def get_recommendations(
-    project_id: str | UUID, *, limit: int | None = None, skip: int | None = None
+    project_id: str | UUID, *, limit: int | None = None, skip: int | None = None, assurance: AssuranceName | None = None
 ) -> Call[Recommendations]:
-    """Rank the catalog by the criteria and weights of a project, with explanations."""
+    """Rank the catalog by the criteria and weights of a project, with explanations.
+
+    Values below the level `assurance` count as unknown; by default, that is the level that the project has stored.
+    """
     path = build_path("projects", project_id, "recommendations")
-    return Call("GET", path, read_json(Recommendations), query={"limit": limit, "skip": skip})
+    query = {"limit": limit, "skip": skip, "assurance": assurance}
+    return Call("GET", path, read_json(Recommendations), query=query)
 
 
 def _project_as_json(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.models import Locale, Visibility
 
 Words = str | Sequence[str]
@@ -58,6 +59,15 @@ class Filters(TypedDict, total=False):
     accountability_defined: bool | None
 
 
+class ScoringOptions(TypedDict, total=False):
+    """The options of a ranking: its places, whether each item is explained, and the weakest evidence that counts."""
+
+    limit: int | None
+    skip: int
+    explain: bool
+    assurance: AssuranceName | None
+
+
 class DatasetAttributes(TypedDict, total=False):
     """The optional fields of a record; None clears one, a flag that is None is not assessed."""
 
@@ -104,6 +114,7 @@ class ProjectFields(TypedDict, total=False):
     description: str | None
     criteria: Filters | None
     weights: Mapping[str, float] | None
+    assurance: AssuranceName | None
     chosen_dataset_id: int | None
     choice_reason: str | None
 
@@ -112,6 +123,24 @@ class ProjectChanges(ProjectFields, total=False):
     """The fields of a project that may be changed: those left out stay, None clears."""
 
     name: str
+
+
+class ClaimDetails(TypedDict, total=False):
+    """The evidence for a claim.
+
+    `quote` is verbatim, `place` says where in the source it stands, and `source` is the document, with `kind`, `name`,
+    `url` and `sha256`. `scope` says whom the quote is about, `subjects` or `annotators`. With `not_applicable`, the
+    value is None. After the moment `until`, in ISO 8601, the claim no longer counts.
+    """
+
+    not_applicable: bool
+    quote: str
+    place: str
+    source: Mapping[Literal["kind", "name", "url", "sha256"], str]
+    scope: Literal["subjects", "annotators"]
+    standard: str
+    field: str
+    until: str
 
 
 class ProfileFields(TypedDict, total=False):

@@ -6,6 +6,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from touchstone.client.evidence_models import Person
+from touchstone.core.evidence import Assurance
+
 Kind = Literal["train", "explain"]
 Status = Literal["queued", "running", "cancelling", "succeeded", "failed", "cancelled"]
 Visibility = Literal["public", "private"]
@@ -29,6 +32,9 @@ class Tokens(Struct, frozen=True, kw_only=True):
 class Dataset(Struct, frozen=True, kw_only=True):
     """A record of the catalog, in both shapes of the interface; a flag is None while nobody has assessed it.
 
+    `declared_by`: who has declared what the record says; None for records of the service. `hidden`: an administrator
+    hides the record from everybody but its creator.
+
     `metadata_omitted`: the record comes from a long list that left its metadata out; read it alone to have them.
     The composite scores lie between 0 and 1, `missing_values_percentage` between 0 and 100.
     """
@@ -43,6 +49,9 @@ class Dataset(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     metadata_omitted: bool = False
     visibility: Visibility = "public"
+    declared_by: Person | None = None
+    hidden: bool = False
+    hidden_reason: str | None = None
     objective: str | None = None
     domain: list[str] | None = None
     task: list[str] | None = None
@@ -85,6 +94,26 @@ class DatasetPage(Struct, frozen=True, kw_only=True):
     total_pages: int
 
 
+class HiddenDataset(Struct, frozen=True, kw_only=True):
+    """A record as administrators see it who hide it or show it again."""
+
+    id: int
+    dataset_id: UUID
+    name: str
+    hidden: bool
+    hidden_reason: str | None = None
+
+
+class HiddenDatasetPage(Struct, frozen=True, kw_only=True):
+    """One page of the hidden records, for administrators."""
+
+    datasets: list[HiddenDataset]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
 class Weight(Struct, frozen=True, kw_only=True):
     """The weight of a criterion in a ranking."""
 
@@ -92,10 +121,20 @@ class Weight(Struct, frozen=True, kw_only=True):
     weight: float
 
 
+class DeclaredScore(Struct, frozen=True, kw_only=True):
+    """The score of a dataset, and the number of its known ethical criteria, if all declarations count."""
+
+    score: float
+    known: int
+
+
 class ScoredDataset(Struct, frozen=True, kw_only=True):
     """One place of a ranking; where an explanation was asked for, `criterion_scores` and `points` by criterion.
 
-    `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding.
+    `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding. `known`: how many of the ten
+    ethical criteria are true or false; whatever is found out about the others, the ethical score stays within
+    `ethical_interval`. `points_by_level`: the share of the score that each level of evidence supports. `declared`: the
+    score at the level `declared`.
     """
 
     id: int
@@ -112,6 +151,11 @@ class ScoredDataset(Struct, frozen=True, kw_only=True):
     criterion_scores: dict[str, float] | None = None
     points: dict[str, float] | None = None
     unknown: list[str] | None = None
+    known: int | None = None
+    ethical_interval: tuple[float, float] | None = None
+    points_by_level: dict[str, float] | None = None
+    declared: DeclaredScore | None = None
+    declared_by: Person | None = None
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
@@ -122,6 +166,7 @@ class Ranking(Struct, frozen=True, kw_only=True):
     effective_weights: list[Weight]
     profile: str | None = None
     plan: str | None = None
+    assurance: Assurance = Assurance.DECLARED
 
 
 class File(Struct, frozen=True, kw_only=True):
@@ -153,6 +198,7 @@ class Project(Struct, frozen=True, kw_only=True):
     description: str | None = None
     criteria: dict[str, Any] = {}
     weights: list[Weight] = []
+    assurance: Assurance | None = None
     chosen_dataset_id: int | None = None
     choice_reason: str | None = None
     created_at: datetime
@@ -177,6 +223,7 @@ class Recommendations(Struct, frozen=True, kw_only=True):
     datasets: list[ScoredDataset]
     total_count: int
     effective_weights: list[Weight]
+    assurance: Assurance = Assurance.DECLARED
 
 
 class OAuthAccount(Struct, frozen=True, kw_only=True):
@@ -195,6 +242,7 @@ class User(Struct, frozen=True, kw_only=True):
     email: str
     is_active: bool = True
     is_superuser: bool = False
+    is_curator: bool = False
     is_verified: bool = False
     pseudo: str | None = None
     given_name: str | None = None

@@ -11,11 +11,12 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 import httpx2
 
-from touchstone.client import account_calls, catalog_calls, job_calls
+from touchstone.client import account_calls, catalog_calls, evidence_calls, job_calls
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.event_stream import EventStream
+from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
@@ -90,6 +91,12 @@ class Touchstone:
     list_files = sync_method(catalog_calls.list_files)
     delete_file = sync_method(catalog_calls.delete_file)
 
+    get_evidence = sync_method(evidence_calls.get_evidence)
+    add_claim = sync_method(evidence_calls.add_claim)
+    review_claim = sync_method(evidence_calls.review_claim)
+    withdraw_claim = sync_method(evidence_calls.withdraw_claim)
+    page_proposals = sync_method(evidence_calls.page_proposals)
+
     list_projects = sync_method(catalog_calls.list_projects)
     page_projects = sync_method(catalog_calls.page_projects)
     get_project = sync_method(catalog_calls.get_project)
@@ -111,6 +118,8 @@ class Touchstone:
     page_users = sync_method(account_calls.page_users)
     update_user = sync_method(account_calls.update_user)
     reset_user = sync_method(account_calls.reset_user)
+    hide_dataset = sync_method(account_calls.hide_dataset)
+    page_hidden_datasets = sync_method(account_calls.page_hidden_datasets)
     get_health = sync_method(account_calls.get_health)
 
     train = sync_method(job_calls.train)
@@ -141,6 +150,7 @@ class Touchstone:
         page_size: int = 100,
         sort_by: str | None = None,
         sort_order: Order | None = None,
+        assurance: AssuranceName | None = None,
         **filters: Unpack[Filters],
     ) -> Iterator[Dataset]:
         """Iterate over all records that match the filters, fetching one page at a time.
@@ -150,7 +160,12 @@ class Touchstone:
         """
         for page_number in itertools.count(start=1):
             page = self.page_datasets(
-                page=page_number, page_size=page_size, sort_by=sort_by, sort_order=sort_order, **filters
+                page=page_number,
+                page_size=page_size,
+                sort_by=sort_by,
+                sort_order=sort_order,
+                assurance=assurance,
+                **filters,
             )
             for dataset in page.datasets:
                 if dataset.metadata_omitted:

@@ -1,0 +1,221 @@
+"""`touchstone evidence`: the claims about a dataset, and the review of proposals."""
+
+from typing import Annotated, Any, Final
+
+import typer
+from rich.table import Table
+
+from touchstone.cli.command_context import CommandContext
+from touchstone.cli.command_runner import server_command
+from touchstone.cli.option_groups import PAGE, Option, OptionGroup
+from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
+from touchstone.client import Claim, Evidence
+from touchstone.client.evidence_models import ClaimSource, Decision, Person, Review
+from touchstone.core.attributes import BY_NAME, FLAGS
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
+
+evidence = typer.Typer(help="The evidence for what a record says, and its review.", no_args_is_help=True)
+
+NOT_APPLICABLE: Final = "not-applicable"
+FLAG_VALUES: Final = {"true": True, "false": False, "yes": True, "no": False}
+
+DatasetId = Annotated[str, typer.Argument(help="Id or UUID.")]
+ClaimId = Annotated[str, typer.Argument(help="Id of the claim, from `touchstone evidence list`.")]
+
+
+def _value_text(claim: Claim) -> str:
+    """Return the value of a claim for a table."""
+    return NOT_APPLICABLE if claim.not_applicable else format_value(claim.value)
+
+
+def _person_text(person: Person | None) -> str:
+    """Return the pseudo of a person, or else the id; the service itself has neither."""
+    if person is None:
+        return "the service"
+    return person.pseudo or str(person.id)
+
+
+def _source_text(source: ClaimSource | None) -> str:
+    """Return the name of a source, or else its address."""
+    if source is None:
+        return ""
+    return source.name or source.url or source.kind or ""
+
+
+CLAIM_COLUMNS: Final = (
+    Column[Claim]("Claim", lambda claim: claim.id, is_key=True),
+    Column[Claim]("Attribute", lambda claim: claim.attribute),
+    Column[Claim]("Value", _value_text),
+    Column[Claim]("Level", lambda claim: claim.level),
+    Column[Claim]("Status", lambda claim: claim.status),
+    Column[Claim]("By", lambda claim: _person_text(claim.by)),
+    Column[Claim]("Quote", lambda claim: claim.quote or ""),
+)
+PROPOSAL_COLUMNS: Final = (
+    Column[Claim]("Dataset", lambda claim: digits_of(claim.dataset_id), is_number=True),
+    Column[Claim]("Name", lambda claim: claim.dataset_name or ""),
+    *CLAIM_COLUMNS,
+)
+
+
+def _build_claim_details(given_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the evidence for a claim as the client expects it; the options about its source become one value."""
+    details = dict(given_options)
+    source = {}
+    for key in ("name", "url", "kind"):
+        value = details.pop(f"source_{key}", None)
+        if value is not None:
+            source[key] = value
+
+    if source:
+        details["source"] = source
+    return details
+
+
+CLAIM_OPTIONS: Final = OptionGroup(
+    (
+        Option("quote", str, "The words that show it, verbatim."),
+        Option("place", str, "Where they stand in the source, such as a section or a page."),
+        Option("source_name", str, "Name of the document."),
+        Option("source_url", str, "Address of the document."),
+        Option("source_kind", str, "Kind of the document, such as `datasheet` or `paper`."),
+        Option("scope", str, "Whom the quote is about: `subjects` or `annotators`."),
+        Option("until", str, "The claim counts until this time (ISO 8601)."),
+    ),
+    build=_build_claim_details,
+    help_panel="Evidence",
+)
+
+
+@server_command(evidence, "list")
+def list_claims(
+    dataset: DatasetId,
+    attribute: Annotated[str | None, typer.Option(help="Only the claims about this attribute.")] = None,
+    *,
+    context: CommandContext,
+) -> None:
+    """List the claims about a dataset, newest first, with those that were rejected or withdrawn."""
+    all_evidence = context.client.get_evidence(dataset)
+    claims = [claim for claim in all_evidence.claims if attribute in (None, claim.attribute)]
+    shown_evidence = Evidence(claims=claims, attributes=all_evidence.attributes)
+    context.show(shown_evidence, build_table(CLAIM_COLUMNS, claims, title=f"Claims: {len(claims)}"))
+
+
+@server_command(evidence, "proposals", page=PAGE)
+def list_proposals(*, context: CommandContext, page: dict[str, Any]) -> None:
+    """List the open proposals that you may accept or reject."""
+    proposals = context.client.page_proposals(**page)
+    title = f"Proposals: {proposals.total_count}, page {proposals.page} of {proposals.total_pages}"
+    context.show(proposals, build_table(PROPOSAL_COLUMNS, proposals.proposals, title))
+
+
+@server_command(evidence, "add", details=CLAIM_OPTIONS)
+def add(
+    dataset: DatasetId,
+    attribute: Annotated[str, typer.Argument(help="Name of the attribute, such as informed_consent.")],
+    value: Annotated[str, typer.Argument(help="true, false, not-applicable, or a number.")],
+    *,
+    context: CommandContext,
+    details: dict[str, Any],
+) -> None:
+    """Claim that an attribute has a value. On a record of somebody else, the claim is a proposal.
+
+    For example: touchstone evidence add 12 informed_consent true --quote "All participants signed a consent form."
+    """
+    if value == NOT_APPLICABLE:
+        details = {**details, "not_applicable": True}
+
+    claim = context.client.add_claim(dataset, attribute, _parse_value(attribute, value), **details)
+    context.show(claim, _claim_table(claim))
+
+
+def _parse_value(attribute: str, text: str) -> ClaimValue:
+    """Return the value that a user claims for an attribute; None if the attribute does not apply.
+
+    Raises:
+        typer.BadParameter: There are no claims about this attribute, or it has no such value.
+    """
+    if attribute not in CLAIMED_ATTRIBUTES:
+        raise typer.BadParameter(f"{attribute!r} is not one of {', '.join(CLAIMED_ATTRIBUTES)}")
+    if text == NOT_APPLICABLE:
+        return None
+
+    if attribute in FLAGS:
+        if text.lower() not in FLAG_VALUES:
+            raise typer.BadParameter(f"the value of {attribute} is true, false or {NOT_APPLICABLE}")
+        return FLAG_VALUES[text.lower()]
+
+    try:
+        number = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"the value of {attribute} is a number or {NOT_APPLICABLE}") from None
+    return int(number) if number.is_integer() else number
+
+
+@server_command(evidence, "review")
+def review(
+    dataset: DatasetId,
+    claim_id: ClaimId,
+    decision: Annotated[
+        str, typer.Argument(help="accept (a proposal), confirm (any claim, as a curator) or reject (a proposal).")
+    ],
+    note: Annotated[str | None, typer.Option(help="Why: it stays with the claim.")] = None,
+    *,
+    context: CommandContext,
+) -> None:
+    """Decide on a claim about a record of yours, or on any claim as a curator."""
+    claim = context.client.review_claim(dataset, claim_id, _parse_decision(decision), note=note)
+    context.show(claim, _claim_table(claim))
+
+
+def _parse_decision(text: str) -> Decision:
+    """Return the decision that a user has named.
+
+    Raises:
+        typer.BadParameter: There is no such decision.
+    """
+    match text:
+        case "accept" | "confirm" | "reject":
+            return text
+    raise typer.BadParameter("a decision is accept, confirm or reject")
+
+
+@server_command(evidence, "withdraw")
+def withdraw(dataset: DatasetId, claim_id: ClaimId, *, context: CommandContext) -> None:
+    """Withdraw a claim of yours, or any claim as a curator; it stays in the history."""
+    claim = context.client.withdraw_claim(dataset, claim_id)
+    context.show(claim, _claim_table(claim))
+
+
+def _claim_table(claim: Claim) -> Table:
+    """Return the table that shows everything about one claim."""
+    facts = {
+        "Claim": claim.id,
+        "Dataset": digits_of(claim.dataset_id),
+        "Value": _value_text(claim),
+        "Level": claim.level,
+        "Status": claim.status,
+        "By": _person_text(claim.by),
+        "At": claim.at,
+        "Note": claim.note,
+        "Quote": claim.quote,
+        "Place": claim.place,
+        "Source": _source_text(claim.source),
+        "About": claim.scope,
+        "Until": claim.until,
+        "Review": _review_text(claim.review),
+    }
+    return build_facts_table(facts, title=BY_NAME[claim.attribute].label_en)
+
+
+def _review_text(claim_review: Review | None) -> str:
+    """Return the last decision on a claim, who made it, and why."""
+    if claim_review is None:
+        return ""
+    decision = f"{claim_review.decision} by {_person_text(claim_review.by)}"
+    return f"{decision}: {claim_review.note}" if claim_review.note else decision
+
+
+def register(app: typer.Typer) -> None:
+    """Add `evidence` to the application."""
+    app.add_typer(evidence, name="evidence")

@@ -1,0 +1,116 @@
+"""Types of the service's responses about evidence: claims, their reviews, and what they amount to."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from msgspec import Struct
+
+from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
+
+AssuranceName = Assurance | Literal["declared", "documented", "reviewed"]
+ClaimStatus = Literal["active", "proposed", "rejected", "withdrawn"]
+Decision = Literal["accept", "confirm", "reject"]
+
+
+class Person(Struct, frozen=True, kw_only=True):
+    """The public name of a user who declared a record, made a claim or reviewed one."""
+
+    id: UUID
+    pseudo: str | None = None
+
+
+class ClaimSource(Struct, frozen=True, kw_only=True):
+    """The document that a claim quotes."""
+
+    kind: str | None = None
+    name: str | None = None
+    url: str | None = None
+    sha256: str | None = None
+
+
+class Review(Struct, frozen=True, kw_only=True):
+    """A decision on a claim, with the reviewer's note."""
+
+    by: Person | None = None
+    at: datetime | None = None
+    decision: Decision
+    note: str | None = None
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    """A statement about one attribute of a dataset, with its evidence.
+
+    Attributes:
+        id: The claim; what the creator of the record merely declares has a constant id, too.
+        value: The value that is claimed; None if the attribute does not apply to the dataset.
+        level: How well the claim is supported.
+        scope: Whom a quote is about: `subjects` or `annotators`.
+        place: Where in the source the quote stands.
+        standard, field: The metadata standard and the field that the value was read from.
+        note: How the value follows from the quote.
+        by: Who makes the claim; None for the service itself.
+        until: The moment from which the claim no longer counts.
+    """
+
+    id: UUID
+    dataset_id: int
+    dataset_name: str | None = None
+    attribute: str
+    value: ClaimValue = None
+    not_applicable: bool = False
+    level: EvidenceLevel
+    status: ClaimStatus = "active"
+    scope: str | None = None
+    quote: str | None = None
+    place: str | None = None
+    source: ClaimSource | None = None
+    standard: str | None = None
+    field: str | None = None
+    note: str | None = None
+    by: Person | None = None
+    at: datetime | None = None
+    until: datetime | None = None
+    withdrawn_at: datetime | None = None
+    review: Review | None = None
+
+
+class AttributeState(Struct, frozen=True, kw_only=True):
+    """What the claims about one attribute amount to.
+
+    Attributes:
+        value: The value at the assurance `declared`, as the record shows it; None if it is unknown.
+        level: The level of the claim that decides the value; None if nothing is claimed.
+        declared: What the creator of the record declares, even if a stronger claim overrides it.
+        documented, reviewed: The values at these assurances.
+        conflicting: Whether active claims contradict one another.
+    """
+
+    value: ClaimValue = None
+    not_applicable: bool = False
+    level: EvidenceLevel | None = None
+    declared: ClaimValue = None
+    documented: ClaimValue = None
+    reviewed: ClaimValue = None
+    conflicting: bool = False
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """All claims about a dataset with their history, newest first, and the state of each attribute by name.
+
+    `declared_by`: who has created the record; None for records of the service.
+    """
+
+    declared_by: Person | None = None
+    claims: list[Claim]
+    attributes: dict[str, AttributeState] = {}
+
+
+class ProposalPage(Struct, frozen=True, kw_only=True):
+    """One page of the open proposals that the caller may decide on."""
+
+    proposals: list[Claim]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
