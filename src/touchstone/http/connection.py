@@ -82,7 +82,9 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._read_pace = Pace(self._limits.minimum_rate)
         self._write_pace = Pace(self._limits.minimum_rate)
         self._is_slow = False
-        self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
+        # Connections that were opened together are checked at different moments, so that no check delays many requests.
+        first_check_seconds = random.uniform(0, CHECK_SECONDS)  # noqa: S311
+        self._check_timer = self.loop.call_later(first_check_seconds, self._check)
 
         self._client_key = self._limits.key(self.client)
         self._is_counted = self._limits.add_connection(self._client_key)

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Iterator
@@ -17,6 +18,8 @@ from touchstone.http.started_awaitable import StartedAwaitable
 
 # The rate is measured over this time; a shorter one would cut clients off after an ordinary pause of the network.
 RATE_SECONDS: Final = 4.0
+# The first window of a body is longer by up to this, so that bodies that began together do not all time out together.
+FIRST_WINDOW_SPREAD_SECONDS: Final = 1.0
 # Bodies up to this size are never refused for lack of memory, because all connections together can hold few of them.
 SMALL_BYTES: Final = 64 * 1024
 _MAX_LENGTH_DIGITS: Final = 20
@@ -40,7 +43,7 @@ class LimitedBody:
         self.received_bytes = 0
         self.is_complete = False
         self._remaining_seconds = deadline_seconds
-        self._window_seconds = RATE_SECONDS
+        self._window_seconds = RATE_SECONDS + random.uniform(0, FIRST_WINDOW_SPREAD_SECONDS)  # noqa: S311
         self._window_bytes = 0
 
     def check_declared_length(self, content_length: bytes | None) -> None:

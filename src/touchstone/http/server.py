@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import signal
 import socket
 import time
@@ -59,6 +60,8 @@ async def serve(
     _start_metrics_listener(settings)
 
     async with open_app as app:
+        freeze_startup_objects()
+
         # Half of the file descriptors are left for what requests need: each may open a file or another connection.
         max_connections = raise_descriptor_limit() // 2
         limits = ConnectionLimits.of(settings, total=max_connections)
@@ -66,6 +69,16 @@ async def serve(
         config = server_config(app, drain_seconds=settings.drain_seconds, limits=limits)
         server = _Server(config, on_ready=lambda: ready(listener_address(listener)))
         await server.serve(sockets=[listener])
+
+
+def freeze_startup_objects() -> None:
+    """Exempt all objects that exist now from garbage collection, because they stay until the process ends.
+
+    A full collection visits every other object, and all requests wait for it. The modules alone make it take a fifth of
+    a second.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
