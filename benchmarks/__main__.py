@@ -8,6 +8,7 @@ NAMES: Final = (
     "serving",
     "long_answers",
     "ranking",
+    "assurance",
     "learning",
     "jobs",
     "beside_training",

@@ -1,14 +1,17 @@
 """Catalogs of any size with the skew and the ties of real ones: few domains hold most records, numbers are round."""
 
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import FLAGS
+from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.core.text import fold
-from touchstone.ranking.columns.segment import Segment
+from touchstone.ranking.columns.evidence_columns import EvidenceColumns, pack_levels
+from touchstone.ranking.columns.segment import KNOWN_ETHICAL, Segment, count_known_ethical
 from touchstone.ranking.columns.vocabulary import CodeVocabulary
 from touchstone.ranking.criteria import CRITERIA
 
@@ -166,8 +169,35 @@ def generate_segment(size: int, seed: int = 7) -> Segment:
     vocabularies["owner"] = _vocabulary(owners, [str(owner) for owner in owners])
 
     columns |= _ids_and_times(rng, size)
+    columns[KNOWN_ETHICAL] = count_known_ethical(columns)
     criteria = {criterion.name: criterion.compute(columns) for criterion in CRITERIA}
     return Segment(size, columns, criteria, vocabularies)
+
+
+def add_evidence(segment: Segment, documented_share: float, reviewed_share: float, seed: int = 8) -> Segment:
+    """Return the same catalog with evidence about some records; a reviewed record counts as documented, too.
+
+    Of such a record, the evidence supports two thirds of the values that it shows.
+    """
+    rng = np.random.default_rng(seed)
+    positions = np.flatnonzero(rng.random(segment.size) < documented_share)
+    is_reviewed = rng.random(len(positions)) < reviewed_share / documented_share
+
+    documented: dict[str, NDArray[Any]] = {}
+    reviewed: dict[str, NDArray[Any]] = {}
+    levels: dict[str, NDArray[np.int64]] = {}
+    for name in (*NUMBERS, *FLAGS):
+        shown_values = segment.columns[name][positions]
+        unknown_value = np.array(np.nan if name in NUMBERS else -1, shown_values.dtype)
+        is_supported = rng.random(len(positions)) < 2 / 3
+        documented[name] = np.where(is_supported, shown_values, unknown_value)
+        reviewed[name] = np.where(is_supported & is_reviewed, shown_values, unknown_value)
+        supported_level = np.where(is_reviewed, EvidenceLevel.REVIEWED.strength, EvidenceLevel.DOCUMENTED.strength)
+        levels[name] = np.where(is_supported, supported_level, EvidenceLevel.DECLARED.strength)
+
+    packed_levels = pack_levels(levels, len(positions))
+    values = {Assurance.DOCUMENTED: documented, Assurance.REVIEWED: reviewed}
+    return replace(segment, evidence=EvidenceColumns(positions, values, packed_levels, packed_levels))
 
 
 def _skewed_choices(rng: Generator, choice_count: int, size: int, power: float = 1.1) -> NDArray[np.int64]:

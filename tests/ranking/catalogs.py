@@ -4,7 +4,10 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from touchstone.core.attributes import FLAGS
+import msgspec
+
+from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
@@ -20,18 +23,57 @@ def _maybe(random: Random, value: object, share: float = 0.25) -> object:
     return None if random.random() < share else value
 
 
+NUMBER_VALUES: dict[str, tuple[float, ...]] = {
+    "year": (0, 1999, 2000, 2001, 2012, 2024, 2031),
+    "instances_number": (0, 1, 99, 100, 150, 1000, 100_000, 10**6, 2**53 - 1),
+    "features_number": (0, 1, 9, 10, 42, 100, 101, 600, 601, 2**31 - 1),
+    "citations": (0, 1, 3, 10, 100, 999, 1000, 10**7),
+    "missing_values_percentage": (0.0, 0.1, 12.5, 33.3, 100.0),
+}
+
+
+def _claim(random: Random, attribute: str) -> ClaimValue:
+    """Return a random value of an attribute about which there are claims; numbers beyond those of rows are common."""
+    if attribute not in NUMBERS:
+        return random.choice((None, True, False))
+    return random.choice((None, *NUMBER_VALUES[attribute], 77))
+
+
+def _evidence(random: Random) -> dict[str, AttributeEvidence] | None:
+    """Return random evidence about some attributes, or none."""
+    if random.random() < 0.5:
+        return None
+    attributes = random.sample(CLAIMED_ATTRIBUTES, random.randrange(12))
+    return {
+        name: AttributeEvidence(
+            level=random.choice(tuple(EvidenceLevel)),
+            documented=_claim(random, name),
+            reviewed=_claim(random, name) if random.random() < 0.3 else None,
+            stricter_level=random.choice((None, EvidenceLevel.DOCUMENTED, EvidenceLevel.REVIEWED)),
+        )
+        for name in attributes
+    }
+
+
+def known_at(record: CatalogRow, assurance: Assurance) -> CatalogRow:
+    """Return a record as it is seen at an assurance: what is not known there is None."""
+    if assurance is Assurance.DECLARED:
+        return record
+    evidence = record.evidence or {}
+    values = {
+        name: evidence[name].value_at(assurance, None) if name in evidence else None for name in CLAIMED_ATTRIBUTES
+    }
+    return msgspec.structs.replace(record, **values)
+
+
 def row(random: Random, id_: int) -> CatalogRow:
     """Return a random record; values come from small sets, so that ties and equal spellings are common."""
     facts: dict[str, Any] = {flag: random.choice((None, True, False)) for flag in FLAGS}
+    facts |= {name: _maybe(random, random.choice(values)) for name, values in NUMBER_VALUES.items()}
     facts |= {
         "objective": _maybe(random, random.choice(NAMES)),
         "domain": _maybe(random, tuple(random.sample(WORDS, random.randrange(3)))),
         "task": _maybe(random, tuple(random.sample(WORDS, random.randrange(2)))),
-        "year": _maybe(random, random.choice((0, 1999, 2000, 2001, 2012, 2024, 2031))),
-        "instances_number": _maybe(random, random.choice((0, 1, 99, 100, 150, 1000, 100_000, 10**6, 2**53 - 1))),
-        "features_number": _maybe(random, random.choice((0, 1, 9, 10, 42, 100, 101, 600, 601, 2**31 - 1))),
-        "citations": _maybe(random, random.choice((0, 1, 3, 10, 100, 999, 1000, 10**7))),
-        "missing_values_percentage": _maybe(random, random.choice((0.0, 0.1, 12.5, 33.3, 100.0))),
         "visibility": random.choice(("public", "public", "private")),
         "owner": random.choice(OWNERS),
         "description": _maybe(random, random.choice(NAMES)),
@@ -39,6 +81,7 @@ def row(random: Random, id_: int) -> CatalogRow:
         "file_type": _maybe(random, random.choice(("csv", "CSV", "parquet"))),
         "created_at": random.randrange(3),
         "updated_at": 1_700_000_000_000_000 + random.randrange(5),
+        "evidence": _evidence(random),
     }
     return CatalogRow(id=id_, dataset_id=UUID(int=random.getrandbits(128)), dataset_name=random.choice(NAMES), **facts)
 

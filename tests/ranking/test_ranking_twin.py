@@ -13,9 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.ranking.by_hand import CRITERIA, matching, ordered, rank
-from tests.ranking.catalogs import position_of, query, row, sort_key, weights
+from tests.ranking.catalogs import known_at, position_of, query, row, sort_key, weights
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
+from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.kernels import two_threads
 
@@ -43,8 +46,15 @@ def halves() -> Iterator[None]:
 
 
 def check_answers(catalog: Catalog, rows: dict[int, CatalogRow], random: Random) -> None:
+    """At every assurance, one random question of each kind answers as the twin does."""
+    for assurance in Assurance:
+        known_rows = {id_: known_at(record, assurance) for id_, record in rows.items()}
+        check_view(catalog.view.at(assurance), known_rows, random)
+
+
+def check_view(view: View, rows: dict[int, CatalogRow], random: Random) -> None:
     """One random question of each kind answers as the twin does: ids, order and float64 scores, bit for bit."""
-    view, asked = catalog.view, query(random)
+    asked = query(random)
     skip, limit = random.choice(((0, None), (0, 3), (0, 20), (2, 5), (7, None), (1000, 1)))
     end = None if limit is None else skip + limit
     weighting = weights(random)
@@ -61,14 +71,18 @@ def check_answers(catalog: Catalog, rows: dict[int, CatalogRow], random: Random)
 
 def check_records(catalog: Catalog, rows: dict[int, CatalogRow], random: Random) -> None:
     """Every live record is found by id, with its UUID and the criteria of the formulas; others are not found."""
-    view, asked = catalog.view, query(random)
+    assurance, asked = random.choice(tuple(Assurance)), query(random)
+    view = catalog.view.at(assurance)
+    rows = {id_: known_at(record, assurance) for id_, record in rows.items()}
     assert view.size == len(rows)
     kept = {record.id for record in matching(rows.values(), asked)}
     matches = set(view.ids(view.sort(asked, "id", descending=False, skip=0, limit=None).positions).tolist())
     for record in random.sample(list(rows.values()), min(5, len(rows))):
         position = position_of(view, record.id)
         assert position is not None
-        assert view.items(np.array([position])).dataset_id == [str(record.dataset_id)]
+        items = view.items(np.array([position]))
+        assert items.dataset_id == [str(record.dataset_id)]
+        assert items.known == [sum(getattr(record, name) is not None for name in ETHICAL)]
         assert (record.id in matches) == (record.id in kept)
         [scores] = view.criterion_scores(np.array([position])).tolist()
         assert scores == [criterion(record) for criterion in CRITERIA.values()]

@@ -54,18 +54,27 @@ class AttributeEvidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
         declared: the value that the creator of the record declares, even if a stronger claim overrides it.
         documented: the value at the assurance `documented`; None if no claim of that level counts.
         reviewed: the value at the assurance `reviewed`; None if no claim of that level counts.
+        stricter_level: the level of the claim that decides the value at the assurances above `declared`; None if it is
+            `level`, which it is unless the record shows another value.
     """
 
     level: EvidenceLevel
     declared: ClaimValue = None
     documented: ClaimValue = None
     reviewed: ClaimValue = None
+    stricter_level: EvidenceLevel | None = None
 
     def value_at(self, assurance: Assurance, shown_value: ClaimValue) -> ClaimValue:
         """Return the value at an assurance; `shown_value` is the one that the record shows."""
         if assurance is Assurance.DECLARED:
             return shown_value
         return self.documented if assurance is Assurance.DOCUMENTED else self.reviewed
+
+    def level_at(self, assurance: Assurance) -> EvidenceLevel:
+        """Return the level of the claim that decides the value at an assurance."""
+        if assurance is Assurance.DECLARED or self.stricter_level is None:
+            return self.level
+        return self.stricter_level
 
 
 EvidenceByAttribute: TypeAlias = Mapping[str, AttributeEvidence]

@@ -28,6 +28,9 @@ translated for an index; a *facet* counts the values among the records that matc
 - A *clause* is what a predicate becomes: the union of some planes, or the complement of one. A predicate without
   planes of its own becomes a *code range* (checked record by record), a *name substring* (bytes that a name must
   contain; *trigram signatures* tell in which leaves they can occur), or a plane made by one scan and kept.
+- The columns hold what is known at the *assurance* `declared`. What is known above it stands beside them, for the
+  records with evidence only; an index has planes, grades, codes and bounds of its own for each assurance, over the same
+  records in the same order.
 - A *permutation* lists all positions in the order of one column. A sorted list walks along it and takes what matches.
 - *Tables* give the criterion for every code of a number column, so scoring a record is a handful of look-ups.
 

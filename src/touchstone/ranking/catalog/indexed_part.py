@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.part import PartRanking, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, DecodedColumns
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, DecodedColumns
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index
@@ -78,6 +79,15 @@ class IndexedPart:
         self._alive = self._all_records() if alive is None else alive
         self.span = index.columns.size
         self.size = int(self._alive.counts.sum(dtype=np.int64))
+        self._parts_by_assurance: dict[Assurance, IndexedPart] = {}
+
+    def at(self, assurance: Assurance) -> "IndexedPart":
+        """Return the same records with what is known at an assurance above `declared`."""
+        part = self._parts_by_assurance.get(assurance)
+        if part is None:
+            part = IndexedPart(self.index.at(assurance), self._thresholds, self._alive)
+            self._parts_by_assurance[assurance] = part
+        return part
 
     def _all_records(self) -> _AliveRecords:
         """Return the bitmap and the counts of an index of which no record is deleted."""
@@ -346,12 +356,18 @@ class IndexedPart:
         return self.index.texts(column, positions)
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
+        """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""
+        if name == KNOWN_ETHICAL:
+            return np.asarray(self._columns.criteria.known_ethical[positions])
         return self.index.flags(name, positions) if name in FLAGS else self.index.numbers(name, positions)
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return the value of a criterion for the records at some positions."""
         return self.index.criterion(name, positions)
+
+    def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
+        """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
+        return self._columns.packed_levels().at(positions)
 
     def decode(self) -> DecodedColumns:
         """Return the live records for another layout, such as the segment that a new index is built from."""

@@ -61,10 +61,13 @@ class CatalogPart(Protocol):
         """Return a text attribute of the records at some positions (None: not known)."""
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
+        """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return the value of a criterion for the records at some positions."""
+
+    def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
+        """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
 
 
 _HEX_DIGITS: Final = np.frombuffer(b"0123456789abcdef", np.uint8)

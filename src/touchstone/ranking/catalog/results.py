@@ -42,7 +42,10 @@ class SortedWindow(NamedTuple):
 
 
 class ScoredItems(NamedTuple):
-    """The fields of scored items (interface, section 2.6), column by column, as plain Python values."""
+    """The fields of scored items (interface, section 2.6), column by column, as plain Python values.
+
+    `known` counts the ethical attributes of which it is known whether they are true or false.
+    """
 
     id: list[int]
     dataset_id: list[str]
@@ -53,3 +56,4 @@ class ScoredItems(NamedTuple):
     instances_number: list[int | None]
     features_number: list[int | None]
     objective: list[str | None]
+    known: list[int]

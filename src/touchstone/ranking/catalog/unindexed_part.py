@@ -1,17 +1,19 @@
 """Records without an index, which every query scans: a small catalog, or the tail of a large one."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
+from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.part import PartRanking, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.segment import DecodedColumns, Segment
-from touchstone.ranking.criteria import COMPOSITES
+from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE
 from touchstone.ranking.query.facets import FacetCounter, count_segment
 from touchstone.ranking.query.predicate_evaluation import evaluate_query
@@ -30,6 +32,15 @@ class UnindexedPart:
         self._alive = alive
         self.span = segment.size
         self.size = int(np.count_nonzero(alive))
+        self._parts_by_assurance: dict[Assurance, UnindexedPart] = {}
+
+    def at(self, assurance: Assurance) -> "UnindexedPart":
+        """Return the same records with what is known at an assurance above `declared`."""
+        part = self._parts_by_assurance.get(assurance)
+        if part is None:
+            part = UnindexedPart(self._segment.at(assurance), self._alive)
+            self._parts_by_assurance[assurance] = part
+        return part
 
     def count(self, query: Query) -> int:
         """Return how many live records match."""
@@ -57,13 +68,21 @@ class UnindexedPart:
 
     def _find_candidates(self, weights: Mapping[str, float], min_score: float) -> Ints:
         """Return the positions of the records whose score may reach a minimum, judged by one product in float32."""
-        estimates = weight_shares(weights) @ self._segment.criteria_float32
+        estimates = weight_shares(weights) @ self._criteria_float32
         threshold = np.float32(min_score - FLOAT32_TOLERANCE)
 
         # Usually no record reaches the threshold. Looking at the maximum tells so in a third of the time.
         if estimates.max() < threshold:
             return np.empty(0, np.int64)
         return np.flatnonzero(estimates >= threshold)
+
+    @cached_property
+    def _criteria_float32(self) -> NDArray[np.float32]:
+        """The criteria in float32, as a matrix with one row for each criterion."""
+        segment = self._segment
+        if segment.criteria_float32.size:
+            return segment.criteria_float32
+        return np.stack([segment.criteria[name].astype(np.float32) for name in CRITERION_NAMES])
 
     def _find_matches(self, query: Query) -> Ints:
         """Return the positions of the live records that match."""
@@ -115,15 +134,24 @@ class UnindexedPart:
         return [values[code] for code in self._segment.columns[column][positions].tolist()]
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
+        """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""
         return np.asarray(self._segment.columns[name][positions])
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return the value of a criterion for the records at some positions."""
         return np.asarray(self._segment.criteria[name][positions])
 
+    def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
+        """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
+        return self._segment.evidence.packed_levels(self._segment.assurance).at(positions)
+
     def decode(self) -> DecodedColumns:
         """Return the live records for another layout, such as the segment that a new index is built from."""
         columns = {name: values[self._alive] for name, values in self._segment.columns.items()}
         values = {name: vocabulary.values for name, vocabulary in self._segment.vocabularies.items()}
-        return DecodedColumns(columns, values)
+
+        # A live record moves forward by as many places as there are dead records before it.
+        evidence = self._segment.evidence
+        is_kept = self._alive[evidence.positions]
+        new_positions = np.cumsum(self._alive)[evidence.positions] - 1
+        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]))

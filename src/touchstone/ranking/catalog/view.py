@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.indexed_part import IndexedPart
 from touchstone.ranking.catalog.merging import ListOrder, merge_rankings, merge_sorted
 from touchstone.ranking.catalog.part import CatalogPart
 from touchstone.ranking.catalog.results import RankedWindow, ScoredItems, SortedWindow
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.query.facets import FacetCounter, Facets
 from touchstone.ranking.query.predicates import Query
@@ -27,15 +29,36 @@ class View:
 
     Positions belong to this view alone: first those of the index, if there is one, then those of the tail. Weights must
     be finite, not negative, and not all zero.
+
+    The catalog makes its views at the assurance `declared`, and `at` returns the same state at another one.
     """
+
+    assurance = Assurance.DECLARED
 
     def __init__(self, tail: UnindexedPart, indexed: IndexedPart | None = None) -> None:
         self._tail = tail
         self._indexed = indexed
         self._tail_offset = indexed.span if indexed else 0
         self._parts: tuple[CatalogPart, ...] = (indexed, tail) if indexed else (tail,)
-        self._cached_counts: dict[Query, int] = {}
+        self._cached_counts: dict[tuple[Assurance, Query], int] = {}
         self.size = sum(part.size for part in self._parts)
+
+    @property
+    def declared(self) -> "View":
+        """The same state of the catalog at the assurance `declared`."""
+        return self
+
+    def at(self, assurance: Assurance) -> "View":
+        """Return this state of the catalog with only those values that are known at an assurance.
+
+        An attribute whose best claim is below the assurance is not known, in filters, criteria, sort keys and facets
+        alike. Positions are the same at every assurance.
+        """
+        if assurance is self.assurance:
+            return self
+        if assurance is Assurance.DECLARED:
+            return self.declared
+        return _StricterView(self.declared, assurance)
 
     @property
     def is_indexed(self) -> bool:
@@ -49,12 +72,13 @@ class View:
 
     def count(self, query: Query) -> int:
         """Return how many records match; recent counts are cached."""
-        count = self._cached_counts.get(query)
+        key = (self.assurance, query)
+        count = self._cached_counts.get(key)
         if count is None:
             count = sum(part.count(query) for part in self._parts if part.size)
             if len(self._cached_counts) >= _MAX_CACHED_COUNTS:
                 self._cached_counts.clear()
-            self._cached_counts[query] = count
+            self._cached_counts[key] = count
         return count
 
     def rank(self, query: Query, weights: Mapping[str, float], *, skip: int, limit: int | None) -> RankedWindow:
@@ -125,6 +149,15 @@ class View:
         flags = {name: self._fact(name, positions, np.int8) for name in FLAGS}
         return numbers | flags
 
+    def evidence_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
+        """Return the levels that support the values of the records at some positions, as `unpack_levels` reads them."""
+        return self._gather(positions, lambda part, part_positions: part.packed_levels(part_positions), np.uint64)
+
+    def known_ethical(self, positions: NDArray[Any]) -> list[int]:
+        """Return of how many ethical attributes it is known whether they are true or false, for each record."""
+        counts: list[int] = self._fact(KNOWN_ETHICAL, positions, np.uint8).tolist()
+        return counts
+
     def items(self, positions: NDArray[Any]) -> ScoredItems:
         """Return the fields that responses show of the records at some positions, as one list for each field."""
         dataset_ids = self._gather(positions, lambda part, part_positions: part.dataset_ids(part_positions), object)
@@ -141,6 +174,7 @@ class View:
             instances_number=_to_integers(instances),
             features_number=_to_integers(features),
             objective=self._texts("objective", positions),
+            known=self.known_ethical(positions),
         )
 
     def _criterion(self, name: str, positions: NDArray[Any]) -> Floats:
@@ -175,6 +209,22 @@ class View:
         values[is_indexed] = read(self._indexed, positions[is_indexed])
         values[~is_indexed] = read(self._tail, positions[~is_indexed] - self._tail_offset)
         return values
+
+
+class _StricterView(View):
+    """One state of the catalog at an assurance above `declared`."""
+
+    def __init__(self, declared: View, assurance: Assurance) -> None:
+        indexed = declared._indexed.at(assurance) if declared._indexed else None
+        super().__init__(declared._tail.at(assurance), indexed)
+        self.assurance = assurance
+        self._declared = declared
+        self._cached_counts = declared._cached_counts
+
+    @property
+    def declared(self) -> View:
+        """The same state of the catalog at the assurance `declared`."""
+        return self._declared
 
 
 def _to_integers(values: Floats) -> list[int | None]:

@@ -5,7 +5,7 @@ written so far, so a reader keeps its records while the writer goes on behind th
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -13,19 +13,39 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
-from touchstone.ranking.column_types import Floats, Ints
+from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS, WORDS
+from touchstone.core.evidence import Assurance, AttributeEvidence
+from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.columns.evidence_columns import (
+    CLAIM_TYPES,
+    NO_EVIDENCE,
+    UNKNOWN_VALUES,
+    EvidenceColumns,
+    EvidenceWriter,
+    ReplacedColumns,
+    SparseColumns,
+    encode_evidence,
+)
+from touchstone.ranking.columns.growing_array import GrowingArray
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, VocabularyWriter, fold_text, fold_words
-from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 
 TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", "file_type", "visibility")
 INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
 _CODED_COLUMNS: Final = (*TEXT_COLUMNS, *WORDS, "owner")
+_ROW_COLUMNS: Final = (*NUMBERS, *FLAGS, *INTEGER_COLUMNS, *_CODED_COLUMNS)
 _LOW_HALF: Final = 2**64 - 1
+
+KNOWN_ETHICAL: Final = "known_ethical"
+"""The column with the number of ethical attributes of which it is known whether they are true or false."""
 
 
 class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One record as the evaluator reads it; None is "not known", times are microseconds since the epoch."""
+    """One record as the evaluator reads it; None is "not known", times are microseconds since the epoch.
+
+    The attributes hold what the record shows. `evidence` says by attribute what is known at the assurances above
+    `declared`; an attribute without an entry is merely declared.
+    """
 
     id: int
     dataset_id: UUID
@@ -61,6 +81,7 @@ class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
     file_type: str | None = None
     created_at: int = 0
     updated_at: int = 0
+    evidence: Mapping[str, AttributeEvidence] | None = None
 
 
 class _ColumnsAtPositions(Mapping[str, NDArray[Any]]):
@@ -88,11 +109,13 @@ class Segment:
         size: The number of records.
         columns: By attribute, numbers as float64 (NaN: not known), flags as int8 (1, 0, -1: not known), `id` and times
             as int64, texts, word lists and owners as int32 codes into `vocabularies`, and the two halves of
-            `dataset_id` as uint64.
+            `dataset_id` as uint64. KNOWN_ETHICAL counts known attributes.
         criteria: By name, the value of each criterion in 0-1.
         vocabularies: By column, the distinct values that codes refer to.
         criteria_float32: The criteria once more, as a matrix with one row for each criterion. Its product with the
             weights rules out most records at once. Empty where nobody needs it.
+        evidence: What is known at the assurances above `declared`.
+        assurance: The assurance at which columns and criteria are known.
     """
 
     size: int
@@ -100,6 +123,25 @@ class Segment:
     criteria: Mapping[str, Floats]
     vocabularies: Mapping[str, CodeVocabulary]
     criteria_float32: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    evidence: EvidenceColumns = NO_EVIDENCE
+    assurance: Assurance = Assurance.DECLARED
+
+    def at(self, assurance: Assurance) -> "Segment":
+        """Return these records with what is known at an assurance above `declared`; all other columns are shared."""
+        positions, values = self.evidence.positions, self.evidence.values[assurance]
+        columns = {**values, KNOWN_ETHICAL: count_known_ethical(values)}
+        criteria = {criterion.name: criterion.compute(values) for criterion in CRITERIA}
+
+        # Of a record without evidence nothing is known, so its criteria are 0.
+        unknown_columns = {**UNKNOWN_VALUES, KNOWN_ETHICAL: 0}
+        unknown_criteria = dict.fromkeys(CRITERION_NAMES, 0.0)
+        return replace(
+            self,
+            columns=ReplacedColumns(self.columns, SparseColumns(self.size, positions, columns, unknown_columns)),
+            criteria=SparseColumns(self.size, positions, criteria, unknown_criteria),
+            criteria_float32=np.empty((0, 0), np.float32),
+            assurance=assurance,
+        )
 
     def name_ranks(self, positions: Any = slice(None)) -> Ints:
         """Return the rank of each record's folded name among the names of this segment; equal names share a rank."""
@@ -127,46 +169,23 @@ class DecodedColumns(NamedTuple):
     Attributes:
         columns: The columns of a segment, except that codes refer to `values`.
         values: By column, the value of each code; code 0 means "not known".
+        evidence: What is known at the assurances above `declared`.
     """
 
     columns: Mapping[str, NDArray[Any]]
     values: Mapping[str, Sequence[Any]]
-
-
-class _GrowingArray:
-    """An array that grows along its last axis.
-
-    The values that `view` returned are never written again, so readers may keep them while the array grows.
-    """
-
-    def __init__(self, dtype: Any, leading_shape: tuple[int, ...] = ()) -> None:
-        self._buffer: NDArray[Any] = np.empty((*leading_shape, 0), dtype)
-        self._size = 0
-
-    def extend(self, values: NDArray[Any]) -> None:
-        """Append values; the buffer is doubled when it is full, so appending is cheap on average."""
-        end = self._size + values.shape[-1]
-        if end > self._buffer.shape[-1]:
-            capacity = max(end, 2 * self._size)
-            larger = np.empty((*self._buffer.shape[:-1], capacity), self._buffer.dtype)
-            larger[..., : self._size] = self.view()
-            self._buffer = larger
-
-        self._buffer[..., self._size : end] = values
-        self._size = end
-
-    def view(self) -> NDArray[Any]:
-        """Return the values so far."""
-        return self._buffer[..., : self._size]
+    evidence: EvidenceColumns
 
 
 class SegmentWriter:
     """A segment that grows: records are appended, and the segment so far can be taken at any time."""
 
     def __init__(self) -> None:
-        self._columns = {name: _GrowingArray(dtype) for name, dtype in _column_types().items()}
-        self._criteria = {criterion.name: _GrowingArray(np.float64) for criterion in CRITERIA}
-        self._criteria_float32 = _GrowingArray(np.float32, (len(CRITERIA),))
+        self._columns = {name: GrowingArray(dtype) for name, dtype in _column_types().items()}
+        self._criteria = {criterion.name: GrowingArray(np.float64) for criterion in CRITERIA}
+        self._criteria_float32 = GrowingArray(np.float32, (len(CRITERIA),))
+        self._evidence = EvidenceWriter()
+        self._size = 0
 
         self._vocabularies: dict[str, VocabularyWriter[Any]] = {"owner": VocabularyWriter(str)}
         for name in TEXT_COLUMNS:
@@ -176,11 +195,11 @@ class SegmentWriter:
 
     def extend(self, rows: Sequence[CatalogRow]) -> None:
         """Append records, and compute their criteria."""
-        columns = {name: self._encode_column(name, rows) for name in self._columns if not name.startswith("uuid_")}
+        columns = {name: self._encode_column(name, rows) for name in _ROW_COLUMNS}
         uuids = [row.dataset_id.int for row in rows]
         columns["uuid_high"] = np.fromiter((uuid >> 64 for uuid in uuids), np.uint64, len(uuids))
         columns["uuid_low"] = np.fromiter((uuid & _LOW_HALF for uuid in uuids), np.uint64, len(uuids))
-        self._append(columns)
+        self._append(columns, encode_evidence([row.evidence for row in rows]))
 
     def _encode_column(self, name: str, rows: Sequence[CatalogRow]) -> NDArray[Any]:
         """Return one attribute of some records as a column: codes for texts, -1 or NaN for what is not known."""
@@ -204,12 +223,16 @@ class SegmentWriter:
             used_codes, inverse = np.unique(columns[name], return_inverse=True)
             new_codes = [vocabulary.encode(values[code]) for code in used_codes.tolist()]
             columns[name] = np.array(new_codes, np.int32)[inverse]
-        self._append(columns)
+        self._append(columns, records.evidence)
 
-    def _append(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Append records whose columns are encoded already, and compute their criteria."""
+    def _append(self, columns: Mapping[str, NDArray[Any]], evidence: EvidenceColumns) -> None:
+        """Append records whose columns are encoded already, and compute what is derived from them."""
+        all_columns = {**columns, KNOWN_ETHICAL: count_known_ethical(columns)}
         for name, growing_column in self._columns.items():
-            growing_column.extend(columns[name])
+            growing_column.extend(all_columns[name])
+
+        self._evidence.extend(evidence, first_position=self._size)
+        self._size += len(columns["id"])
 
         criteria = [criterion.compute(columns) for criterion in CRITERIA]
         for criterion, values in zip(CRITERIA, criteria, strict=True):
@@ -220,21 +243,30 @@ class SegmentWriter:
         """Return the records so far as a segment, which later appends do not change."""
         columns = {name: growing_column.view() for name, growing_column in self._columns.items()}
         return Segment(
-            size=len(columns["id"]),
+            size=self._size,
             columns=columns,
             criteria={name: growing_column.view() for name, growing_column in self._criteria.items()},
             vocabularies={name: vocabulary.snapshot() for name, vocabulary in self._vocabularies.items()},
             criteria_float32=self._criteria_float32.view(),
+            evidence=self._evidence.snapshot(),
         )
+
+
+def count_known_ethical(columns: Facts) -> NDArray[np.uint8]:
+    """Return for each record of how many ethical attributes it is known whether they are true or false."""
+    counts = np.zeros(len(columns[ETHICAL[0]]), np.uint8)
+    for name in ETHICAL:
+        counts += columns[name] >= 0
+    return counts
 
 
 def _column_types() -> dict[str, Any]:
     """Return the NumPy type of every column of a segment, by name."""
     return {
-        **dict.fromkeys(NUMBERS, np.float64),
-        **dict.fromkeys(FLAGS, np.int8),
+        **CLAIM_TYPES,
         **dict.fromkeys(INTEGER_COLUMNS, np.int64),
         **dict.fromkeys(_CODED_COLUMNS, np.int32),
         "uuid_high": np.uint64,
         "uuid_low": np.uint64,
+        KNOWN_ETHICAL: np.uint8,
     }

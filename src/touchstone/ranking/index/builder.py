@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL, NUMBERS, WORDS
+from touchstone.core.evidence import Assurance
 from touchstone.ranking import criterion_formulas as formulas
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, Segment
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, Segment
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.columns.trigram_signatures import SignatureWriter
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.index_columns import (
+    STRICTER_EDGES,
     CodedColumn,
     CriterionColumns,
     CriterionTables,
@@ -25,12 +27,14 @@ from touchstone.ranking.index.index_columns import (
     NameColumn,
     NumberColumn,
     OwnerColumn,
+    StoredLevels,
+    StricterColumns,
     TextColumn,
     UuidColumn,
 )
 from touchstone.ranking.index.kd_layout import KdSpace, kd_order
 from touchstone.ranking.index.ordered_records import OrderedRecords
-from touchstone.ranking.index.plane_builder import build_planes
+from touchstone.ranking.index.plane_builder import PlaneWriter
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
 from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE, GRADED_CRITERIA
 
@@ -58,21 +62,21 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
     The records are brought into an order in which similar ones lie together, and divided into leaves: blocks of
     `64 * leaf_words` records.
     """
-    # Bring records with similar criteria together.
     alphabetical_ranks = _rank_by_name(segment)
-    grades = _grade_criteria(segment)
-    importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
-    space = KdSpace(grades, importance, alphabetical_ranks)
-    order = kd_order(space, leaf_size=BITS_PER_WORD * leaf_words)
+    order = _lay_out(segment, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
 
-    # Build every column in this order.
+    # Build every column in this order, first at the assurance `declared`, then what differs above it.
     records = OrderedRecords(segment, order, leaf_words)
     numbers = _build_numbers(records)
+    planes = PlaneWriter(records)
+    plane_rows = planes.add_declared(numbers)
+    stricter_columns = _build_stricter(records, numbers, planes)
+
     return IndexColumns(
         size=segment.size,
         leaf_words=leaf_words,
-        planes=build_planes(records, numbers),
-        criteria=_build_criteria(records, grades[:, order]),
+        planes=planes.planes(plane_rows),
+        criteria=_build_criteria(records),
         tables=_build_tables(numbers),
         numbers=numbers,
         integers={column: _encode_integers(records.column(column)) for column in INTEGER_COLUMNS},
@@ -82,7 +86,21 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
         owner=_build_owner(records),
         dataset_ids=UuidColumn(records.column("uuid_high"), records.column("uuid_low")),
         positions_by_id=np.argsort(records.column("id")).astype(np.uint32),
+        levels=_build_levels(records),
+        stricter=stricter_columns,
     )
+
+
+def _lay_out(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) -> Ints:
+    """Return the records of a segment in an order in which those with similar criteria lie together.
+
+    The criteria at each assurance count, so that the few records of which something is known above `declared` lie
+    together, too.
+    """
+    segments = [segment, *(segment.at(assurance) for assurance in segment.evidence.distinct_assurances())]
+    grades = np.concatenate([_grade_criteria(assured_segment.criteria) for assured_segment in segments])
+    importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA] * len(segments))
+    return kd_order(KdSpace(grades, importance, alphabetical_ranks), leaf_size)
 
 
 def _rank_by_name(segment: Segment) -> Ints:
@@ -93,16 +111,15 @@ def _rank_by_name(segment: Segment) -> Ints:
     return ranks
 
 
-def _grade_criteria(segment: Segment) -> NDArray[np.uint8]:
-    """Return the grades of all records, one row for each of GRADED_CRITERIA.
+def _grade_criteria(criteria: Mapping[str, Floats]) -> NDArray[np.uint8]:
+    """Return the grades of some records, one row for each of GRADED_CRITERIA, given their criteria.
 
     A grade is a criterion, a number in 0-1, in one byte: it is multiplied by 255 and rounded up.
     """
-    grades = [np.ceil(segment.criteria[name] * GRADE_SCALE).astype(np.uint8) for name in GRADED_CRITERIA]
-    return np.stack(grades)
+    return np.stack([np.ceil(criteria[name] * GRADE_SCALE).astype(np.uint8) for name in GRADED_CRITERIA])
 
 
-def _build_criteria(records: OrderedRecords, grades: NDArray[np.uint8]) -> CriterionColumns:
+def _build_criteria(records: OrderedRecords) -> CriterionColumns:
     """Return the criteria of each record in short form, and the range of each criterion in each leaf.
 
     The short form of a record has one byte for each criterion, its grade, and one byte with a bit for each flag. The
@@ -112,13 +129,59 @@ def _build_criteria(records: OrderedRecords, grades: NDArray[np.uint8]) -> Crite
     has_state = [records.column(flag) == int(value) for flag, value in FLAG_STATES]
     flag_bytes = np.packbits(np.stack(has_state), axis=0, bitorder="little")[0]
 
-    criteria = [records.criterion(name) for name in CRITERION_NAMES]
+    criteria = {name: records.criterion(name) for name in CRITERION_NAMES}
     return CriterionColumns(
-        grades=np.ascontiguousarray(grades),
+        grades=_grade_criteria(criteria),
         flag_bytes=flag_bytes,
         ethical_by_grade=_ethical_score_by_grade(),
-        upper=np.stack([records.highest_in_leaves(values) for values in criteria]),
-        lower=np.stack([records.lowest_in_leaves(values) for values in criteria]),
+        upper=np.stack([records.highest_in_leaves(values) for values in criteria.values()]),
+        lower=np.stack([records.lowest_in_leaves(values) for values in criteria.values()]),
+        known_ethical=records.column(KNOWN_ETHICAL),
+    )
+
+
+def _build_stricter(
+    records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter
+) -> dict[Assurance, StricterColumns]:
+    """Return what differs at each assurance above `declared` at which anything is known, and add its planes."""
+    evidence = records.segment.evidence
+    stricter_columns = {
+        assurance: _build_stricter_columns(records.at(assurance), numbers, planes)
+        for assurance in evidence.distinct_assurances()
+    }
+
+    if Assurance.DOCUMENTED in stricter_columns and evidence.is_same_at_all():
+        stricter_columns[Assurance.REVIEWED] = stricter_columns[Assurance.DOCUMENTED]
+    return stricter_columns
+
+
+def _build_stricter_columns(
+    records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter
+) -> StricterColumns:
+    """Return what differs at the assurance at which the records are known; `numbers` are those at `declared`."""
+    codes = {
+        name: _encode_known(records.column(name), number.values).astype(number.codes.dtype)
+        for name, number in numbers.items()
+    }
+    stricter_numbers = {
+        name: NumberColumn(number.values, codes[name], STRICTER_EDGES) for name, number in numbers.items()
+    }
+    plane_rows = planes.add_assured(records, stricter_numbers)
+    return StricterColumns(plane_rows, _build_criteria(records), codes)
+
+
+def _build_levels(records: OrderedRecords) -> StoredLevels:
+    """Return the levels of the evidence about the records, in the order of the index."""
+    evidence = records.segment.evidence
+    new_positions = np.empty(records.segment.size, np.uint32)
+    new_positions[records.order] = np.arange(records.segment.size, dtype=np.uint32)
+
+    positions = new_positions[evidence.positions]
+    by_position = np.argsort(positions)
+    return StoredLevels(
+        positions=positions[by_position],
+        shown=evidence.shown_levels[by_position],
+        stricter=evidence.stricter_levels[by_position],
     )
 
 
@@ -138,7 +201,7 @@ def _build_numbers(records: OrderedRecords) -> dict[str, NumberColumn]:
     Year and instances always have the same types. The other columns share the narrower of two types that fits them
     all, so kernels are compiled for no more than two combinations of types.
     """
-    columns = {column: _encode_numbers(column, records.column(column)) for column in NUMBERS}
+    columns = {column: _encode_numbers(column, records) for column in NUMBERS}
 
     all_fit_16_bits = all(len(columns[column].values) < _NARROW_LIMIT for column in _VARIABLE_WIDTH)
     code_types: dict[str, Any] = dict.fromkeys(_VARIABLE_WIDTH, np.uint16 if all_fit_16_bits else np.uint32)
@@ -151,19 +214,28 @@ def _build_numbers(records: OrderedRecords) -> dict[str, NumberColumn]:
     }
 
 
-def _encode_numbers(column: str, numbers: Floats) -> NumberColumn:
+def _encode_numbers(column: str, records: OrderedRecords) -> NumberColumn:
     """Return a number column as codes: for each record the index of its number among the distinct ones.
 
-    Code 0 means that the number is not known; its value is NaN.
+    Code 0 means that the number is not known; its value is NaN. The distinct numbers include those that are known
+    above `declared` only, because all assurances share them.
     """
-    is_unknown = np.isnan(numbers)
-    distinct_numbers = np.unique(numbers[~is_unknown])
-    codes = np.where(is_unknown, 0, np.searchsorted(distinct_numbers, numbers) + 1)
+    numbers = records.column(column)
+    evidence = records.segment.evidence
+    all_numbers = np.concatenate([numbers, *(values[column] for values in evidence.values.values())])
+    distinct_numbers = np.unique(all_numbers[~np.isnan(all_numbers)])
 
+    values = np.concatenate([[np.nan], distinct_numbers])
+    codes = _encode_known(numbers, values)
     quantile_count = _QUANTILES.get(column, _DEFAULT_QUANTILES)
     edges = _choose_edges(codes, distinct_numbers, quantile_count)
-    values = np.concatenate([[np.nan], distinct_numbers])
     return NumberColumn(values, codes, np.array(edges, np.int64))
+
+
+def _encode_known(numbers: Floats, values: Floats) -> Ints:
+    """Return the codes of numbers that are all among `values`, except those that are not known and have code 0."""
+    known_values = values[1:]
+    return np.where(np.isnan(numbers), 0, np.searchsorted(known_values, numbers) + 1)
 
 
 def _choose_edges(codes: Ints, distinct_numbers: Floats, quantile_count: int) -> list[int]:

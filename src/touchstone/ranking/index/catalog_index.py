@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
+from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import read_bits
+from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS, STRICTER_ASSURANCES, EvidenceColumns
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, DecodedColumns
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.builder import POOLED_COLUMNS
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, flag_plane
 from touchstone.ranking.index.lru_cache import LruCache
+from touchstone.ranking.index.plane_scanner import ScanCache
 from touchstone.ranking.index.query_translator import QueryTranslator
 from touchstone.ranking.kernels import score_kernels
 from touchstone.ranking.kernels.bits import Words
@@ -27,23 +30,42 @@ _CACHED_PERMUTATIONS: Final = 6  # of 4 bytes for each record
 _LARGEST_KEY: Final = np.uint32(2**32 - 1)
 
 
+class _Permutations:
+    """The permutations that were used most recently, at all assurances, and a lock for making another one."""
+
+    def __init__(self) -> None:
+        self.cache: LruCache[tuple[Assurance, str, bool], NDArray[np.uint32]] = LruCache(_CACHED_PERMUTATIONS)
+        self.lock = Lock()
+
+
 class CatalogIndex:
     """An index: its columns, the translation of queries, and permutations.
 
-    It never changes; which of its records are still alive is the business of `IndexedPart`.
+    It never changes; which of its records are still alive is the business of `IndexedPart`. The same records at another
+    assurance share what does not depend on it.
     """
 
-    def __init__(self, columns: IndexColumns) -> None:
+    def __init__(self, columns: IndexColumns, declared: "CatalogIndex | None" = None) -> None:
+        """Prepare an index over its columns; `declared` is the one that this one differs from by its assurance."""
         self.columns = columns
         self.kernel_columns = columns.kernel_columns()
-        self.translator = QueryTranslator(columns, self.kernel_columns)
-        self._plane_numbers = {key: number for number, key in enumerate(columns.planes.keys)}
-        self._permutations: LruCache[tuple[str, bool], NDArray[np.uint32]] = LruCache(_CACHED_PERMUTATIONS)
-        self._permutation_lock = Lock()
+        self._scan_cache: ScanCache = declared._scan_cache if declared else ScanCache()
+        self._permutations: _Permutations = declared._permutations if declared else _Permutations()
+        self.translator = QueryTranslator(columns, self.kernel_columns, self._scan_cache)
+        self._indexes_by_assurance: dict[Assurance, CatalogIndex] = {}
+
+    def at(self, assurance: Assurance) -> "CatalogIndex":
+        """Return the index over the same records with what is known at an assurance above `declared`."""
+        index = self._indexes_by_assurance.get(assurance)
+        if index is None:
+            index = CatalogIndex(self.columns.at(assurance), declared=self)
+            self._indexes_by_assurance[assurance] = index
+        return index
 
     def plane(self, key: str) -> Words:
         """Return the bitmap of a plane, given by its key."""
-        bitmap: Words = self.columns.planes.bitmaps[self._plane_numbers[key]]
+        planes = self.columns.planes
+        bitmap: Words = planes.bitmaps[planes.rows[key]]
         return bitmap
 
     def integers(self, column: str, positions: Any) -> Ints:
@@ -94,12 +116,15 @@ class CatalogIndex:
         if column == "dataset_name" and not descending:
             return self.columns.names.permutation
 
+        assurance = self.columns.assurance if column in ASSURED_COLUMNS else Assurance.DECLARED
+        key = (assurance, column, descending)
+
         # The lock keeps two threads from making the same permutation at the same time.
-        with self._permutation_lock:
-            permutation = self._permutations.get((column, descending))
+        with self._permutations.lock:
+            permutation = self._permutations.cache.get(key)
             if permutation is None:
                 permutation = self._make_permutation(column, descending)
-                self._permutations.put((column, descending), permutation)
+                self._permutations.cache.put(key, permutation)
             return permutation
 
     def _make_permutation(self, column: str, descending: bool) -> NDArray[np.uint32]:
@@ -148,9 +173,10 @@ class CatalogIndex:
     def decode(self, positions: Ints) -> DecodedColumns:
         """Return the records at some positions in a form that another segment or index can be built from.
 
-        Texts and word lists are given as codes, and the values of the codes are given for each column.
+        The positions are in ascending order. Texts and word lists are given as codes, and the values of the codes are
+        given for each column.
         """
-        return DecodedColumns(self._columns_at(positions), self._values_by_code())
+        return DecodedColumns(self._columns_at(positions), self._values_by_code(), self._evidence_at(positions))
 
     def _columns_at(self, positions: Ints) -> dict[str, NDArray[Any]]:
         """Return all columns of the records at some positions; texts, word lists and owners as codes."""
@@ -168,6 +194,25 @@ class CatalogIndex:
         columns["dataset_name"] = positions + 1
         columns["visibility"] = self.is_public(positions).astype(np.int64) + 1
         return columns
+
+    def _evidence_at(self, positions: Ints) -> EvidenceColumns:
+        """Return the evidence about the records at some positions in ascending order, numbered by these positions."""
+        levels = self.columns.levels
+        is_kept = np.isin(levels.positions, positions)
+        kept_positions = levels.positions[is_kept]
+
+        values: dict[Assurance, dict[str, NDArray[Any]]] = {}
+        for assurance in STRICTER_ASSURANCES:
+            index = self.at(assurance)
+            values[assurance] = {name: index.numbers(name, kept_positions) for name in NUMBERS}
+            values[assurance] |= {name: index.flags(name, kept_positions) for name in FLAGS}
+
+        return EvidenceColumns(
+            positions=np.searchsorted(positions, kept_positions),
+            values=values,
+            shown_levels=levels.shown[is_kept],
+            stricter_levels=levels.stricter[is_kept],
+        )
 
     def _values_by_code(self) -> dict[str, list[Any]]:
         """Return by column the value of each code that `_columns_at` uses; code 0 stands for None."""

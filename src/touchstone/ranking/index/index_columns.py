@@ -5,18 +5,25 @@ The names of the fields are part of the format of snapshots: whoever renames one
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
+from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.columns.evidence_columns import PackedLevels
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.two_threads import take_values
 
+EMPTY_PLANE_ROW: Final = 0
+"""The row of the plane that stands for every property that no record has."""
+STRICTER_EDGES: Final = np.array([1])
+"""Above `declared`, numbers have a plane of the records whose number is known only: there are few of them."""
 PUBLIC_PLANE: Final = "public"
 """The key of the plane of the public records."""
 
@@ -45,13 +52,15 @@ def ethical_plane(count: int) -> str:
 class Planes:
     """The planes of an index: bitmaps of the records that have some property.
 
+    The bitmaps are shared by all assurances; `rows` says which of them hold at one.
+
     Attributes:
-        keys: What each plane stands for, as returned by `flag_plane`, `word_plane` and so on.
+        rows: The row of each plane by its key, as returned by `flag_plane`, `word_plane` and so on.
         bitmaps: One row for each plane, with one bit for each record.
         counts: One row for each plane, with the number of its records in each leaf.
     """
 
-    keys: tuple[str, ...]
+    rows: Mapping[str, int]
     bitmaps: Words
     counts: NDArray[np.uint16]
 
@@ -65,6 +74,7 @@ class CriterionColumns:
         flag_bytes: For each record one bit for each of FLAG_STATES.
         ethical_by_grade: The ethical score for each of its grades.
         upper, lower: One row for each criterion: its highest and its lowest value in each leaf.
+        known_ethical: For each record of how many ethical attributes it is known whether they are true or false.
     """
 
     grades: NDArray[np.uint8]
@@ -72,6 +82,7 @@ class CriterionColumns:
     ethical_by_grade: Floats
     upper: Floats
     lower: Floats
+    known_ethical: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +214,36 @@ class UuidColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class StricterColumns:
+    """What differs at an assurance above `declared`; everything else is shared.
+
+    Attributes:
+        plane_rows: The rows of the planes of numbers, flags and ethical criteria.
+        criteria: The criteria of single records and of whole leaves.
+        codes: By number attribute, the code of each record; the distinct numbers are those of all assurances.
+    """
+
+    plane_rows: Mapping[str, int]
+    criteria: CriterionColumns
+    codes: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLevels:
+    """The levels of the evidence, packed, for the records about which there is any, in the order of their positions."""
+
+    positions: NDArray[np.uint32]
+    shown: NDArray[np.uint64]
+    stricter: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
 class IndexColumns:
-    """All columns of an index over `size` records, in leaves of `64 * leaf_words` records."""
+    """All columns of an index over `size` records, in leaves of `64 * leaf_words` records.
+
+    `planes`, `criteria` and `numbers` hold what is known at `assurance`, which is `declared` in a snapshot. `stricter`
+    has an entry for each assurance above at which anything is known.
+    """
 
     size: int
     leaf_words: int
@@ -219,6 +258,48 @@ class IndexColumns:
     owner: OwnerColumn
     dataset_ids: UuidColumn
     positions_by_id: NDArray[np.uint32]
+    levels: StoredLevels
+    stricter: Mapping[Assurance, StricterColumns]
+    assurance: Assurance = Assurance.DECLARED
+
+    def at(self, assurance: Assurance) -> "IndexColumns":
+        """Return the columns of the same records with what is known at an assurance above `declared`."""
+        stricter = self.stricter.get(assurance) or self._nothing_known()
+        numbers = {
+            name: NumberColumn(self.numbers[name].values, stricter.codes[name], STRICTER_EDGES) for name in NUMBERS
+        }
+        return replace(
+            self,
+            planes=replace(self.planes, rows={**self.planes.rows, **stricter.plane_rows}),
+            criteria=stricter.criteria,
+            numbers=numbers,
+            assurance=assurance,
+        )
+
+    def _nothing_known(self) -> StricterColumns:
+        """Return the columns for an assurance at which nothing is known about any record.
+
+        They consist of zeros that are only ever read, for which the operating system reserves no memory.
+        """
+        declared = self.criteria
+        criteria = CriterionColumns(
+            grades=np.zeros(declared.grades.shape, np.uint8),
+            flag_bytes=np.zeros(self.size, np.uint8),
+            ethical_by_grade=declared.ethical_by_grade,
+            upper=np.zeros(declared.upper.shape),
+            lower=np.zeros(declared.lower.shape),
+            known_ethical=np.zeros(self.size, np.uint8),
+        )
+        return StricterColumns(
+            plane_rows=dict.fromkeys(_assured_planes(), EMPTY_PLANE_ROW),
+            criteria=criteria,
+            codes={name: np.zeros(self.size, number.codes.dtype) for name, number in self.numbers.items()},
+        )
+
+    def packed_levels(self) -> PackedLevels:
+        """Return the levels of the evidence that support the values at this assurance."""
+        is_declared = self.assurance is Assurance.DECLARED
+        return PackedLevels(self.levels.positions, self.levels.shown if is_declared else self.levels.stricter)
 
     @property
     def leaf_size(self) -> int:
@@ -268,3 +349,11 @@ class IndexColumns:
             accented_bytes=self.names.accented_pool.data,
             accented_offsets=self.names.accented_pool.offsets,
         )
+
+
+def _assured_planes() -> list[str]:
+    """Return the keys of the planes that there are at every assurance."""
+    keys = [flag_plane(flag, value) for flag in FLAGS for value in (True, False)]
+    keys += [ethical_plane(count) for count in range(1, len(ETHICAL) + 1)]
+    keys += [at_least_plane(column, edge) for column in NUMBERS for edge in STRICTER_EDGES.tolist()]
+    return keys

@@ -1,12 +1,13 @@
 """The records of a segment in the order of an index, divided into leaves."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import pack_bits
 from touchstone.ranking.columns.segment import Segment
@@ -44,6 +45,10 @@ class OrderedRecords:
         """Where each leaf begins, and at the end where the last one ends."""
         borders = np.arange(self.leaf_count + 1) * self.leaf_size
         return np.minimum(borders, self.segment.size)
+
+    def at(self, assurance: Assurance) -> "OrderedRecords":
+        """Return these records with what is known at an assurance above `declared`."""
+        return replace(self, segment=self.segment.at(assurance))
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column of the segment in the order of the index."""

@@ -9,6 +9,7 @@ from touchstone.core.attributes import ETHICAL, FLAGS, WORDS
 from touchstone.ranking.column_types import Bools, Ints
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf
 from touchstone.ranking.index.index_columns import (
+    EMPTY_PLANE_ROW,
     PUBLIC_PLANE,
     NumberColumn,
     Planes,
@@ -30,27 +31,42 @@ class _NamedMask(NamedTuple):
     mask: Bools
 
 
-def build_planes(records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> Planes:
-    """Return the planes of an index: bitmaps of the records that have some property, such as being public."""
-    keys: list[str] = []
-    bitmaps: list[Words] = []
-    for key, mask in _all_masks(records, numbers):
-        keys.append(key)
-        bitmaps.append(records.to_bitmap(mask))
+class PlaneWriter:
+    """Collects the planes of an index, those of all assurances; properties that no record has share one plane."""
 
-    counts = [count_bits_by_leaf(bitmap, records.leaf_words) for bitmap in bitmaps]
-    return Planes(tuple(keys), np.stack(bitmaps), np.stack(counts))
+    def __init__(self, records: OrderedRecords) -> None:
+        self._records = records
+        self._bitmaps: list[Words] = []
+        self._add(np.zeros(records.segment.size, np.bool_))  # becomes EMPTY_PLANE_ROW
 
+    def add_declared(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
+        """Add all planes at the assurance `declared`, and return their rows by key."""
+        rows = self.add_assured(self._records, numbers)
+        for column in WORDS:
+            rows |= {key: self._add(mask) for key, mask in _word_masks(self._records, column)}
+        rows[PUBLIC_PLANE] = self._add(self._records.is_public())
+        return rows
 
-def _all_masks(records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> Iterator[_NamedMask]:
-    """Yield the masks of all planes one by one, so that only one of them is in memory at a time."""
-    for column, number in numbers.items():
-        yield from _number_masks(column, number)
-    yield from _flag_masks(records)
-    yield from _ethical_masks(records)
-    for column in WORDS:
-        yield from _word_masks(records, column)
-    yield _NamedMask(PUBLIC_PLANE, records.is_public())
+    def add_assured(self, records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
+        """Add the planes that depend on the assurance, at which `records` and `numbers` are; return their rows."""
+        rows: dict[str, int] = {}
+        for column, number in numbers.items():
+            rows |= {key: self._add(mask) for key, mask in _number_masks(column, number)}
+        rows |= {key: self._add(mask) for key, mask in _flag_masks(records)}
+        rows |= {key: self._add(mask) for key, mask in _ethical_masks(records)}
+        return rows
+
+    def _add(self, mask: Bools) -> int:
+        """Add the plane of the records that have some property, and return its row."""
+        if self._bitmaps and not mask.any():
+            return EMPTY_PLANE_ROW
+        self._bitmaps.append(self._records.to_bitmap(mask))
+        return len(self._bitmaps) - 1
+
+    def planes(self, rows: Mapping[str, int]) -> Planes:
+        """Return all planes; `rows` are those at the assurance `declared`."""
+        counts = [count_bits_by_leaf(bitmap, self._records.leaf_words) for bitmap in self._bitmaps]
+        return Planes(rows, np.stack(self._bitmaps), np.stack(counts))
 
 
 def _number_masks(column: str, number: NumberColumn) -> Iterator[_NamedMask]:

@@ -8,9 +8,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits, set_bits
+from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, CodedColumn, IndexColumns, TextColumn
 from touchstone.ranking.index.lru_cache import LruCache
@@ -31,22 +33,38 @@ class ScannedPlane(NamedTuple):
     counts: NDArray[np.uint16]
 
 
+class ScanCache:
+    """What the scanners of an index keep, one scanner for each assurance.
+
+    Attributes:
+        planes: The planes that were used most recently, by assurance and predicate.
+        texts: The decoded texts of each column.
+    """
+
+    def __init__(self) -> None:
+        self.planes: LruCache[tuple[Assurance, Predicate], ScannedPlane] = LruCache(_CACHED_PLANES)
+        self.texts: dict[str, list[str]] = {}
+
+
 class PlaneScanner:
     """Scans an index for the records that satisfy a predicate; safe to use from several threads."""
 
-    def __init__(self, columns: IndexColumns, kernel_columns: KernelColumns) -> None:
+    def __init__(self, columns: IndexColumns, kernel_columns: KernelColumns, cache: ScanCache) -> None:
         self._columns = columns
         self._kernel_columns = kernel_columns
-        self._planes: LruCache[Predicate, ScannedPlane] = LruCache(_CACHED_PLANES)
-        self._decoded_texts: dict[str, list[str]] = {}
+        self._cache = cache
 
     def scan(self, predicate: Predicate) -> ScannedPlane:
         """Return the plane of a predicate, scanning the index unless the plane is still cached."""
-        plane = self._planes.get(predicate)
+        # Of the predicates that need a scan, only ranges can depend on the assurance.
+        is_assured = isinstance(predicate, Range) and predicate.column in ASSURED_COLUMNS
+        key = (self._columns.assurance if is_assured else Assurance.DECLARED, predicate)
+
+        plane = self._cache.planes.get(key)
         if plane is None:
             bitmap = self._scan_bitmap(predicate)
             plane = ScannedPlane(bitmap, count_bits_by_leaf(bitmap, self._columns.leaf_words))
-            self._planes.put(predicate, plane)
+            self._cache.planes.put(key, plane)
         return plane
 
     def private_positions(self, viewer: UUID | None) -> NDArray[np.uint32]:
@@ -83,7 +101,7 @@ class PlaneScanner:
     def _scan_visible(self, viewer: UUID | None) -> Words:
         """Return a bitmap of the records that a viewer may see: the public ones and those of the viewer."""
         planes = self._columns.planes
-        public_plane = planes.bitmaps[planes.keys.index(PUBLIC_PLANE)]
+        public_plane = planes.bitmaps[planes.rows[PUBLIC_PLANE]]
         bitmap: Words = public_plane.copy()
         set_bits(bitmap, self.private_positions(viewer))
         return bitmap
@@ -124,9 +142,9 @@ class PlaneScanner:
 
     def _decode_texts(self, column: str, pool: TextPool) -> list[str]:
         """Return the texts of a column's pool, which are decoded once, when they are first needed."""
-        texts = self._decoded_texts.get(column)
+        texts = self._cache.texts.get(column)
         if texts is None:
-            texts = self._decoded_texts[column] = list(pool)
+            texts = self._cache.texts[column] = list(pool)
         return texts
 
 

@@ -20,7 +20,7 @@ from touchstone.ranking.index.index_columns import (
     flag_plane,
     word_plane,
 )
-from touchstone.ranking.index.plane_scanner import PlaneScanner, ScannedPlane
+from touchstone.ranking.index.plane_scanner import PlaneScanner, ScanCache, ScannedPlane
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery
 from touchstone.ranking.query.predicate_evaluation import range_bounds
@@ -76,10 +76,10 @@ class TranslatedQuery(NamedTuple):
 class QueryTranslator:
     """Translates queries for one index; safe to use from several threads."""
 
-    def __init__(self, columns: IndexColumns, kernel_columns: KernelColumns) -> None:
+    def __init__(self, columns: IndexColumns, kernel_columns: KernelColumns, scan_cache: ScanCache) -> None:
         self._columns = columns
-        self._scanner = PlaneScanner(columns, kernel_columns)
-        self._plane_numbers = {key: number for number, key in enumerate(columns.planes.keys)}
+        self._scanner = PlaneScanner(columns, kernel_columns, scan_cache)
+        self._plane_rows = columns.planes.rows
         self._plane_totals = columns.planes.counts.sum(axis=1, dtype=np.int64)
         self._value_ranges = {column: _value_range(columns.numbers[column].values[1:]) for column in NUMBERS}
 
@@ -162,7 +162,7 @@ class QueryTranslator:
 
     def _clause(self, key: str, *, is_negated: bool = False) -> Clause:
         """Return the clause of a single plane, given by its key."""
-        return Clause((self._plane_numbers[key],), is_negated)
+        return Clause((self._plane_rows[key],), is_negated)
 
     def plan_range(self, predicate: Range) -> PredicatePlan:
         """Plan how to find the records in a range of a number or a score; other columns need a scan.
@@ -252,10 +252,10 @@ class QueryTranslator:
             return _NOTHING
 
         keys = [word_plane(predicate.column, fold(word)) for word in predicate.words]
-        if any(key not in self._plane_numbers for key in keys):
+        if any(key not in self._plane_rows for key in keys):
             return _SCAN
 
-        planes = tuple(self._plane_numbers[key] for key in keys)
+        planes = tuple(self._plane_rows[key] for key in keys)
         return PredicatePlan(clauses=(Clause(planes),))
 
     def plan_contains(self, predicate: Contains) -> PredicatePlan:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.index_columns import IndexColumns
 
-_MAGIC: Final = b"touchstone index 2\n"
+_MAGIC: Final = b"touchstone index 3\n"
 _LENGTH_BYTES: Final = 8
 _CHECKSUM_BYTES: Final = 4
 _PREFIX_BYTES: Final = len(_MAGIC) + _LENGTH_BYTES + _CHECKSUM_BYTES
@@ -59,20 +59,27 @@ class _Header(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class _ArrayLayout:
-    """The arrays of a snapshot in the order in which they are written, and how many bytes they take."""
+    """The arrays of a snapshot in the order in which they are written, and how many bytes they take.
+
+    An array that occurs several times, because two assurances share it, is written only once.
+    """
 
     arrays: list[NDArray[Any]] = field(default_factory=list)
     size: int = 0
+    _descriptions: dict[int, _StoredArray] = field(default_factory=dict)
 
     def add(self, value: Any) -> _StoredArray:
         """Give an array its place in the file and return its description.
 
         The JSON encoder calls this for each array that it meets in the columns.
         """
-        array = np.ascontiguousarray(value)
-        description = _StoredArray(array.dtype.str, array.shape, self.size)
-        self.arrays.append(array)
-        self.size += _aligned(array.nbytes)
+        description = self._descriptions.get(id(value))
+        if description is None:
+            array = np.ascontiguousarray(value)
+            description = _StoredArray(array.dtype.str, array.shape, self.size)
+            self._descriptions[id(value)] = description
+            self.arrays.append(array)
+            self.size += _aligned(array.nbytes)
         return description
 
     def checksum(self) -> int:

@@ -1,7 +1,7 @@
 """The points that add up to a score, and the criteria of which nothing is known."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
@@ -60,12 +60,17 @@ def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) 
 
     points_by_record = []
     for record_points, score in zip(points.tolist(), scores.tolist(), strict=True):
-        # A rounding error would show in the sum, so it is added to the largest of the points.
-        rounding_error = score - math.fsum(record_points)
-        largest = record_points.index(max(record_points))
-        record_points[largest] += rounding_error
-        points_by_record.append(dict(zip(names, record_points, strict=True)))
+        exact_points = add_rounding_error(record_points, score)
+        points_by_record.append(dict(zip(names, exact_points, strict=True)))
     return points_by_record
+
+
+def add_rounding_error(points: Sequence[float], score: float) -> list[float]:
+    """Return points that add up to a score: a rounding error, which would show in the sum, is added to the largest."""
+    exact_points = list(points)
+    largest = exact_points.index(max(exact_points))
+    exact_points[largest] += score - math.fsum(exact_points)
+    return exact_points
 
 
 def unknown_criteria(facts: Facts) -> list[list[str]]:

@@ -1,0 +1,138 @@
+"""How well the points of a score are supported: their sum for each level of evidence."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.ranking import criterion_formulas as formulas
+from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.columns.evidence_columns import unpack_levels
+from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
+from touchstone.ranking.reasons.points import add_rounding_error
+from touchstone.ranking.weighted_mean import active_weights, score_matrix
+
+_FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
+
+
+class _Contribution(NamedTuple):
+    """What one attribute adds to a criterion of each record."""
+
+    attribute: str
+    values: Floats
+
+
+class SupportedFacts(NamedTuple):
+    """The facts of some records with the levels of evidence that support them.
+
+    Attributes:
+        facts: The facts, as `View.facts` returns them.
+        packed_levels: Their levels, as `View.evidence_levels` returns them.
+    """
+
+    facts: Facts
+    packed_levels: NDArray[np.uint64]
+
+    def strengths(self, attribute: str) -> Ints:
+        """Return for each record the strength of the level that supports an attribute."""
+        return unpack_levels(self.packed_levels, attribute)
+
+
+def points_by_level(
+    supported: SupportedFacts, criterion_scores: Floats, weights: Mapping[str, float]
+) -> list[dict[str, float]]:
+    """Return for each record which part of its score is supported by each level of evidence; the parts add up to it.
+
+    `criterion_scores` has one row for each record, with its criteria in the order of CRITERIA. An attribute without
+    evidence is declared.
+    """
+    terms, total_weight = active_weights(weights)
+    record_count = len(criterion_scores)
+    points = np.zeros((record_count, len(EvidenceLevel)))
+
+    for criterion, weight in terms:
+        criterion_values = criterion_scores[:, CRITERION_NAMES.index(criterion)]
+        for attribute, values in _contributions(criterion, criterion_values, supported):
+            strengths = supported.strengths(attribute)
+            points[np.arange(record_count), strengths] += values * weight / total_weight
+
+    scores = score_matrix(criterion_scores.T, weights)
+    exact_points = map(add_rounding_error, points.tolist(), scores.tolist())
+    return [dict(zip(EvidenceLevel, record_points, strict=True)) for record_points in exact_points]
+
+
+def _contributions(criterion: str, criterion_values: Floats, supported: SupportedFacts) -> list[_Contribution]:
+    """Return what each attribute adds to a criterion of some records."""
+    split_by_attribute = _SPLITS.get(criterion)
+    if split_by_attribute is not None:
+        return split_by_attribute(supported)
+
+    [attribute] = _FACTS_BY_CRITERION[criterion]
+    return [_Contribution(attribute, criterion_values)]
+
+
+def _split_ethical_score(supported: SupportedFacts) -> list[_Contribution]:
+    """Split the ethical score: each attribute that is true adds a tenth."""
+    return [_Contribution(name, (supported.facts[name] == 1) / len(ETHICAL)) for name in ETHICAL]
+
+
+def _split_technical_score(supported: SupportedFacts) -> list[_Contribution]:
+    """Split the technical score into its parts for documentation, quality and size."""
+    facts = supported.facts
+    missing_percentage = facts["missing_values_percentage"]
+    is_percentage_known = ~np.isnan(missing_percentage)
+    is_complete_by_flag = ~is_percentage_known & (facts["has_missing_values"] == 0)
+
+    return [
+        _true_part("metadata_provided_with_dataset", formulas.DOCUMENTATION_PART, facts),
+        _true_part("external_documentation_available", formulas.DOCUMENTATION_PART, facts),
+        _Contribution(
+            "missing_values_percentage",
+            np.where(is_percentage_known, formulas.completeness_part(missing_percentage), 0.0),
+        ),
+        _Contribution("has_missing_values", np.where(is_complete_by_flag, formulas.QUALITY_PART, 0.0)),
+        _true_part("is_split", formulas.QUALITY_PART, facts),
+        _Contribution("instances_number", formulas.instances_part(facts["instances_number"])),
+        _Contribution("features_number", formulas.features_part(facts["features_number"])),
+    ]
+
+
+def _true_part(flag: str, part: float, facts: Facts) -> _Contribution:
+    """Return what a flag adds to a criterion where it is true."""
+    return _Contribution(flag, np.where(facts[flag] == 1, part, 0.0))
+
+
+def _split_documentation(supported: SupportedFacts) -> list[_Contribution]:
+    """Split the criterion for documentation: where both flags are true, it counts for the better supported one."""
+    metadata, external = _FACTS_BY_CRITERION["documentation"]
+    has_metadata, has_external = supported.facts[metadata] == 1, supported.facts[external] == 1
+    is_metadata_better = supported.strengths(metadata) >= supported.strengths(external)
+
+    is_metadata_decisive = has_metadata & (is_metadata_better | ~has_external)
+    is_external_decisive = has_external & ~is_metadata_decisive
+    return [
+        _Contribution(metadata, is_metadata_decisive.astype(np.float64)),
+        _Contribution(external, is_external_decisive.astype(np.float64)),
+    ]
+
+
+def _split_data_quality(supported: SupportedFacts) -> list[_Contribution]:
+    """Split the data quality, which the percentage of missing values decides if it is known, and else the flag."""
+    quality = formulas.data_quality(supported.facts)
+    is_percentage_known = ~np.isnan(supported.facts["missing_values_percentage"])
+    return [
+        _Contribution("missing_values_percentage", np.where(is_percentage_known, quality, 0.0)),
+        _Contribution("has_missing_values", np.where(is_percentage_known, 0.0, quality)),
+    ]
+
+
+_SPLITS: Final[Mapping[str, Callable[[SupportedFacts], list[_Contribution]]]] = {
+    "ethical_score": _split_ethical_score,
+    "technical_score": _split_technical_score,
+    "documentation": _split_documentation,
+    "data_quality": _split_data_quality,
+}
+"""The criteria to which several attributes contribute."""
