@@ -9,9 +9,10 @@ import httpx2
 from starlette.types import ASGIApp
 
 from tests.listening import listening
-from touchstone import compose
 from touchstone.core.settings import Settings
 from touchstone.services.gateway.public_routes import BACKENDS
+from touchstone.startup.separate_services import open_backend, open_gateway
+from touchstone.startup.whole_product import open_product
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Service:
 async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
     """The whole product, opened and closed."""
     if topology == "embedded":
-        async with compose.open_product(settings) as app:
+        async with open_product(settings) as app:
             yield Service(app, settings)
         return
     key = secrets.token_urlsafe(32)
@@ -50,7 +51,7 @@ async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
         urls: dict[str, str] = {}
         for name in BACKENDS:
             pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
-            part = await stack.enter_async_context(compose.open_backend(name, pointed))
+            part = await stack.enter_async_context(open_backend(name, pointed))
             urls[f"{name}_url"] = await stack.enter_async_context(listening(part))
         pointed = Settings.model_validate({**apart.model_dump(), "internal_key": key, **urls})
-        yield Service(await stack.enter_async_context(compose.open_gateway(pointed)), apart)
+        yield Service(await stack.enter_async_context(open_gateway(pointed)), apart)

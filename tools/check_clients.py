@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from touchstone import compose
 from touchstone.core.settings import Settings
+from touchstone.startup.whole_product import openapi
 
 ENVIRONMENT: Final = Path(__file__).parents[1] / ".venv" / "clients" / "bin"
 TYPESCRIPT_GENERATOR: Final = "openapi-typescript@7.13.0"
@@ -93,7 +93,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         document = folder / "openapi.json"
-        document.write_text(json.dumps(asyncio.run(compose.openapi(Settings()))))
+        document.write_text(json.dumps(asyncio.run(openapi(Settings()))))
 
         generate_python(document, folder)
         print("openapi-python-client: no warning")

@@ -13,10 +13,10 @@ from PIL import Image
 from tests.listening import listening
 from tests.serving import running
 from tools.check_clients import ENVIRONMENT, generate_python, is_installed
-from touchstone import compose
 from touchstone.core.settings import Settings
 from touchstone.learning.choices import ALGORITHMS, METRICS
 from touchstone.services.selection.filters import FILTERS
+from touchstone.startup.whole_product import openapi
 
 # Section 2.5 of the interface names these members of `filters`, section 4.2 the other names of the list's parameters.
 EXAMPLE = {
@@ -60,7 +60,7 @@ with AuthenticatedClient(base_url=address, token=token, raise_on_unexpected_stat
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     """Return the public document."""
-    return asyncio.run(compose.openapi(Settings()))
+    return asyncio.run(openapi(Settings()))
 
 
 def schema(document: dict[str, Any], name: str) -> dict[str, Any]:

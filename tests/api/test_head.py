@@ -7,9 +7,9 @@ import pytest
 
 from tests.listening import listening
 from tests.serving import Service
-from touchstone import compose
 from touchstone.core.settings import Settings
 from touchstone.services.gateway.public_routes import BACKENDS, PUBLIC_ROUTES
+from touchstone.startup.separate_services import open_backend
 
 # What differs between two answers to one question.
 CHANGING = {"date", "x-request-id", "server-timing"}
@@ -50,7 +50,7 @@ async def test_head_shows_no_more_than_get(service: Service) -> None:
 async def test_head_of_a_backend_called_directly(settings: Settings, name: str) -> None:
     """Each backend answers it on its own listener."""
     async with (
-        compose.open_backend(name, settings) as app,
+        open_backend(name, settings) as app,
         listening(app) as address,
         httpx2.AsyncClient(base_url=address, timeout=60) as client,
     ):

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from touchstone import compose
 from touchstone.core.settings import Settings
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
+from touchstone.startup.whole_product import openapi
 
 
 async def test_every_route_that_tells_an_address_is_marked(tmp_path: Path) -> None:
     """The address of a route that is not marked would reach clients in the backend's own form."""
-    document = await compose.openapi(Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
+    document = await openapi(Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
     telling = {
         (method.upper(), path)
         for path, operations in document["paths"].items()

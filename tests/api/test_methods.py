@@ -5,9 +5,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from touchstone import compose
 from touchstone.core.settings import Settings
 from touchstone.services.gateway.public_routes import BACKENDS
+from touchstone.startup.separate_services import open_backend
 
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 CALLER = {"X-User-ID": "11111111-2222-4333-8444-555555555555"}
@@ -20,7 +20,7 @@ async def test_a_wrong_method_is_a_405_with_every_right_one(name: str, tmp_path:
     # Nothing is asked of the selection backend here; the address only lets the other two start.
     apart = settings.model_copy(update={"selection_url": "http://127.0.0.1:9"})
     checked = 0
-    async with compose.open_backend(name, apart) as app:
+    async with open_backend(name, apart) as app:
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://backend.test", headers=CALLER) as client:
             paths = (await client.get("/openapi.json")).json()["paths"]

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.listening import listening
-from touchstone import compose
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.startup_message import command_line
+from touchstone.startup.separate_services import open_backend, open_gateway
+from touchstone.startup.server_start import open_service
+from touchstone.startup.startup_message import command_line
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ async def test_what_cannot_be_opened_is_named_in_one_line(tmp_path: Path, variab
     (tmp_path / "file").touch()
     settings = Settings.load({name: value.format(folder=tmp_path) for name, value in variables.items()})
     with pytest.raises(SettingsError) as refused:
-        async with compose.open_backend("selection", settings):
+        async with open_backend("selection", settings):
             pass
     assert str(refused.value).startswith(line.format(folder=tmp_path))
     assert "\n" not in str(refused.value)
@@ -47,7 +48,7 @@ def test_the_command_line_that_a_start_names_can_be_typed(monkeypatch: pytest.Mo
 def test_a_part_that_is_not_told_where_selection_is_does_not_start(name: str, tmp_path: Path) -> None:
     """Every other part asks the selection part."""
     with pytest.raises(SettingsError, match=f"^TOUCHSTONE_SELECTION_URL: {name} needs the address"):
-        compose.open_service(name, Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
+        open_service(name, Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
 
 
 KEY, OTHER_KEY = "k" * 40, "o" * 40
@@ -72,11 +73,11 @@ async def test_parts_that_do_not_belong_together_do_not_start(
         values = {names[name]: str(tmp_path / value) if name == "DIR" else value for name, value in chosen.items()}
         return Settings.load({**values, "TOUCHSTONE_DEMO": "false", "TOUCHSTONE_JOB_WORKERS": "0", **more})
 
-    async with compose.open_backend("selection", settings(of_selection)) as app, listening(app) as address:
+    async with open_backend("selection", settings(of_selection)) as app, listening(app) as address:
         with pytest.raises(SettingsError, match=f"^{line}"):
-            async with compose.open_backend("training", settings(of_training, TOUCHSTONE_SELECTION_URL=address)):
+            async with open_backend("training", settings(of_training, TOUCHSTONE_SELECTION_URL=address)):
                 pass
         swapped = {"TOUCHSTONE_SELECTION_URL": address, "TOUCHSTONE_TRAINING_URL": address}
         with pytest.raises(SettingsError, match=r"^TOUCHSTONE_TRAINING_URL: .* is the selection part, not training"):
-            async with compose.open_gateway(settings(of_selection, **swapped)):
+            async with open_gateway(settings(of_selection, **swapped)):
                 pass

@@ -22,8 +22,7 @@ LAYERS = (
     {"jobs"},
     {"client"},
     {"gateway", "selection", "training", "explanation", "web"},
-    {"startup_message"},
-    {"compose"},
+    {"startup"},
     {"cli"},
     {"__main__"},
 )

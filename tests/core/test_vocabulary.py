@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 import touchstone
-import touchstone.compose
+import touchstone.startup.whole_product
 from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
 from touchstone.core.identity import Caller, parse_uuid, read_user_id
 from touchstone.core.internal_tokens import INTERNAL_HEADER, InternalTokens
@@ -96,7 +96,7 @@ def request_models(base: type[RequestModel] = RequestModel) -> Iterator[type[Req
 
 def test_every_kind_of_validation_error_has_a_text() -> None:
     """No French response contains the English of the validation library."""
-    assert "touchstone.compose" in sys.modules, "the models are known once the whole product is loaded"
+    assert "touchstone.startup.whole_product" in sys.modules, "the models are known once the whole product is loaded"
     own_kind = re.compile(r'(?:PydanticCustomError|_single_error)\(\s*"(\w+)"')
     kinds = set(own_kind.findall("".join(map(Path.read_text, ROOT.rglob("*.py")))))
     for model in request_models():

@@ -1,8 +1,8 @@
 """Whose request it is, as far as that is known without any work: what admission is fair between."""
 
 from tests.gateway.harness import GatewayHarness
-from touchstone.compose import PublicSite
 from touchstone.http.admission import SamePlaceMiddleware
+from touchstone.startup.public_site import PublicSite
 from touchstone.web.app import WebApp
 
 

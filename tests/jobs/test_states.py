@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from touchstone.core.errors import IdempotencyConflict, JobNotFinal, JobNotFound
 from touchstone.database.engine import Database
 from touchstone.database.tables import jobs
-from touchstone.jobs import job_store, lease_store, outcome_store, queue_store
+from touchstone.jobs import job_store, lease_store, outcome_store, progress_store, queue_store
 from touchstone.jobs.records import AttemptId, JobFailure, JobProgress, NewJob
 from touchstone.jobs.states import FINAL_STATES, HELD_STATES, MOVES, JobState
 
@@ -123,7 +123,7 @@ async def test_worker_without_lease_changes_nothing(database: Database) -> None:
     assert not await outcome_store.record_success(database, old_claim, {"stale": True}, ())
     assert not await outcome_store.record_failure(database, old_claim, FAILURE)
     await lease_store.requeue_after_death(database, old_claim, FAILURE)
-    await outcome_store.record_progress(database, {old_claim: LATE_PROGRESS})
+    await progress_store.record_progress(database, {old_claim: LATE_PROGRESS})
     assert await load_state(database, old_claim.job_id) is JobState.RUNNING
 
     assert await outcome_store.record_success(database, current_claim, {"stale": False}, ())

@@ -9,12 +9,14 @@ from typing import Annotated
 
 import typer
 
-from touchstone import compose
 from touchstone.cli.command_context import json_text
 from touchstone.cli.command_runner import ExitStatus, exit_with_error
 from touchstone.cli.local_command import local_command
 from touchstone.core.settings import Settings
 from touchstone.http import server
+from touchstone.startup.database_preparation import upgrade_database
+from touchstone.startup.server_start import serve as serve_services
+from touchstone.startup.whole_product import openapi as build_openapi_document
 
 database = typer.Typer(help="The database's schema.", no_args_is_help=True)
 
@@ -36,13 +38,13 @@ def serve(
     Everything is chosen by TOUCHSTONE_* variables, such as TOUCHSTONE_PORT; a wrong one is named and nothing starts.
     """
     service_name = None if part is None else part.value
-    server.run(compose.serve(service_name, Settings.load(), print_line=typer.echo))
+    server.run(serve_services(service_name, Settings.load(), print_line=typer.echo))
 
 
 @local_command(database, "upgrade")
 def upgrade() -> None:
     """Bring the database to the schema of this version."""
-    revision_before, revision_after = asyncio.run(compose.upgrade_database(Settings.load()))
+    revision_before, revision_after = asyncio.run(upgrade_database(Settings.load()))
     if revision_before == revision_after:
         typer.echo(f"Already at {revision_after}.")
     else:
@@ -51,7 +53,7 @@ def upgrade() -> None:
 
 def openapi() -> None:
     """Print the OpenAPI document of the whole product."""
-    document = asyncio.run(compose.openapi(Settings.load()))
+    document = asyncio.run(build_openapi_document(Settings.load()))
     typer.echo(json_text(document))
 
 

@@ -10,7 +10,6 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from touchstone import compose
 from touchstone.cli.command_context import json_text
 from touchstone.cli.local_command import local_command
 from touchstone.cli.option_groups import Option, OptionGroup
@@ -20,6 +19,7 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
 from touchstone.services.gateway import accounts, password_resets_and_changes
 from touchstone.services.gateway.schemas import ResetToken, UserView
+from touchstone.startup.database_preparation import open_database, startup_errors
 
 user = typer.Typer(help="Accounts, directly in the database (no server needed).", no_args_is_help=True)
 
@@ -142,8 +142,8 @@ async def _open_accounts() -> AsyncIterator[Database]:
         SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
     """
     settings = Settings.load()
-    async with compose.open_database(settings) as database:
-        with compose.startup_errors(settings):
+    async with open_database(settings) as database:
+        with startup_errors(settings):
             await prepare_schema(database)
         yield database
 

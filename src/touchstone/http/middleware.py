@@ -1,8 +1,6 @@
-"""The outermost middleware of every listener: request ids, limits, admission, error responses, metrics and the log."""
+"""The outermost middleware of every listener: request ids, limits, admission and error responses."""
 
-import functools
 import itertools
-import logging
 import math
 import time
 from collections.abc import Callable, Collection, Hashable
@@ -14,15 +12,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.core.client_address import address_block
 from touchstone.core.errors import (
-    CLIENT_DISCONNECTED,
     BadRequest,
     HeadersTooLarge,
     InternalError,
     Overloaded,
     ServiceError,
 )
-from touchstone.core.metrics import REQUEST_COUNTER, REQUEST_SECONDS
 from touchstone.core.settings import Settings
+from touchstone.http.access_log import AccessLog
 from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
 from touchstone.http.request_bodies import BodyMemory, LimitedBody, UploadSlots
@@ -38,17 +35,11 @@ from touchstone.http.request_tracking import (
 
 MAX_HEADERS: Final = 100
 MAX_HEADER_BYTES: Final = 32 * 1024
-OVERLOAD_LOG_SECONDS: Final = 1.0
-MAX_LOGGED_METHOD: Final = 16  # characters
-MAX_LOGGED_PATH: Final = 300
 _OVERLOADED: Final = Overloaded(retry_after=1)
 _OVERLOADED_CLOSING: Final = Overloaded(retry_after=1, headers={"Connection": "close"})
 _HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 log = structlog.get_logger("touchstone.access")
 CallerOf = Callable[[Scope], Hashable]
-
-_request_counter: Final = functools.cache(REQUEST_COUNTER.labels)
 
 
 def client_address(scope: Scope) -> Hashable:
@@ -97,12 +88,7 @@ class EdgeMiddleware:
         self._admission = Admission(limit=settings.max_concurrency, wait_seconds=settings.queue_seconds)
         self._upload_slots = UploadSlots(settings)
         self._body_memory = BodyMemory(settings.max_concurrency * settings.body_max_bytes)
-
-        # Logging is prepared here, because doing it for each request takes longer than the rest of this class.
-        self._access_log: structlog.typing.FilteringBoundLogger = log.bind()
-        self._logs_requests = self._access_log.is_enabled_for(logging.INFO)
-        self._refused_since_log = 0
-        self._overload_logged_at = -math.inf
+        self._access_log = AccessLog()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an HTTP request until its response has been sent and logged.
@@ -135,7 +121,7 @@ class EdgeMiddleware:
                 log.exception("request failed", request_id=request.id)
                 await request.send_error(InternalError())
         finally:
-            self._record(request)
+            self._access_log.record(request)
 
     def refusal_at_once(self, scope: Scope) -> Response | None:
         """Refuse a request for lack of capacity: count and log it, and return the response, or None if it may run.
@@ -153,7 +139,7 @@ class EdgeMiddleware:
             return None  # only a complete response can be sent without calling the application
 
         response.raw_headers += _refusal_headers(scope)
-        self._record_refusal(scope, started_at)
+        self._access_log.record_refusal(scope, started_at, running_count=self._admission.running)
         return response
 
     async def _handle(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
@@ -226,19 +212,7 @@ class EdgeMiddleware:
 
         response = self.respond_to_error(_OVERLOADED_CLOSING, scope)
         await response(scope, receive_disconnect, send_with_refusal_headers)
-        self._record_refusal(scope, started_at)
-
-    def _record_refusal(self, scope: Scope, started_at: float) -> None:
-        """Count a request that was refused at once; such requests are logged together, once a second."""
-        _request_counter(_method_label(scope["method"]), _OVERLOADED.status).inc()
-        REQUEST_SECONDS.observe(time.perf_counter() - started_at)
-        self._refused_since_log += 1
-
-        is_log_due = started_at - self._overload_logged_at >= OVERLOAD_LOG_SECONDS
-        if is_log_due:
-            log.warning("overloaded", refused=self._refused_since_log, working=self._admission.running)
-            self._refused_since_log = 0
-            self._overload_logged_at = started_at
+        self._access_log.record_refusal(scope, started_at, running_count=self._admission.running)
 
     def _is_upload(self, request: TrackedRequest) -> bool:
         """Return whether a request has a body that is handled as an upload."""
@@ -260,30 +234,6 @@ class EdgeMiddleware:
             max_bytes=max_bytes,
             minimum_rate=settings.minimum_rate_bytes,
             deadline_seconds=deadline_seconds,
-        )
-
-    def _record(self, request: TrackedRequest) -> None:
-        """Count a finished request in the metrics, and write a line to the access log.
-
-        The query of the URL is not logged, because it may contain personal data.
-        """
-        elapsed_seconds = time.perf_counter() - request.started_at
-        status = CLIENT_DISCONNECTED if request.is_abandoned else request.status
-
-        _request_counter(_method_label(request.method), status).inc()
-        REQUEST_SECONDS.observe(elapsed_seconds)
-        if not self._logs_requests:
-            return
-
-        client = request.scope.get("client")
-        self._access_log.info(
-            "request",
-            request_id=request.id,
-            method=request.method[:MAX_LOGGED_METHOD],
-            path=request.scope["path"][:MAX_LOGGED_PATH],
-            client=client[0] if client else None,
-            status=status,
-            ms=round(elapsed_seconds * 1000, 2),
         )
 
 
@@ -318,11 +268,6 @@ def _check_headers(scope: Scope) -> None:
 def _count_bytes(headers: list[tuple[bytes, bytes]]) -> int:
     """Return the length of all names and values of the headers, with as few steps as possible for each request."""
     return sum(map(len, itertools.chain.from_iterable(headers)))
-
-
-def _method_label(method: str) -> str:
-    """Return the label of a method in the metrics; unknown methods share one, so that clients cannot create labels."""
-    return method if method in _METHODS else "OTHER"
 
 
 def _is_health_check(scope: Scope) -> bool:

@@ -13,7 +13,8 @@ Modules whose name ends in `_store` contain the SQL statements on the rows of jo
 - `job_store`: what owners do with their jobs: read, cancel and delete them;
 - `queue_store`: queueing new jobs and claiming the next one;
 - `lease_store`: the leases of workers, and retrying the jobs of lost workers;
-- `outcome_store`: the progress and the outcome of an attempt;
+- `progress_store`: how far running jobs have come;
+- `outcome_store`: how attempts end;
 - `state_transition_store`: the moves between states, which the other stores are built on.
 
 Files are handled by `input_files`, `artifact_files` and `trained_models`.

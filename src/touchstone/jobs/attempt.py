@@ -11,7 +11,7 @@ import structlog
 from touchstone.core.errors import DataFileUnreadable, ModelGone, ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.jobs import lease_store, outcome_store
+from touchstone.jobs import lease_store, outcome_store, progress_store
 from touchstone.jobs.artifact_files import ArtifactStore, BrokenArtifact
 from touchstone.jobs.execution.protocol import (
     ExecutionOutcome,
@@ -176,7 +176,7 @@ class AttemptRunner:
 
         progress = attempt.take_progress()
         if progress is not None:
-            await self._retry(lambda: outcome_store.record_progress(self._database, {attempt_id: progress}))
+            await self._retry(lambda: progress_store.record_progress(self._database, {attempt_id: progress}))
 
         if isinstance(outcome, TaskSucceeded):
             await self._record_success(attempt_id, outcome)

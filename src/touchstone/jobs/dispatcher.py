@@ -18,7 +18,7 @@ import structlog
 from touchstone.core.errors import ServiceError
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.jobs import lease_store, outcome_store, queue_store
+from touchstone.jobs import lease_store, progress_store, queue_store
 from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.attempt import Attempt, AttemptRunner, StopReason
 from touchstone.jobs.execution.protocol import Executor
@@ -189,7 +189,7 @@ class Dispatcher:
                 progress_by_attempt[attempt_id] = progress
 
         if progress_by_attempt:
-            await outcome_store.record_progress(self._database, progress_by_attempt)
+            await progress_store.record_progress(self._database, progress_by_attempt)
 
     async def _stop_attempts(self, attempts: dict[AttemptId, Attempt]) -> None:
         """Stop the attempts whose job was cancelled by its owner, or was given to another process."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from touchstone.jobs.outcome_store import PROGRESS_EVENT
+from touchstone.jobs.progress_store import PROGRESS_EVENT
 from touchstone.jobs.records import (
     ArtifactRecord,
     JobEventRecord,

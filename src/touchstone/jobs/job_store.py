@@ -1,6 +1,6 @@
 """The rows of jobs as their owners use them: reading jobs, their artifacts and their events; cancelling and deleting.
 
-What workers do with the same rows is in `queue_store`, `lease_store` and `outcome_store`.
+What workers do with the same rows is in `queue_store`, `lease_store`, `progress_store` and `outcome_store`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,41 +1,20 @@
-"""The progress and the outcome of attempts, as workers record them in the rows of their jobs.
+"""The outcome of attempts, as workers record it in the rows of their jobs.
 
 Each function does nothing if the attempt no longer holds its job, because its lease has expired and another worker
 may have claimed the job since.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import sqlalchemy as sa
 
 from touchstone.database.engine import Database
 from touchstone.database.tables import job_artifacts, jobs
-from touchstone.jobs.records import DONE_PROGRESS, ArtifactRecord, AttemptId, JobFailure, JobProgress
-from touchstone.jobs.state_transition_store import append_events, fail_jobs, is_current_attempt, move_jobs, utc_now
+from touchstone.jobs.records import DONE_PROGRESS, ArtifactRecord, AttemptId, JobFailure
+from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt, move_jobs
 from touchstone.jobs.states import JobState
-
-PROGRESS_EVENT: Final = "progress"
-
-
-async def record_progress(database: Database, progress_by_attempt: Mapping[AttemptId, JobProgress]) -> None:
-    """Record how far several running jobs have come, in one transaction, with an event for those who follow them.
-
-    Progress of a job that is no longer running, or that has been given to another worker, is dropped.
-    """
-    async with database.writing(even_if_disk_full=True) as transaction:
-        for attempt_id, progress in progress_by_attempt.items():
-            statement = (
-                sa.update(jobs)
-                .where(is_current_attempt(attempt_id), jobs.c.status == JobState.RUNNING)
-                .values(progress=msgspec.to_builtins(progress), updated_at=utc_now())
-            )
-            update = await transaction.execute(statement)
-
-            is_still_running = update.rowcount > 0
-            if is_still_running:
-                await append_events(transaction, [attempt_id], PROGRESS_EVENT, progress)
 
 
 async def record_success(

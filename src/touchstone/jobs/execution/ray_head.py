@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from touchstone.jobs.execution.resource_limits import die_with_parent
+from touchstone.jobs.execution.parent_death import die_with_parent
 
 LOOPBACK_HOST: Final = "127.0.0.1"
 START_TIMEOUT_SECONDS: Final = 120.0

@@ -1,11 +1,8 @@
-"""Limits on a worker process: its resources, its priority, and its end together with its parent."""
+"""Limits on the resources and the priority of a worker process."""
 
 import contextlib
-import ctypes
 import os
 import resource
-import signal
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +10,6 @@ from touchstone.jobs.execution.protocol import ResourceLimits
 
 NICENESS: Final = 10
 HIGHEST_OOM_SCORE: Final = "1000"
-_PR_SET_PDEATHSIG: Final = 1  # from <linux/prctl.h>
-
-
-def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, however that happens (Linux only, see prctl(2))."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def limit_this_process(limits: ResourceLimits) -> None:

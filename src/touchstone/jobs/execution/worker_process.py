@@ -3,9 +3,7 @@
 import contextlib
 import errno
 import os
-import signal
 import socket
-import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from touchstone.jobs.execution import message_channel
+from touchstone.jobs.execution.parent_death import die_with_parent, kill_group_when_parent_closes
 from touchstone.jobs.execution.protocol import (
     ProgressMessage,
     TaskContext,
@@ -27,7 +26,7 @@ from touchstone.jobs.execution.protocol import (
     WorkerTask,
     WorkItem,
 )
-from touchstone.jobs.execution.resource_limits import die_with_parent, limit_this_process
+from touchstone.jobs.execution.resource_limits import limit_this_process
 from touchstone.jobs.records import JobProgress
 from touchstone.learning.interfaces import Report
 from touchstone.learning.learning_errors import LearningError
@@ -49,7 +48,7 @@ def run_one_task(sock: socket.socket, tasks: TaskSet) -> None:
 
     # From here on, the process cannot exceed its limits, and ends when the parent closes the socket.
     limit_this_process(work_item.limits)
-    _kill_group_when_parent_closes(sock)
+    kill_group_when_parent_closes(sock)
 
     reporter = ProgressReporter(sock)
     context = _create_task_context(work_item, descriptors, reporter)
@@ -140,18 +139,3 @@ def _create_task_context(work_item: WorkItem, descriptors: list[int], report: Re
         scratch_folder=Path(work_item.scratch_folder),
         report=report,
     )
-
-
-def _kill_group_when_parent_closes(sock: socket.socket) -> None:
-    """Start a thread that kills this process, and all processes it has started, when the parent closes the socket."""
-
-    def wait_and_kill() -> None:
-        """Wait for the end of the connection, then kill the process group of this process."""
-        # The parent sends nothing more, so this returns or fails only when the connection has ended.
-        with contextlib.suppress(OSError):
-            sock.recv(1, socket.MSG_PEEK)
-
-        own_process_group = 0
-        os.killpg(own_process_group, signal.SIGKILL)
-
-    threading.Thread(target=wait_and_kill, daemon=True).start()

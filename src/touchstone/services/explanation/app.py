@@ -6,7 +6,11 @@ from touchstone.services.explanation.routes import explanation
 
 
 class Explanation(JobBackend):
-    """The explanation service."""
+    """The explanation service.
+
+    When it runs as a separate server, `startup.separate_services` opens it together with its own database connections,
+    its own pool of worker processes, and a connection to the selection service.
+    """
 
     kind = EXPLANATION
     routes = explanation

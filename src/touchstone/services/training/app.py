@@ -6,7 +6,11 @@ from touchstone.services.training.routes import training
 
 
 class Training(JobBackend):
-    """The training service."""
+    """The training service.
+
+    When it runs as a separate server, `startup.separate_services` opens it together with its own database connections,
+    its own pool of worker processes, and a connection to the selection service.
+    """
 
     kind = TRAINING
     routes = training

@@ -2,7 +2,7 @@
 
 import { parseFragment, setText } from "./dom.js";
 import { applyPatch } from "./ranking_patch.js";
-import { keepFocus, morph, replacePanel } from "./redraw.js";
+import { keepFocus, morph, replacePanel } from "./redraw_keeping_focus.js";
 import { animateRows, rankedIds } from "./row_motion.js";
 import { showShares } from "./shares.js";
 

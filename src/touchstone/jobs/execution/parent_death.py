@@ -1,0 +1,33 @@
+"""The end of a worker process together with its parent, so that no worker is left behind when a service dies."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import sys
+import threading
+from typing import Final
+
+_PR_SET_PDEATHSIG: Final = 1  # from <linux/prctl.h>
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends, however that happens (Linux only, see prctl(2))."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def kill_group_when_parent_closes(sock: socket.socket) -> None:
+    """Start a thread that kills this process, and all processes it has started, when the parent closes the socket."""
+
+    def wait_and_kill() -> None:
+        """Wait for the end of the connection, then kill the process group of this process."""
+        # The parent sends nothing more, so this returns or fails only when the connection has ended.
+        with contextlib.suppress(OSError):
+            sock.recv(1, socket.MSG_PEEK)
+
+        own_process_group = 0
+        os.killpg(own_process_group, signal.SIGKILL)
+
+    threading.Thread(target=wait_and_kill, daemon=True).start()

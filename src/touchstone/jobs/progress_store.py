@@ -1,0 +1,34 @@
+"""The progress of running jobs, as workers record it in the rows of the jobs and as an event for each report."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+import sqlalchemy as sa
+
+from touchstone.database.engine import Database
+from touchstone.database.tables import jobs
+from touchstone.jobs.records import AttemptId, JobProgress
+from touchstone.jobs.state_transition_store import append_events, is_current_attempt, utc_now
+from touchstone.jobs.states import JobState
+
+PROGRESS_EVENT: Final = "progress"
+
+
+async def record_progress(database: Database, progress_by_attempt: Mapping[AttemptId, JobProgress]) -> None:
+    """Record how far several running jobs have come, in one transaction, with an event for those who follow them.
+
+    Progress of a job that is no longer running, or that has been given to another worker, is dropped.
+    """
+    async with database.writing(even_if_disk_full=True) as transaction:
+        for attempt_id, progress in progress_by_attempt.items():
+            statement = (
+                sa.update(jobs)
+                .where(is_current_attempt(attempt_id), jobs.c.status == JobState.RUNNING)
+                .values(progress=msgspec.to_builtins(progress), updated_at=utc_now())
+            )
+            update = await transaction.execute(statement)
+
+            is_still_running = update.rowcount > 0
+            if is_still_running:
+                await append_events(transaction, [attempt_id], PROGRESS_EVENT, progress)

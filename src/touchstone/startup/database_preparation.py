@@ -1,0 +1,121 @@
+"""The database when a service or a command starts: opened, and with the schema that this code needs."""
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+from touchstone.core.data_folder import prepare_data_folder
+from touchstone.core.errors import StorageFull, Unavailable
+from touchstone.core.outage_log import first_line_of_driver_error
+from touchstone.core.settings import Settings, SettingsError
+from touchstone.database.engine import Database
+from touchstone.database.migrations import (
+    current_revision,
+    is_older_revision,
+    prepare_schema,
+    required_revision,
+    upgrade_schema,
+)
+from touchstone.database.sqlite import is_damaged, sqlite_path
+
+
+@asynccontextmanager
+async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
+    """Open the database for a service, with the schema that this code needs.
+
+    An empty database gets the schema. An older schema is upgraded only in the embedded default database, because
+    another process may be using any other database.
+
+    Raises:
+        SettingsError: The database cannot be opened.
+        SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
+    """
+    is_embedded = settings.database_url is None
+
+    async with open_database(settings) as database:
+        with startup_errors(settings):
+            revision = await current_revision(database)
+            if is_embedded and is_older_revision(revision):
+                await _back_up_and_upgrade(database, settings)
+            await prepare_schema(database)
+
+        yield database
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """Open the database that the settings name, and close it at the end of the block.
+
+    Its schema is neither checked nor changed.
+
+    Raises:
+        SettingsError: The database file or the data folder cannot be used.
+    """
+    url = settings.effective_database_url
+    with startup_errors(settings):
+        prepare_data_folder(settings, sqlite_path(url))
+        database = Database(url, reserve_bytes=settings.reserve_bytes)
+
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
+    """Upgrade the database to the schema of this code, and return the revisions before and after."""
+    async with open_database(settings) as database:
+        with startup_errors(settings):
+            revision_before = await current_revision(database)
+            await upgrade_schema(database)
+            return revision_before, required_revision()
+
+
+async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
+    """Copy the embedded database to a file beside it, and then upgrade its schema.
+
+    The name of the copy ends in the revision of the schema before the upgrade, and the time.
+    """
+    revision = await current_revision(database)
+    timestamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    backup = settings.data_dir / f"touchstone.db.{revision}-{timestamp}"
+    await database.backup(backup)
+
+    try:
+        await upgrade_schema(database)
+    except BaseException:
+        # The database is unchanged, and repeated attempts to start must not leave a copy each time.
+        backup.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def startup_errors(settings: Settings) -> Iterator[None]:
+    """Raise failures of the database in the block, while a service starts, as errors that tell the operator what to do.
+
+    Raises:
+        SettingsError: The disk is full, or the database cannot be opened or is damaged. The message is one line, which
+            begins with the environment variable that locates the database.
+    """
+    variable = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
+    try:
+        yield
+    except StorageFull as error:
+        raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
+    except Unavailable as error:
+        raise SettingsError(f"{variable}: {_describe_unavailable_database(error, settings)}") from error
+
+
+def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:
+    """Return why the database cannot be opened and, if its file is damaged, how to continue without it."""
+    driver_error = error.__cause__
+    reason = first_line_of_driver_error(driver_error)
+    if not is_damaged(driver_error):
+        return f"the database cannot be opened: {reason}"
+
+    path = sqlite_path(settings.effective_database_url)
+    return (
+        f"{path} is damaged ({reason}). Move it and its -wal and -shm files away; then put a backup in "
+        f"its place, such as one of {path}.*, or start without one to begin empty."
+    )

@@ -1,0 +1,56 @@
+"""The services and connections that a process has opened, which it closes when it ends."""
+
+from collections.abc import Awaitable, Mapping
+from contextlib import AsyncExitStack
+from typing import Final, Protocol, TypeVar
+
+from starlette.types import ASGIApp
+
+from touchstone.core.settings import Settings
+from touchstone.jobs.backend_app import JobBackend
+from touchstone.services.explanation.app import Explanation
+from touchstone.services.training.app import Training
+from touchstone.startup.database_preparation import startup_errors
+
+# The backends that execute jobs, by name.
+JOB_BACKENDS: Final[Mapping[str, type[JobBackend]]] = {"training": Training, "explanation": Explanation}
+
+
+class Closable(Protocol):
+    """Something that has been opened and must be closed."""
+
+    async def close(self) -> None:
+        """Release its resources."""
+
+
+class Backend(Closable, Protocol):
+    """An opened backend."""
+
+    @property
+    def app(self) -> ASGIApp:
+        """The application that handles its requests."""
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class OpenServices(AsyncExitStack):
+    """The services and connections that a process has opened.
+
+    They are closed in reverse order at the end of the `async with` block.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+
+    async def add(self, opening: Awaitable[C]) -> C:
+        """Wait until a service is open, and return it; the end of the block closes it.
+
+        Raises:
+            SettingsError: The service cannot use the database.
+        """
+        with startup_errors(self._settings):
+            service = await opening
+        self.push_async_callback(service.close)
+        return service

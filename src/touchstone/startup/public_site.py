@@ -1,0 +1,63 @@
+"""The web pages and the public API, which share one address."""
+
+from collections.abc import Awaitable, Hashable
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from touchstone.core.errors import ServiceError
+from touchstone.core.settings import Settings
+from touchstone.http.admission import SamePlaceMiddleware
+from touchstone.http.error_responses import error_response
+from touchstone.http.middleware import EdgeMiddleware, client_address
+from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.public_routes import LARGE_BODIES
+from touchstone.startup.open_services import OpenServices
+from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
+from touchstone.web.app import WebApp
+from touchstone.web.cookies import authorization_headers
+
+
+async def open_public_site(settings: Settings, gateway: Gateway, services: OpenServices) -> ASGIApp:
+    """Open the web pages, and return the application that serves them together with the API of the gateway."""
+    # While a page waits for the API, both count as one request. If the API request were a second one, it could have
+    # to wait for its turn until other pages finish, which wait for their own API requests.
+    api_for_pages = SamePlaceMiddleware(gateway.app)
+    pages = await services.add(WebApp.open(settings, api_for_pages))
+
+    site = PublicSite(pages, gateway)
+    return EdgeMiddleware(
+        site,
+        settings,
+        upload_paths=LARGE_BODIES | LARGE_PAGES,
+        respond_to_error=site.error_response,
+        caller_of=site.caller_of,
+    )
+
+
+class PublicSite:
+    """The pages under `/app/` and the API beside them, on one address."""
+
+    def __init__(self, pages: WebApp, gateway: Gateway) -> None:
+        self.pages = pages
+        self.gateway = gateway
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Pass `/` and `/app…` on to the pages, and everything else to the gateway."""
+        app = self.pages.app if _is_page(scope) else self.gateway.app
+        return app(scope, receive, send)
+
+    def error_response(self, error: ServiceError, scope: Scope) -> ASGIApp:
+        """Return the response to a request that is refused before it reaches the pages or the gateway."""
+        if _is_page(scope):
+            return self.pages.refusal(error, scope)
+        return error_response(error, scope)
+
+    def caller_of(self, scope: Scope) -> Hashable:
+        """Return the user who was recognised a moment ago for the same credentials, or else the client's address."""
+        headers = authorization_headers(scope) if _is_page(scope) else scope["headers"]
+        return self.gateway.known_user(headers) or client_address(scope)
+
+
+def _is_page(scope: Scope) -> bool:
+    path = scope.get("path", "")
+    return path in ("/", "/app", "/favicon.ico") or path.startswith("/app/")

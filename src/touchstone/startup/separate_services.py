@@ -1,0 +1,137 @@
+"""The gateway or one backend as the only service of a process, connected to services in other processes."""
+
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+
+from starlette.types import ASGIApp, Scope
+
+from touchstone.core.identity import USER_ID_HEADER
+from touchstone.core.internal_tokens import InternalTokens
+from touchstone.core.settings import Settings, SettingsError
+from touchstone.database.engine import Database
+from touchstone.http.middleware import EdgeMiddleware, client_address
+from touchstone.http.same_installation_check import (
+    PartIdentity,
+    PartIdentityMiddleware,
+    check_same_installation,
+    read_or_create_installation_id,
+)
+from touchstone.http.upstream import AbsentBackend, RemoteBackend, Upstream
+from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.public_routes import BACKENDS, LARGE_BODIES
+from touchstone.services.selection.app import Selection
+from touchstone.startup.database_preparation import open_prepared_database
+from touchstone.startup.open_services import JOB_BACKENDS, Backend, OpenServices
+from touchstone.startup.public_site import open_public_site
+
+
+@asynccontextmanager
+async def open_gateway(settings: Settings) -> AsyncIterator[ASGIApp]:
+    """Open the gateway and the web pages, and yield the application that serves both.
+
+    The gateway passes requests on to the backends, which run in other processes.
+    """
+    async with open_prepared_database(settings) as database, OpenServices(settings) as services:
+        # Connect to the backends at their addresses in the settings.
+        backends: dict[str, Upstream] = {}
+        for name in BACKENDS:
+            backends[name] = await _connect_to_backend(name, settings, services)
+
+        # Open the gateway. It signs the requests that it passes on, so that the backends can tell where they come from.
+        tokens = _internal_tokens(settings)
+        gateway = await services.add(Gateway.open(settings, database, tokens, backends))
+
+        yield await open_public_site(settings, gateway, services)
+
+
+@asynccontextmanager
+async def open_backend(name: str, settings: Settings) -> AsyncIterator[ASGIApp]:
+    """Open one backend on its own, and yield the application that serves it to a gateway in another process.
+
+    Raises:
+        SettingsError: It would listen beyond this machine without the key that authenticates the gateway.
+    """
+    if settings.internal_key is None and not settings.listens_locally:
+        raise SettingsError(
+            f"TOUCHSTONE_INTERNAL_KEY: needed to serve {name} on {settings.host}; without it only on loopback."
+        )
+
+    async with open_prepared_database(settings) as database, OpenServices(settings) as services:
+        backend = await _open_single_backend(name, settings, database, services)
+        identified_backend = _identify_backend(backend, name, settings)
+
+        yield EdgeMiddleware(
+            identified_backend,
+            backend_server_settings(settings),
+            upload_paths=LARGE_BODIES,
+            caller_of=forwarded_caller_of,
+        )
+
+
+def _identify_backend(backend: Backend, name: str, settings: Settings) -> ASGIApp:
+    """Return the application of a backend that also tells the gateway which installation it belongs to.
+
+    A gateway that was given the address of another installation by mistake therefore does not start.
+    """
+    tokens = _internal_tokens(settings)
+    installation_id = read_or_create_installation_id(settings.data_dir)
+    identity = PartIdentity(name, installation_id, has_key=tokens is not None)
+    return PartIdentityMiddleware(backend.app, tokens, identity)
+
+
+async def _open_single_backend(name: str, settings: Settings, database: Database, services: OpenServices) -> Backend:
+    """Open and return one backend, which is the only service of its process."""
+    tokens = _internal_tokens(settings)
+    if name == "selection":
+        return await services.add(Selection.open(settings, database, tokens))
+
+    # The other backends read datasets from the selection backend, which runs in another process.
+    selection = await _connect_to_backend("selection", settings, services)
+    backend_class = JOB_BACKENDS[name]
+    return await services.add(backend_class.open(settings, database, tokens, selection))
+
+
+async def _connect_to_backend(name: str, settings: Settings, services: OpenServices) -> Upstream:
+    """Return a connection to a backend in another process, at its address in the settings.
+
+    If the settings have no address, the returned `AbsentBackend` refuses every request.
+
+    Raises:
+        SettingsError: The address leads to another backend, or to another installation.
+    """
+    addresses = {
+        "selection": settings.selection_url,
+        "training": settings.training_url,
+        "explanation": settings.explanation_url,
+    }
+    address = addresses[name]
+    if address is None:
+        return AbsentBackend(name)
+
+    backend = RemoteBackend(name, address, timeout=settings.upstream_timeout_seconds)
+    services.push_async_callback(backend.close)
+    await check_same_installation(backend, _internal_tokens(settings), settings.data_dir)
+    return backend
+
+
+def backend_server_settings(settings: Settings) -> Settings:
+    """Return the settings of a backend's server, without a limit of connections for each client.
+
+    The gateway is the only client of a backend, and calls it on behalf of all users.
+    """
+    return settings.model_copy(update={"connections_per_address": 0})
+
+
+def _internal_tokens(settings: Settings) -> InternalTokens | None:
+    """Return the tokens with which services authenticate each other, or None if the settings have no internal key."""
+    if settings.internal_key is None:
+        return None
+    return InternalTokens(settings.internal_key.get_secret_value())
+
+
+def forwarded_caller_of(scope: Scope) -> Hashable:
+    """Return the user whom the gateway names in a request to a backend, or else the client's address."""
+    for header_name, user_id in scope["headers"]:
+        if header_name == USER_ID_HEADER:
+            return user_id  # type: ignore[no-any-return]
+    return client_address(scope)
