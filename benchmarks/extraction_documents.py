@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from touchstone.metadata.comments import blank_comments
 from touchstone.metadata.documents import Section
-from touchstone.metadata.extraction.passages import hide_comments
 
 FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\r?\n.*?\r?\n---[ \t]*\r?\n", re.DOTALL)
 HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t#]*$")
@@ -30,7 +30,7 @@ def _markdown_sections(text: str) -> Iterator[Section]:
     """Yield the text under each heading, with the headings above it."""
     front_matter = FRONT_MATTER.match(text)
     body = text[front_matter.end() :] if front_matter else text
-    visible_lines = hide_comments(body).splitlines(keepends=True)
+    visible_lines = blank_comments(body).splitlines(keepends=True)
 
     headings: list[tuple[int, str]] = []
     lines: list[str] = []

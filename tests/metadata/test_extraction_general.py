@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from touchstone.metadata.comments import blank_comments
 from touchstone.metadata.documents import Claim, Section
-from touchstone.metadata.extraction.passages import hide_comments
 from touchstone.metadata.extraction.proposals import propose_claims
 
 ANONYMISED = "All user names were removed from the posts."
@@ -137,7 +137,7 @@ def test_a_quote_is_one_sentence() -> None:
 
 def test_comments_are_hidden_without_moving_anything() -> None:
     source = "a <!-- b\nc --> d"
-    assert hide_comments(source) == "a       \n      d"
+    assert blank_comments(source) == "a       \n      d"
 
 
 @pytest.mark.parametrize(

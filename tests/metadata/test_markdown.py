@@ -2,7 +2,9 @@
 
 import pytest
 
-from touchstone.metadata.markdown import is_placeholder, read_markdown
+from touchstone.metadata.extraction.uninformative_sentences import states_nothing
+from touchstone.metadata.markdown import read_markdown
+from touchstone.metadata.placeholders import is_placeholder
 
 
 def test_sections_carry_the_path_of_their_headings() -> None:
@@ -21,12 +23,14 @@ def test_a_heading_in_a_code_block_or_a_comment_is_none() -> None:
 
 @pytest.mark.parametrize(
     "text", ["[More Information Needed]", "[Needs More Information]", "N/A", "TBD", "- ",
-     "None yet. See our contributing guide to help us add one."]
+     "None yet. See our contributing guide to help us add one.", "Not applicable.", "[Insert a description here]",
+     "{{ dataset_summary }}", "To be added soon.", "[N/A] [More Information Needed]"]
 )  # fmt: skip
 def test_placeholders_are_rejected(text: str) -> None:
     assert is_placeholder(text)
     document = read_markdown(f"# A\n{text}\n")
     assert document.sections == ()
+    assert states_nothing(text)
 
 
 def test_a_placeholder_beside_an_answer_leaves_the_answer() -> None:

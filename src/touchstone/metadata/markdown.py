@@ -8,26 +8,16 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from touchstone.metadata.comments import find_comments, remove_comments
 from touchstone.metadata.documents import RejectedPart, Section
 from touchstone.metadata.parsing import MAX_MARKDOWN_LENGTH, check_length
+from touchstone.metadata.placeholders import is_placeholder
 
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # The line ends that the Markdown parser counts, unlike `str.splitlines`, which knows further ones.
 _LINE_ENDS: Final = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 # Only blocks matter here: what is bold or a link stays as it is written.
 _PARSER: Final = MarkdownIt("commonmark").disable("inline", ignoreInvalid=False)
-
-# What a template leaves where an answer belongs. A passage that consists of nothing else is empty.
-_PLACEHOLDER: Final = re.compile(
-    r"\[?\s*(?:more information needed|needs more information|more info needed|information needed)\s*\]?"
-    r"|\b(?:to be (?:added|done|filled)|tbd|todo|n/?a|coming soon|fill in|not provided|unknown)\b"
-    r"|none yet\.? see our contributing guide[^.\n]*(?:\.|$)"
-    r"|\{\{[^}]*\}\}",
-    re.IGNORECASE,
-)
-MAX_PLACEHOLDER_LENGTH: Final = 1000
-_NOTHING: Final = re.compile(r"[\s\W_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +29,6 @@ class MarkdownDocument:
     title: str | None
     sections: tuple[Section, ...]
     rejected: tuple[RejectedPart, ...]
-
-
-def is_placeholder(text: str) -> bool:
-    """Return whether a text is empty or consists only of what a template leaves for an answer."""
-    if len(text) > MAX_PLACEHOLDER_LENGTH:
-        return not text.strip()
-    return _NOTHING.fullmatch(_PLACEHOLDER.sub(" ", text)) is not None
-
-
-def remove_comments(text: str) -> str:
-    """Return the text without HTML comments; one that is never closed hides everything after it."""
-    return _COMMENT.sub("", text)
 
 
 def split_front_matter(text: str) -> tuple[str | None, str]:
@@ -79,7 +57,7 @@ def read_markdown(text: str) -> MarkdownDocument:
         place = " > ".join(path)
         visible_text = remove_comments(raw_text).strip()
         if visible_text != raw_text.strip():
-            comments = " ".join(_COMMENT.findall(raw_text))
+            comments = " ".join(find_comments(raw_text))
             rejected.append(RejectedPart(place, "html_comment", {"text": comments[:500]}))
         if not visible_text:
             continue

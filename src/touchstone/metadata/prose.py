@@ -4,7 +4,8 @@ import html
 import re
 from typing import Final
 
-from touchstone.metadata.markdown import is_placeholder, remove_comments
+from touchstone.metadata.comments import remove_comments
+from touchstone.metadata.placeholders import is_placeholder
 
 MAX_NAME_LENGTH: Final = 200
 MAX_SUMMARY_LENGTH: Final = 400

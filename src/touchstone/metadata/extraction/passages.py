@@ -10,11 +10,11 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from touchstone.metadata.comments import blank_comments
+
 # A longer passage is read up to this length: no card, datasheet or field comes near it, and work stays bounded.
 MAX_SECTION_CHARACTERS: Final = 400_000
 
-_COMMENT_START: Final = "<!--"
-_COMMENT_END: Final = "-->"
 _LINE_BREAK: Final = re.compile(r"\r\n?|\n")
 # Every repetition is bounded or excludes its own first character, so that the patterns take linear time.
 _MARKUP: Final = re.compile(
@@ -62,7 +62,7 @@ def read_passages(source: str) -> list[Passage]:
     Code is an example, and an example states nothing about the dataset. The one exception is the abstract inside
     a citation, which authors write about their own data.
     """
-    visible = hide_comments(source[:MAX_SECTION_CHARACTERS])
+    visible = blank_comments(source[:MAX_SECTION_CHARACTERS])
     line_starts = [0, *(line_break.end() for line_break in _LINE_BREAK.finditer(visible)), len(visible)]
 
     passages = []
@@ -73,22 +73,6 @@ def read_passages(source: str) -> list[Passage]:
             passages.append(_plain_passage(kind, visible, *span))
 
     return [passage for passage in passages if passage.text]
-
-
-def hide_comments(source: str) -> str:
-    """Return `source` with its HTML comments replaced by spaces, so that every offset stays as it was.
-
-    A comment without an end hides the rest, as it does in a browser.
-    """
-    visible: list[str] = []
-    position = 0
-    while (start := source.find(_COMMENT_START, position)) >= 0:
-        comment_end = source.find(_COMMENT_END, start + len(_COMMENT_START))
-        end = len(source) if comment_end < 0 else comment_end + len(_COMMENT_END)
-        visible += (source[position:start], re.sub(r"[^\r\n]", " ", source[start:end]))
-        position = end
-
-    return "".join(visible) + source[position:]
 
 
 def _blocks(visible: str) -> Iterator[tuple[PassageKind, int, int]]:

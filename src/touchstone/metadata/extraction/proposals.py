@@ -11,10 +11,10 @@ from touchstone.metadata.extraction.decision import Finding, decide
 from touchstone.metadata.extraction.origin_rules import ORIGIN_RULES
 from touchstone.metadata.extraction.passages import PassageKind
 from touchstone.metadata.extraction.people_rules import PEOPLE_RULES
-from touchstone.metadata.extraction.placeholders import refers_elsewhere
 from touchstone.metadata.extraction.sentences import Sentence, read_sentences
 from touchstone.metadata.extraction.statements import objections_to
 from touchstone.metadata.extraction.stewardship_rules import STEWARDSHIP_RULES
+from touchstone.metadata.extraction.uninformative_sentences import refers_elsewhere
 
 RULES: Final = (*PEOPLE_RULES, *STEWARDSHIP_RULES, *ORIGIN_RULES)
 

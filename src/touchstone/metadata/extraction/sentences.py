@@ -7,7 +7,8 @@ from typing import Final
 
 from touchstone.metadata.documents import Section
 from touchstone.metadata.extraction.passages import Passage, PassageKind, read_passages
-from touchstone.metadata.extraction.placeholders import BRACKETED_PLACEHOLDER, states_nothing
+from touchstone.metadata.extraction.uninformative_sentences import states_nothing
+from touchstone.metadata.placeholders import BRACKETED_PLACEHOLDER
 
 # A sentence of this length is no sentence; cutting it keeps the work of every pattern small.
 MAX_SENTENCE_CHARACTERS: Final = 1_500

@@ -9,8 +9,8 @@ from typing import Any, Final
 from touchstone.core.attributes import BY_NAME, FLAGS, NUMBERS, Kind
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, Section
 from touchstone.metadata.licences import Licence, combine_licences
-from touchstone.metadata.markdown import is_placeholder
 from touchstone.metadata.parsing import DocumentError, escape_pointer
+from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.prose import shorten, summarise, tidy_name
 
 # Loaders of the Hugging Face hub, which read files of any content. They have cards, but are no datasets.

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import normalise_licence
-from touchstone.metadata.markdown import is_placeholder
 from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.prose import find_access_restriction
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
 from touchstone.metadata.readers.source import SourceDocument

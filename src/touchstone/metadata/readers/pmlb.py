@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.markdown import is_placeholder
 from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, objects_of, pointer
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.vocabulary import fold_domains, fold_tasks

@@ -1,21 +1,10 @@
-"""Recognise words that state nothing: placeholders, the instructions of a template, references elsewhere."""
+"""Recognise sentences that state nothing about a dataset: template instructions, and references to other pages."""
 
 import re
 from typing import Final
 
-# Placeholders stand in brackets beside real text as well, so they also end a sentence.
-BRACKETED_PLACEHOLDER: Final = re.compile(
-    r"\[\s?(?:more information needed|needs? more information|information needed|n/?a|optional|to ?do|tba|tbd"
-    r"|insert [^\[\]]{0,60}|your [^\[\]]{0,60}|dataset name|name|email)\s?\]",
-    re.IGNORECASE,
-)
-_EMPTY_ANSWER: Final = re.compile(
-    r"^\W*(?:more information needed|needs? more information|n/?a|none|null|nil|unknown|tba|tbd|to ?do|wip|empty|-+"
-    r"|coming soon|to be (?:added|announced|completed|decided|done|filled|updated)(?: (?:in|soon|later))?"
-    r"|not (?:applicable|available|specified|provided|given|stated|known)|no information(?: (?:available|provided))?"
-    r"|(?:see|as) above|same as above)\W*$",
-    re.IGNORECASE,
-)
+from touchstone.metadata.placeholders import is_placeholder
+
 # The openings of the instructions in the templates of dataset cards and datasheets.
 _INSTRUCTION: Final = re.compile(
     r"^\W*(?:"
@@ -39,12 +28,9 @@ _REFERENCE_ELSEWHERE: Final = re.compile(
 
 
 def states_nothing(sentence: str) -> bool:
-    """Return whether a sentence is a placeholder, an instruction of a template, or no words at all."""
-    return (
-        not any(character.isalpha() for character in sentence)
-        or _EMPTY_ANSWER.match(sentence) is not None
-        or _INSTRUCTION.match(sentence) is not None
-    )
+    """Return whether a sentence is a placeholder or an instruction of a template, or has no words."""
+    has_letters = any(character.isalpha() for character in sentence)
+    return not has_letters or is_placeholder(sentence) or _INSTRUCTION.match(sentence) is not None
 
 
 def refers_elsewhere(sentence: str) -> bool:
