@@ -14,6 +14,7 @@ from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.classification_charts import calibration_chart, confusion_chart, roc_chart
 from touchstone.learning.charts.explanation_charts import dependence_chart
 from touchstone.learning.charts.renderer import render_png, render_svg
+from touchstone.learning.charts.svg_converter import ConversionError, SvgConverter
 from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.explaining.partial_dependence import Dependence
@@ -191,3 +192,16 @@ def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x" * 1_000: rng.normal(size=60), 'the "y"': rng.choice(["a'b", "c\\d"], 60)})
     result = train(frame, 'the "y"', tmp_path, algorithms=["linear"], budget={"max_trials": 1}).result
     assert all(render_svg(one["spec"]["fr"]) for one in result["charts"].values())
+
+
+async def test_svg_is_converted_in_a_child_process() -> None:
+    """A picture of ours becomes a PNG of twice its size; what is no picture is an error, and no more."""
+    converter = SvgConverter()
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><text y="9">é</text></svg>'
+    png = await converter.to_png(picture)
+    width_and_height = png[16:24]
+    assert png.startswith(b"\x89PNG")
+    assert width_and_height == (80).to_bytes(4) + (40).to_bytes(4)
+
+    with pytest.raises(ConversionError):
+        await converter.to_png("<svg")

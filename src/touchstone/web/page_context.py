@@ -1,7 +1,7 @@
 """The context of one request to a page: the form, the API on behalf of the reader, and the ways to respond."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.datastructures import FormData
@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from touchstone.client import AsyncTouchstone, Identity, Tokens, TouchstoneError, User
 from touchstone.core.errors import Invalid
 from touchstone.core.settings import Settings
+from touchstone.learning.charts.svg_converter import SvgConverter
 from touchstone.web import cookies
 from touchstone.web.addresses import build_address
 from touchstone.web.flash_messages import flash_message
@@ -39,6 +40,7 @@ class PagesState:
         settings: The settings of the service.
         templates: The templates in all languages.
         client: The client of the API; each request uses a copy with its own tokens.
+        svg_converter: Converts pictures in child processes.
         criteria: The criteria and profiles as the API describes them; None until a page has requested them.
         weight_profiles: The profiles of weights in that description; None until a page has requested them.
     """
@@ -46,6 +48,7 @@ class PagesState:
     settings: Settings
     templates: TemplateRenderer
     client: AsyncTouchstone
+    svg_converter: SvgConverter = field(default_factory=SvgConverter)
     criteria: Mapping[str, Any] | None = None
     weight_profiles: WeightProfiles | None = None
 

@@ -5,8 +5,6 @@ import io
 from collections.abc import Sequence
 from typing import Any, Final
 
-import anyio.to_thread
-import vl_convert
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -21,7 +19,6 @@ from touchstone.web.routes.ranking import RankPage, load_rank_page
 from touchstone.web.views.color_scale import LIGHT
 
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png"}
-_PNG_SCALE: Final = 2.0
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"  # tells spreadsheets that the file is UTF-8
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -47,7 +44,7 @@ async def export_ranking(ctx: PageContext) -> Response:
     elif file_type == "svg":
         content = _render_svg(ctx, page).encode()
     else:
-        content = await anyio.to_thread.run_sync(_svg_to_png, _render_svg(ctx, page))
+        content = await ctx.state.svg_converter.to_png(_render_svg(ctx, page))
 
     headers = {"content-disposition": f'attachment; filename="touchstone-ranking.{file_type}"'}
     return Response(content, media_type=_MEDIA_TYPES[file_type], headers=headers)
@@ -62,10 +59,6 @@ async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
 def _render_svg(ctx: PageContext, page: RankPage) -> str:
     """Return the heat map of one page of the ranking as SVG, in the colours of the light theme."""
     return ctx.state.templates.render("rank_picture.svg", ctx.locale, palette=LIGHT, **page.variables())
-
-
-def _svg_to_png(svg: str) -> bytes:
-    return bytes(vl_convert.svg_to_png(svg, scale=_PNG_SCALE))
 
 
 def ranking_csv(ranking: Ranking) -> bytes:
