@@ -191,7 +191,7 @@ def compare(snapshot: Path, item_count: int, rounds: int) -> None:
     sizes = {answer.size_bytes for answer in (*streamed_answers, *one_shot_answers)}
     assert len(sizes) == 1, "the two ways differ"
     print(f"{item_count:,} items, {sizes.pop() / 1e6:.0f} MB, median of {rounds} in turns\n")
-    print("| | streamed | one-shot msgspec | ratio | wanted |\n|---|---:|---:|---:|---|")
+    print("| | streamed | one-shot msgspec | ratio | target |\n|---|---:|---:|---:|---|")
 
     memory_ratio = streamed_growth / one_shot_growth
     print_row(

@@ -232,7 +232,7 @@ def main() -> None:
     with catalog_folder(options.records) as data_dir, ExitStack() as stack:
         servers = Servers.start(data_dir, stack)
         print(f"{options.records} records, CPU µs a request, median of {options.rounds} alternating blocks\n")
-        print(f"| {'':42}|     ours |    other | other ÷ ours | wanted |\n|---|---:|---:|---:|---|")
+        print(f"| {'':42}|     ours |    other | other ÷ ours | target |\n|---|---:|---:|---:|---|")
         for comparison in comparisons(servers):
             print_comparison(comparison, options.rounds, options.seconds)
 

@@ -251,7 +251,7 @@ def job_routes(jobs: Ids, projects: Ids) -> Iterator[Route]:
 
 def print_table(address: str, owner: User, stranger: User, options: argparse.Namespace) -> None:
     """Measure each route as the stranger, and print a row for it."""
-    print(f"{options.samples} samples of each class, wanted: AUC 0.5 ± {TOLERANCE} and the same bytes\n")
+    print(f"{options.samples} samples of each class, target: AUC 0.5 ± {TOLERANCE} and the same bytes\n")
     print(f"| {'':24} |   AUC | median difference | bytes     |        |\n|---|---:|---:|---|---|")
 
     with httpx2.Client(base_url=f"{address}{API}", headers=owner.headers, timeout=60) as owner_client:

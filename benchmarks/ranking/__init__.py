@@ -269,12 +269,12 @@ def _print_times(engine: str, times: dict[str, float]) -> None:
 def print_report(size: int, times: TimesByEngine, measurements: Measurements) -> None:
     """Print the tables of one size, in Markdown, with a verdict on each target and limit."""
     print(f"\n## {size:,} records, median ms\n")
-    print(f"| question | {' | '.join(times)} | best engine ÷ Touchstone | wanted at ten million (W4: a million) |")
+    print(f"| question | {' | '.join(times)} | best engine ÷ Touchstone | target at ten million (W4: a million) |")
     print("|---|" + "---:|" * (len(times) + 1) + "---|")
     for workload in times["Touchstone"]:
         print(_workload_row(size, workload, times))
 
-    print("\n| | reached | wanted at ten million |\n|---|---:|---|")
+    print("\n| | reached | target at ten million |\n|---|---:|---|")
     for name, value in measurements.items():
         print(f"| {name} | {value:.3g} | {_limit_cell(size, name, value)} |", flush=True)
 

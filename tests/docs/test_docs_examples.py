@@ -17,7 +17,7 @@ from touchstone.client import Touchstone
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
-APART = DOCS / "how-to" / "run-the-parts-apart.md"  # starts servers of its own
+APART = DOCS / "how-to" / "run-the-services-separately.md"  # starts servers of its own
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS, EMAIL, PASSWORD = "http://127.0.0.1:8000", "ada@example.org", "seven green herons"
 START = "make serve\n"
