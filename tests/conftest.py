@@ -1,4 +1,4 @@
-"""What every test can stand on: a real database of each kind, and the whole service in each topology."""
+"""Fixtures for all tests: a real database of each kind, and the whole service in each topology."""
 
 import os
 import secrets
@@ -37,7 +37,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def missing(what: str) -> None:
-    """Skip loudly for want of something; an error where nothing may be missing."""
+    """Skip a test that lacks something on this machine, or fail where nothing may be missing."""
     if os.environ.get("CI") == "true":
         pytest.fail(f"{what} is missing, and CI=true allows no skipping")
     pytest.skip(f"{what} is missing on this machine")
@@ -50,7 +50,7 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
-    """The URL of a PostgreSQL server: `TEST_POSTGRESQL_URL`, or a private cluster made for this run."""
+    """Return the URL of a PostgreSQL server: `TEST_POSTGRESQL_URL`, or a private cluster for this run."""
     given = os.environ.get("TEST_POSTGRESQL_URL")
     if given:
         yield given
@@ -86,7 +86,7 @@ def postgresql_server() -> Iterator[str]:
 
 @pytest.fixture
 def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty database of the kind under test."""
+    """Return the URL of an empty database of the kind under test."""
     if database_kind == "sqlite":
         yield f"sqlite:///{tmp_path / 'touchstone.db'}"
         return
@@ -101,7 +101,7 @@ def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: P
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
-    """Settings of a service without the demo catalog, on the database under test."""
+    """Return settings of a service without the demo catalog, on the database under test."""
     return Settings.load(
         {
             "TOUCHSTONE_DATABASE_URL": database_url,
@@ -113,7 +113,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """The database under test, opened, with its schema."""
+    """Open the database under test, with its schema."""
     opened = Database(settings.effective_database_url)
     await prepare_schema(opened)
     yield opened
@@ -122,7 +122,7 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def service(settings: Settings, topology: str) -> AsyncIterator[Any]:
-    """The whole product: in one process, or with a real HTTP hop to its selection backend."""
+    """Open the whole product: in one process, or with a real HTTP connection to its selection backend."""
     from tests.serving import running  # noqa: PLC0415 - tests of single rooms run without the whole
 
     async with running(settings, topology) as found:

@@ -15,7 +15,7 @@ from touchstone.http.server import server_config
 
 @asynccontextmanager
 async def listening(app: ASGIApp, *, limits: ConnectionLimits | None = None) -> AsyncIterator[str]:
-    """The application behind a real HTTP server on a free loopback port; its address."""
+    """Run an application behind a real HTTP server on a free loopback port, and return its address."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     server = uvicorn.Server(server_config(app, drain_seconds=5, limits=limits))

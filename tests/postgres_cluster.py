@@ -1,4 +1,4 @@
-"""A PostgreSQL server of a test's own, which it may stop and start again."""
+"""A PostgreSQL server for a single test, which may stop and start it again."""
 
 import os
 import shutil
@@ -20,11 +20,11 @@ class PostgresCluster:
 
     @property
     def url(self) -> str:
-        """The URL of its database `postgres`."""
+        """Return the URL of its database `postgres`."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def create(self) -> None:
-        """Make its files; the server belongs to the package's user, as initdb refuses root."""
+        """Create its files; they belong to the user of the package, because initdb refuses to run as root."""
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres")
         self._run("initdb", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
@@ -46,7 +46,7 @@ class PostgresCluster:
 
 @contextmanager
 def postgres_cluster() -> Iterator[PostgresCluster]:
-    """A started cluster, removed at the end whatever its state."""
+    """Start a cluster, and remove it at the end whatever its state."""
     if not POSTGRES_BINARIES:
         missing("PostgreSQL (Debian's package postgresql)")
     cluster = PostgresCluster(Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp")), _free_port())

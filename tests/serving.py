@@ -1,4 +1,4 @@
-"""The whole service for tests: opened in process, in either topology, and put behind a real HTTP server."""
+"""The whole service for tests: opened in this process, in either topology, or behind a real HTTP server."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -17,20 +17,20 @@ from touchstone.startup.whole_product import open_product
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A running product: its public application, and where its selection backend can be reached directly."""
+    """A running product: its public application, and the address of its selection backend."""
 
     app: ASGIApp
     settings: Settings
 
     def client(self, token: str | None = None, **headers: str) -> httpx2.AsyncClient:
-        """An HTTP client of the public API, signed in when given a token."""
+        """Return an HTTP client of the public API, which is signed in if there is a token."""
         if token:
             headers["Authorization"] = f"Bearer {token}"
         transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
         return httpx2.AsyncClient(transport=transport, base_url="http://touchstone.test", headers=headers, timeout=60)
 
     async def register(self, email: str, password: str = "correct horse battery") -> httpx2.AsyncClient:
-        """A client that is signed in as a new user."""
+        """Return a client that is signed in as a new user."""
         async with self.client() as guest:
             made = await guest.post("/api/v1/auth/register", json={"email": email, "password": password})
             assert made.status_code == 201, made.text
@@ -40,7 +40,7 @@ class Service:
 
 @asynccontextmanager
 async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
-    """The whole product, opened and closed."""
+    """Open the whole product, and close it at the end of the block."""
     if topology == "embedded":
         async with open_product(settings) as app:
             yield Service(app, settings)

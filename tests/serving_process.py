@@ -1,4 +1,4 @@
-"""The product as its own process, the way a person starts it: killed, stopped and started again by tests."""
+"""The product as a process of its own, as a user starts it, which tests can kill, stop and start again."""
 
 import os
 import re
@@ -16,7 +16,7 @@ PASSWORD = "correct horse battery"
 
 
 def sign_in(address: str) -> dict[str, str]:
-    """The headers of a user of this test, who is registered at first."""
+    """Return the headers of a user, who is registered first if necessary."""
     account = {"email": "writer@example.org", "password": PASSWORD}
     with httpx2.Client(base_url=address, timeout=30) as client:
         client.post("/api/v1/auth/register", json=account)
@@ -36,7 +36,7 @@ class ServingProcess:
         self.said: list[str] = []
 
     def environment(self) -> Mapping[str, str]:
-        """What the process is started with: nothing of ours but its settings."""
+        """Return the environment of the process, which has no other variables of ours than its settings."""
         own = {k: v for k, v in os.environ.items() if not k.startswith("TOUCHSTONE_")}
         defaults = {
             "TOUCHSTONE_PORT": "0",
@@ -48,7 +48,7 @@ class ServingProcess:
         return own | defaults | self.variables
 
     def start(self, *prefix: str) -> "ServingProcess":
-        """Start it, under `prefix` (a tracer, say), and wait until it says where it answers."""
+        """Start the process, possibly under a tracer as `prefix`, and wait until it prints its address."""
         command = [*prefix, sys.executable, "-m", "touchstone", "serve", *([self.part] if self.part else [])]
         log_path = self.folder.parent / f"{self.folder.name}.log"
         with log_path.open("a") as log:
@@ -68,11 +68,11 @@ class ServingProcess:
         raise AssertionError(f"it did not start: {self.said} {log_path.read_text()[-2000:]}")
 
     def kill(self) -> None:
-        """`kill -9` of the process and all that it started, as a power cut would."""
+        """Kill the process, and all that it has started, as a power failure would."""
         self._signal(signal.SIGKILL)
 
     def stop(self, number: int = signal.SIGTERM) -> int | None:
-        """SIGTERM or another wish to stop, and wait for the end; the status that it ended with."""
+        """Send SIGTERM or another signal, wait for the end, and return the exit status."""
         self._signal(number)
         return self.process.returncode if self.process else None
 

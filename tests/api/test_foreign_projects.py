@@ -1,4 +1,4 @@
-"""Another user's project answers exactly as one that does not exist: status, headers and body."""
+"""A project of another user is answered like one that does not exist: with the same status, headers and body."""
 
 from typing import Any
 
@@ -36,13 +36,13 @@ HEADERS: tuple[dict[str, str], ...] = (
 
 
 def seen(answer: httpx2.Response, project: str) -> tuple[int, dict[str, str], bytes]:
-    """What a caller can tell apart: everything but the clock, the request id and the id that was asked for."""
+    """Return what a caller can compare: everything except the time, the request id and the requested id."""
     headers = {name: value for name, value in answer.headers.items() if name.lower() not in VARYING}
     return answer.status_code, headers, answer.content.replace(project.encode(), b"?")
 
 
 async def test_a_foreign_project_is_a_missing_project(service: Service) -> None:
-    """Every method, header spelling and id shape gives the same bytes for a foreign and a missing id."""
+    """With every method, header and form of id, a foreign and a missing project give the same bytes."""
     owner = await service.register("owner@example.org")
     other = await service.register("other@example.org")
     owner_id = (await owner.get("/users/me")).json()["id"]
@@ -67,7 +67,7 @@ async def test_a_foreign_project_is_a_missing_project(service: Service) -> None:
 
 @pytest.mark.parametrize("shape", ["abc", "1", "-1", MISSING + "0", "null", "00000000"])
 async def test_a_malformed_project_id_answers_as_a_missing_one(service: Service, shape: str) -> None:
-    """The refusal does not tell a malformed id from one that never was."""
+    """The response does not distinguish a malformed id from one that has never existed."""
     user = await service.register("someone@example.org")
     malformed, missing = await user.get(f"/projects/{shape}"), await user.get(f"/projects/{MISSING}")
     assert malformed.status_code == 404

@@ -1,4 +1,4 @@
-"""The OpenAPI document takes the interface's own example, and a client generated from it without a warning works."""
+"""The OpenAPI document accepts the example of the interface, and clients that are generated from it work."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ with AuthenticatedClient(base_url=address, token=token, raise_on_unexpected_stat
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    """Return the public document."""
+    """Return the public OpenAPI document."""
     return asyncio.run(openapi(Settings()))
 
 
@@ -69,7 +69,7 @@ def schema(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_the_document_takes_the_interfaces_example(document: dict[str, Any]) -> None:
-    """The scoring request with every alias fits `ScoringRequest`, and a misspelled filter does not."""
+    """The scoring request with every alias is a valid `ScoringRequest`, and one with a misspelled filter is not."""
     validator = jsonschema.Draft202012Validator(schema(document, "ScoringRequest"))
     assert list(validator.iter_errors(EXAMPLE)) == []
     assert list(validator.iter_errors({"criteria": EXAMPLE["filters"]})) == []
@@ -90,7 +90,7 @@ def test_every_name_of_a_filter_is_documented(document: dict[str, Any]) -> None:
 
 
 def test_algorithms_and_metrics_are_enumerated(document: dict[str, Any]) -> None:
-    """What a training may name is listed in the document, from the tables that the service reads."""
+    """The document lists what a training may name, from the tables that the service uses."""
     members = document["components"]["schemas"]["TrainingRequest"]["properties"]
     assert members["algorithms"]["items"]["enum"] == [row.name for row in ALGORITHMS]
     assert members["metric"]["anyOf"][0]["enum"] == [row.name for row in METRICS]
@@ -98,7 +98,7 @@ def test_algorithms_and_metrics_are_enumerated(document: dict[str, Any]) -> None
 
 @pytest.mark.skipif(not is_installed() and not os.environ.get("CI"), reason="run `make .venv/.clients` first")
 async def test_a_generated_python_client_works(document: dict[str, Any], tmp_path: Path) -> None:
-    """openapi-python-client generates every route without a warning, and its client scores and sets a picture."""
+    """openapi-python-client generates all routes without warnings; its client ranks datasets and sets a picture."""
     source = tmp_path / "openapi.json"
     source.write_text(json.dumps(document))
     await asyncio.to_thread(generate_python, source, tmp_path)

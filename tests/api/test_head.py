@@ -21,7 +21,7 @@ PAGES = ("/app/sign-in", "/app/", "/favicon.ico", "/app/static/mark.svg", "/open
 
 
 async def assert_alike(client: httpx2.AsyncClient, path: str) -> None:
-    """GET and HEAD of this path answer with the same status and headers."""
+    """Check that GET and HEAD of a path have the same status and headers."""
     get, head = await client.get(path), await client.head(path)
     assert (head.status_code, head.content) == (get.status_code, b""), path
     kept = {name: value for name, value in get.headers.items() if name not in CHANGING | {"transfer-encoding"}}
@@ -29,7 +29,7 @@ async def assert_alike(client: httpx2.AsyncClient, path: str) -> None:
 
 
 async def test_head_of_every_public_get(service: Service) -> None:
-    """Through the gateway, the pages and their static files, in both topologies, over a real connection."""
+    """Every public path is requested through the gateway over a real connection, in both topologies."""
     user = await service.register("head@example.org")
     async with listening(service.app) as address:
         headers = {"Authorization": user.headers["Authorization"]}
@@ -40,7 +40,7 @@ async def test_head_of_every_public_get(service: Service) -> None:
 
 
 async def test_head_shows_no_more_than_get(service: Service) -> None:
-    """A token is needed for the one where it is needed for the other."""
+    """HEAD needs a token wherever GET does."""
     async with service.client() as guest:
         assert (await guest.head("/api/v1/datasets/")).status_code == 401
         assert (await guest.head("/api/v1/auth/login")).status_code == 405
@@ -48,7 +48,7 @@ async def test_head_shows_no_more_than_get(service: Service) -> None:
 
 @pytest.mark.parametrize("name", BACKENDS)
 async def test_head_of_a_backend_called_directly(settings: Settings, name: str) -> None:
-    """Each backend answers it on its own listener."""
+    """Each backend supports HEAD on its own listener."""
     async with (
         open_backend(name, settings) as app,
         listening(app) as address,

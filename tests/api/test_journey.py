@@ -1,4 +1,4 @@
-"""What the product is for, through the public door, on every database and topology."""
+"""The main use of the product, through the public API, on every database and topology."""
 
 from tests.serving import Service
 
@@ -6,7 +6,7 @@ CREATE = {"name": "Cohorte été", "description": "d", "file_path": "none.csv", 
 
 
 async def test_from_a_need_to_a_kept_choice(service: Service) -> None:
-    """Register, describe, rank by one's own weights, keep the choice in a project, and read it again."""
+    """Register, describe a dataset, rank with own weights, store the choice in a project, and read it again."""
     user = await service.register("ada@example.org")
     wanted = {**CREATE, "domain": ["health"], "year": 2020, "informed_consent": True, "anonymization_applied": True}
     made = await user.post("/api/v1/datasets/", json=wanted)
@@ -33,7 +33,7 @@ async def test_from_a_need_to_a_kept_choice(service: Service) -> None:
 
 
 async def test_a_private_record_is_seen_by_its_owner_alone(service: Service) -> None:
-    """A private record is in no list, count, facet, search or score of anybody else, and its id is unknown to them."""
+    """For other users, a private record is in no list, count, facet, search or score, and its id is unknown."""
     owner, other = await service.register("o@example.org"), await service.register("p@example.org")
     made = (await owner.post("/api/v1/datasets/", json={**CREATE, "visibility": "private", "domain": ["rare"]})).json()
     for user, count in ((owner, 1), (other, 0)):
@@ -50,7 +50,7 @@ async def test_a_private_record_is_seen_by_its_owner_alone(service: Service) -> 
 
 
 async def test_the_fixed_sentences_are_exact(service: Service) -> None:
-    """The texts that the interface fixes are French whatever language is asked for."""
+    """The texts that the interface fixes are in French, whatever language is requested."""
     english = {"Accept-Language": "en"}
     async with service.client(**english) as guest:
         refused = await guest.get("/api/v1/datasets/")
@@ -66,7 +66,7 @@ async def test_the_fixed_sentences_are_exact(service: Service) -> None:
 
 
 async def test_both_slash_forms_are_one_route(service: Service) -> None:
-    """No redirect, which would make a client drop its token or its body."""
+    """There is no redirect, which would make a client lose its token or its body."""
     user = await service.register("ada@example.org")
     for path in ("/api/v1/datasets", "/projects", "/api/v1/projects", "/users/me", "/api/v1/users/me"):
         assert [(await user.get(path + end)).status_code for end in ("", "/")] == [200, 200], path
@@ -76,7 +76,7 @@ async def test_both_slash_forms_are_one_route(service: Service) -> None:
 
 
 async def test_identity_headers_of_a_client_change_nothing(service: Service) -> None:
-    """Whatever a client says about who it is, it is the user of its token."""
+    """Whatever identity headers a client sends, it acts as the user of its token."""
     owner, other = await service.register("o@example.org"), await service.register("p@example.org")
     owner_id = (await owner.get("/users/me")).json()["id"]
     await owner.post("/projects", json={"name": "secret"})

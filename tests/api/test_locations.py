@@ -1,4 +1,4 @@
-"""What the documents say of Location headers, and the table of public routes, agree."""
+"""The documents of the backends and the table of public routes agree on Location headers."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from touchstone.startup.whole_product import openapi
 
 
 async def test_every_route_that_tells_an_address_is_marked(tmp_path: Path) -> None:
-    """The address of a route that is not marked would reach clients in the backend's own form."""
+    """The address in a response of an unmarked route would reach clients in the form of the backend."""
     document = await openapi(Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
     telling = {
         (method.upper(), path)

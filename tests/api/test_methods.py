@@ -1,4 +1,4 @@
-"""A backend that is called directly answers a wrong method with 405 and every method of the address."""
+"""A backend that is called directly answers a wrong method with 405 and the allowed methods."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ CALLER = {"X-User-ID": "11111111-2222-4333-8444-555555555555"}
 
 @pytest.mark.parametrize("name", BACKENDS)
 async def test_a_wrong_method_is_a_405_with_every_right_one(name: str, tmp_path: Path) -> None:
-    """At each documented address, with and without a trailing slash, whichever other address its path resembles."""
+    """The cases are all documented paths, with and without a trailing slash, even if they resemble another one."""
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_DEMO": "false"})
     # Nothing is asked of the selection backend here; the address only lets the other two start.
     apart = settings.model_copy(update={"selection_url": "http://127.0.0.1:9"})

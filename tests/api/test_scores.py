@@ -1,4 +1,4 @@
-"""Scores of the whole demo catalog equal the interface's formulas, row by row and in the exact order."""
+"""The scores of the whole demo catalog equal the formulas of the interface, row by row and in the exact order."""
 
 import random
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Record = dict[str, Any]
 
 
 def row_of(record: Record) -> CatalogRow:
-    """The record as the row-by-row formulas take it."""
+    """Return a record in the form that the row-by-row formulas take."""
     facts = {a.name: record[a.name] for a in ATTRIBUTES}
     facts |= {name: facts[name] and tuple(facts[name]) for name in ("domain", "task")}
     rest = {name: record[name] for name in ("id", "visibility", "description", "file_path", "file_type")}
@@ -35,7 +35,7 @@ def at_least(record: Record, name: str, low: float) -> bool:
 
 
 def matches(record: Record, filters: Record) -> bool:
-    """The filters that this test uses, to the letter of the contract."""
+    """Return whether a record matches the filters of this test, according to the contract."""
     checks: dict[str, Callable[[Any], bool]] = {
         "domain": lambda v: bool({fold(w) for w in record["domain"] or ()} & {fold(w) for w in v}),
         "task": lambda v: bool({fold(w) for w in record["task"] or ()} & {fold(w) for w in v}),
@@ -51,7 +51,7 @@ def matches(record: Record, filters: Record) -> bool:
 
 
 def draw_filters(chance: random.Random, records: list[Record]) -> Record:
-    """Some filters with values that occur."""
+    """Return random filters with values that occur."""
     one = chance.choice(records)
     every: Record = {
         "domain": one["domain"] or ["none of these"],
@@ -77,7 +77,7 @@ async def whole_catalog(user: httpx2.AsyncClient) -> list[Record]:
 
 @pytest.mark.timeout(900)
 async def test_the_demo_catalog_is_scored_to_the_letter(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """The four profiles and random weightings and filters give the order and the scores of the formulas."""
+    """Four profiles, and random weights and filters, give the order and the scores of the formulas."""
     chance = random.Random(20)
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)})
     async with running(settings, "embedded") as service:
@@ -103,7 +103,7 @@ async def test_the_demo_catalog_is_scored_to_the_letter(tmp_path: Path, request:
 
 
 async def test_every_sort_key_pages_through_every_record_once(tmp_path: Path) -> None:
-    """In both orders, the pages together are the catalog."""
+    """In both orders, the pages together contain the whole catalog."""
     async with running(Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}), "embedded") as service:
         user = await service.register("ada@example.org")
         known = (await user.get("/api/v1/datasets/criteria")).json()["sort_keys"]

@@ -1,4 +1,4 @@
-"""A part that cannot start says why in one line."""
+"""A service that cannot start says why in one line."""
 
 import sys
 from pathlib import Path
@@ -24,7 +24,7 @@ from touchstone.startup.startup_message import command_line
     ],
 )
 async def test_what_cannot_be_opened_is_named_in_one_line(tmp_path: Path, variables: dict[str, str], line: str) -> None:
-    """A folder that is none and a database that cannot be opened name their variable instead of showing a trace."""
+    """For an unusable folder or database, the line names the variable, and there is no traceback."""
     (tmp_path / "file").touch()
     settings = Settings.load({name: value.format(folder=tmp_path) for name, value in variables.items()})
     with pytest.raises(SettingsError) as refused:
@@ -35,7 +35,7 @@ async def test_what_cannot_be_opened_is_named_in_one_line(tmp_path: Path, variab
 
 
 def test_the_command_line_that_a_start_names_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a terminal that does not find the command the whole path is shown; the bare name where it does."""
+    """The command is shown with its whole path if the terminal does not find it by its name."""
     folder = Path(sys.executable).parent
     monkeypatch.setenv("PATH", str(folder))
     assert command_line() == "touchstone"
@@ -46,7 +46,7 @@ def test_the_command_line_that_a_start_names_can_be_typed(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", ["gateway", "training", "explanation"])
 def test_a_part_that_is_not_told_where_selection_is_does_not_start(name: str, tmp_path: Path) -> None:
-    """Every other part asks the selection part."""
+    """All other services depend on the selection service."""
     with pytest.raises(SettingsError, match=f"^TOUCHSTONE_SELECTION_URL: {name} needs the address"):
         open_service(name, Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
 
@@ -66,7 +66,7 @@ KEY, OTHER_KEY = "k" * 40, "o" * 40
 async def test_parts_that_do_not_belong_together_do_not_start(
     of_selection: dict[str, str], of_training: dict[str, str], line: str, tmp_path: Path
 ) -> None:
-    """A part compares its key and its data folder with those of the part that it depends on."""
+    """A service compares its key and data folder with those of the service that it depends on."""
 
     def settings(chosen: dict[str, str], **more: str) -> Settings:
         names = {"KEY": "TOUCHSTONE_INTERNAL_KEY", "DIR": "TOUCHSTONE_DATA_DIR"}

@@ -11,12 +11,12 @@ PASSWORD = "correct horse battery"
 
 
 def run(*arguments: str, text: str | None = None) -> Result:
-    """One command, as `touchstone` with these arguments."""
+    """Run one command, as `touchstone` with these arguments."""
     return CliRunner().invoke(build_application(arguments), list(arguments), prog_name="touchstone", input=text)
 
 
 def answer(*arguments: str, text: str | None = None) -> Any:
-    """What a command that succeeds prints for a program."""
+    """Return what a successful command prints for a program."""
     result = run(*arguments, text=text)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout) if result.stdout else None

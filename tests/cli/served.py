@@ -1,4 +1,4 @@
-"""A served product, as a person starts it, for tests of the command line, the documentation and the clients."""
+"""A running product, as a user starts it, for tests of the command line, the documentation and the clients."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ def served(folder: Path, *, demo: bool = False) -> Iterator[str]:
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """These variables, until the end of the block."""
+    """Set these environment variables until the end of the block."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,4 +1,4 @@
-"""The command line against a served product."""
+"""The command line with a running product."""
 
 import json
 import stat
@@ -22,7 +22,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def me(address: str) -> str:
-    """Someone with an account, signed in at the server."""
+    """Register a user who is signed in at the server."""
     assert run("user", "create", "me@example.org", "--password", PASSWORD, "--pseudo", "Me").exit_code == 0
     answer("login", "--url", address, "--email", "me@example.org", "--password", PASSWORD)
     return "me@example.org"
@@ -44,7 +44,7 @@ def test_every_command_explains_itself(me: str) -> None:
 
 
 def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
-    """What is exported as CSV or JSON Lines is imported again with the same values."""
+    """Records that are exported as CSV or JSON Lines can be imported with the same values."""
     for record in (["A, b", "--description", "=1+1"], ["C"]):
         answer("catalog", "add", *record, "--visibility", "private")
     for kind in ("csv", "jsonl"):
@@ -63,7 +63,7 @@ def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
 
 
 def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_path: Path) -> None:
-    """An import goes on after a refusal, reports it, and its exit status says so."""
+    """An import continues after a rejected record, reports it, and has a corresponding exit status."""
     file = tmp_path / "records.jsonl"
     file.write_text('{"name": "good", "objective": "kept"}\n{"name": "bad", "year": -5}\n')
     result = run("catalog", "import", str(file))
@@ -75,7 +75,7 @@ def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_pat
 
 
 def test_an_import_updates_what_has_changed_and_creates_what_is_new(me: str, tmp_path: Path) -> None:
-    """By name and source key; two records of one name stay two, and somebody else's record is never touched."""
+    """Records are matched by name and source key; records of other users are never changed."""
     file = tmp_path / "records.jsonl"
     rows: list[dict[str, Any]] = [
         {"name": "twice", "objective": "again", "year": 2001},
@@ -102,7 +102,7 @@ def test_an_import_updates_what_has_changed_and_creates_what_is_new(me: str, tmp
 
 
 def test_help_shows_whole_option_names_in_a_narrow_terminal(me: str) -> None:
-    """At 80 columns no name of an option is cut."""
+    """With 80 columns, no name of an option is cut off."""
     for command in (("rank",), ("catalog", "list"), ("train",)):
         shown = run(*command, "--help").output
         assert "…" not in shown.replace("5f0c…", "")
@@ -111,7 +111,7 @@ def test_help_shows_whole_option_names_in_a_narrow_terminal(me: str) -> None:
 
 
 def test_a_record_is_shown_with_its_licence_and_evidence(me: str) -> None:
-    """The table has what the JSON has: under which licence, from where, and what each attribute rests on."""
+    """Like the JSON, the table shows the licence, the source, and the evidence for each attribute."""
     metadata = {"licence": "CC-BY-4.0", "source": {"name": "hub"}, "evidence": {"transparency": "See section 2."}}
     row = json.dumps({"name": "licensed", "transparency": True, "metadata": metadata})
     made = answer("catalog", "import", "-", "--format", "jsonl", text=row)["results"][0]["dataset_id"]
@@ -121,7 +121,7 @@ def test_a_record_is_shown_with_its_licence_and_evidence(me: str) -> None:
 
 
 def test_training_without_a_table_says_what_to_do(me: str) -> None:
-    """The refusal names what is missing and how to bring it."""
+    """The error says what is missing and how to provide it."""
     dataset = str(answer("catalog", "add", "without a table")["id"])
     refused = run("train", dataset, "--target", "x")
     assert refused.exit_code == 1
@@ -129,7 +129,7 @@ def test_training_without_a_table_says_what_to_do(me: str) -> None:
 
 
 def test_ranking_takes_filters_and_weights(me: str) -> None:
-    """Filters are options, weights are pairs, and the answer is the service's ranking."""
+    """Filters are options, weights are pairs, and the output is the ranking of the service."""
     table = "name,objective,year,is_split,domain\nold,weighed,2000,true,law\nnew,weighed,2024,false,law\n"
     answer("catalog", "import", "-", "--format", "csv", text=table)
     found = answer("rank", "--objective", "weighed", "--domain", "law", "--weight", "year=1", "--explain")
@@ -144,7 +144,7 @@ def test_ranking_takes_filters_and_weights(me: str) -> None:
 
 
 def test_tables_show_texts_as_they_are(me: str) -> None:
-    """Markup, control characters and what nobody has assessed are shown, not obeyed."""
+    """Markup and control characters are shown literally, and unknown values are visible."""
     name = "[red]x[/red] \x1b[31mred"
     answer("catalog", "add", name, "--description", "shown")
     shown = run("catalog", "list", "--name", "[red]", "--table").stdout
@@ -155,7 +155,7 @@ def test_tables_show_texts_as_they_are(me: str) -> None:
 
 
 def test_a_project_keeps_the_choice(me: str) -> None:
-    """From a need to a kept choice, on the command line alone."""
+    """A whole project, from its description to the choice, is carried out on the command line."""
     dataset = answer("catalog", "add", "chosen", "--description", "d")["id"]
     made = answer("project", "create", "Need", "--description", "why", "--name", "chosen", "--profile", "ethical")
     assert made["criteria"] == {"dataset_name": "chosen"}
@@ -189,7 +189,7 @@ def test_a_project_keeps_the_choice(me: str) -> None:
     ],
 )
 def test_what_goes_wrong_is_said_once_with_its_status(me: str, arguments: list[str], status: int, message: str) -> None:
-    """A refusal is one line on the error stream, never a traceback, and the exit status tells its kind."""
+    """An error is one line on the error stream, without a traceback, and the exit status depends on its kind."""
     result = run(*arguments)
     assert result.exit_code == status, result.output
     assert message in result.stderr
@@ -199,7 +199,7 @@ def test_what_goes_wrong_is_said_once_with_its_status(me: str, arguments: list[s
 def test_the_server_may_come_from_the_environment(
     me: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`TOUCHSTONE_URL` names the server, after `--url` and before the server that was used last."""
+    """`TOUCHSTONE_URL` names the server; `--url` takes precedence, and the last server that was used comes after it."""
     monkeypatch.setenv("TOUCHSTONE_URL", "http://127.0.0.1:9")
     assert run("project", "list").exit_code == 4
     assert answer("project", "list", "--url", address)["total_count"] == 0
@@ -215,12 +215,12 @@ def test_the_server_may_come_from_the_environment(
 
 
 def test_a_server_takes_no_notice_of_the_clients_variables() -> None:
-    """Who has set the address of a server for the command line can start one from the same terminal."""
+    """A server starts from a terminal in which the variables of the command line are set."""
     assert Settings.load({"TOUCHSTONE_URL": "http://127.0.0.1:9"}) == Settings.load({})
 
 
 def test_a_stranger_is_asked_to_sign_in(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a sign-in the command says how to get one, with a status of its own."""
+    """Without a sign-in, the command says how to sign in, with an exit status of its own."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     result = run("rank", "--url", address)
     assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
@@ -228,7 +228,7 @@ def test_a_stranger_is_asked_to_sign_in(address: str, tmp_path: Path, monkeypatc
 
 
 def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
-    """Made, listed, shut out, let in and given a reset token without a server in between."""
+    """Accounts are created, listed, deactivated, activated and given a reset token without a server."""
     made = run("user", "create", "other@example.org", "--admin")
     assert "Password" in made.stdout
     accounts = {one["email"]: one for one in answer("user", "list", "--json")}
@@ -247,7 +247,7 @@ def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
     ],
 )
 def test_a_wrong_setting_is_one_line(variable: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A misspelled or bad setting is named, and nothing starts."""
+    """A misspelled or invalid setting is reported, and nothing starts."""
     monkeypatch.setenv(variable, value)
     result = run("serve")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
@@ -255,19 +255,19 @@ def test_a_wrong_setting_is_one_line(variable: str, value: str, message: str, mo
 
 
 def test_the_schema_is_brought_up_once(me: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`db upgrade` makes the schema of an empty database, and then finds nothing to do."""
+    """`db upgrade` creates the schema of an empty database, and finds nothing to do after that."""
     monkeypatch.setenv("TOUCHSTONE_DATABASE_URL", f"sqlite:///{tmp_path / 'fresh.db'}")
     assert "From an empty database to" in run("db", "upgrade").stdout
     assert "Already at" in run("db", "upgrade").stdout
 
 
 def test_the_document_is_printed(me: str) -> None:
-    """`openapi` prints the public document, without a server."""
+    """`openapi` prints the public document without a server."""
     assert "/api/v1/datasets/" in answer("openapi")["paths"]
 
 
 def test_signing_out_forgets_the_tokens(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After signing out there is nothing left here or on the server; a session that is over is forgotten too."""
+    """After signing out, no token is left on either side, and a session that has ended is forgotten too."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     run("user", "create", "leaving@example.org", "--password", PASSWORD)
     for _ in range(2):
@@ -282,7 +282,7 @@ def test_signing_out_forgets_the_tokens(address: str, tmp_path: Path, monkeypatc
 
 
 def test_benchmarks_are_run_from_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`bench` hands its arguments to the benchmarks of the folder, and says so where there are none."""
+    """`bench` passes its arguments on to the benchmarks in the folder, and says so if there are none."""
     monkeypatch.chdir(tmp_path)
     assert "source tree" in run("bench").stderr
     (tmp_path / "benchmarks").mkdir()

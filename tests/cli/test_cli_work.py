@@ -1,4 +1,4 @@
-"""Long work on the command line: a table is brought, trained on and explained."""
+"""Jobs on the command line: a table is uploaded, trained on and explained."""
 
 import json
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def exam(address: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The id of a dataset that was brought with its table."""
+    """Create a dataset with its table and return its id."""
     file = tmp_path_factory.mktemp("table") / "exam.csv"
     file.write_text(CSV)
     made = answer("catalog", "add", "Exam", "--file", str(file), "--visibility", "private")
@@ -44,7 +44,7 @@ def trained(exam: str) -> dict[str, Any]:
 
 
 def test_a_training_is_waited_for_and_shown(trained: dict[str, Any]) -> None:
-    """The result is the job for a program, and for a person the metrics beside the baseline and the files."""
+    """For a program the output is the job; for a user it is the metrics, the baseline and the files."""
     assert (trained["status"], trained["request"]["budget"]["max_trials"]) == ("succeeded", 1)
     shown = run("jobs", "show", "train", trained["id"], "--table").stdout
     assert "balanced_accuracy" in shown
@@ -54,7 +54,7 @@ def test_a_training_is_waited_for_and_shown(trained: dict[str, Any]) -> None:
 
 
 def test_options_become_the_order(exam: str) -> None:
-    """Options stand where the service looks for them; folds and a time column say how to split."""
+    """The options arrive in the right fields of the request; folds and a time column determine the split."""
     job = answer(
         *("train", exam, "--target", "passed", "--exclude", "group", "--folds", "3", "--trials", "1", "--no-wait")
     )
@@ -68,7 +68,7 @@ def test_options_become_the_order(exam: str) -> None:
 
 
 def test_a_prediction_is_explained(trained: dict[str, Any]) -> None:
-    """Rows are explained by number or by value, as tables and a text; a dataset is explained without a model."""
+    """Rows are given by number or by value, and explained in tables and a text; a dataset needs no model."""
     shown = run("explain", "--job", trained["id"], "--row", "3", "--table")
     assert shown.exit_code == 0, shown.output
     assert "Row 3" in shown.stdout
@@ -80,7 +80,7 @@ def test_a_prediction_is_explained(trained: dict[str, Any]) -> None:
 
 
 def test_files_are_downloaded(trained: dict[str, Any], tmp_path: Path) -> None:
-    """A file that a job made is written where one wants it; a place that cannot be written is named."""
+    """A file of a job is written to the chosen path; a path that cannot be written is reported."""
     into = tmp_path / "card.md"
     done = answer("jobs", "download", "train", trained["id"], "model_card.md", "--to", str(into))
     assert done["bytes"] == into.stat().st_size > 0
@@ -89,7 +89,7 @@ def test_files_are_downloaded(trained: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_a_job_that_fails_says_why(exam: str) -> None:
-    """A job that was cancelled or failed leaves the status of a refusal."""
+    """A job that was cancelled or has failed results in the exit status of an error."""
     job = answer("train", exam, "--target", "passed", "--trials", "200", "--no-wait")
     answer("jobs", "cancel", "train", job["id"])
     watched = run("jobs", "watch", "train", job["id"], "--table")
@@ -97,7 +97,7 @@ def test_a_job_that_fails_says_why(exam: str) -> None:
 
 
 def test_leaving_early_leaves_the_job_alone(exam: str, address: str) -> None:
-    """Ctrl-C while waiting says how to look again; the job goes on."""
+    """Ctrl-C while waiting prints how to continue watching, and the job goes on."""
     job = answer("train", exam, "--target", "passed", "--trials", "50", "--no-wait")
 
     class Impatient(Touchstone):

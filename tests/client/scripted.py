@@ -1,4 +1,4 @@
-"""A server with a script: answers in turn, and remembers what it was asked. Serves both kinds of client."""
+"""A server that responds with prepared responses and records the requests, for both kinds of client."""
 
 import asyncio
 import inspect
@@ -14,7 +14,7 @@ KINDS = ("sync", "async")
 
 
 class Script:
-    """Answers each request with the next entry."""
+    """Responds to each request with the next prepared response."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
@@ -33,7 +33,7 @@ class Script:
 
 
 class Caller:
-    """One way of calling both kinds of client, so that each test holds for both."""
+    """A way of calling both kinds of client, so that each test covers both."""
 
     def __init__(self, kind: str, script: Script, **identity: Any) -> None:
         transport = httpx2.MockTransport(script)
@@ -59,11 +59,11 @@ async def _collected(result: Any) -> list[Any]:
 
 
 def ok(value: Any, status: int = 200, **headers: str) -> httpx2.Response:
-    """An answer with a JSON body."""
+    """Return a successful response with a JSON body."""
     return httpx2.Response(status, json=value, headers=headers)
 
 
 def refusal(status: int, code: str, **headers: str) -> httpx2.Response:
-    """An answer in the shape of the service's refusals."""
+    """Return an error response in the format of the service."""
     body = {"detail": "No.", "code": code, "errors": [{"loc": ["body"], "msg": "why", "type": code}]}
     return httpx2.Response(status, json=body, headers=headers)

@@ -1,4 +1,4 @@
-"""The transport to an app in the same process."""
+"""The transport to an application in the same process."""
 
 import asyncio
 from typing import Any
@@ -27,7 +27,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 
 async def test_requests_reach_the_app_as_from_a_server() -> None:
-    """Path, body and the person's own address arrive; the answer comes back with its headers."""
+    """The path, the body and the address of the user arrive, and the response returns with its headers."""
     async with httpx2.AsyncClient(transport=InProcess(echo), base_url="http://touchstone") as http:
         request = http.build_request("POST", "/a%2Fb", content=b"hello", extensions={"client": ("192.0.2.7", 5)})
         answer = await http.send(request)
@@ -35,7 +35,7 @@ async def test_requests_reach_the_app_as_from_a_server() -> None:
 
 
 async def test_answers_are_read_while_they_arrive() -> None:
-    """The first event is read before the app sends the second, and leaving tells the app."""
+    """The first event is read before the application sends the second, and it notices when the reader leaves."""
     go_on, left = asyncio.Event(), asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -60,7 +60,7 @@ async def test_answers_are_read_while_they_arrive() -> None:
 
 
 async def test_an_app_that_raises_is_heard() -> None:
-    """An exception of the app reaches the caller instead of a hanging request, before and within the answer."""
+    """An exception of the application reaches the caller, before and during the response."""
 
     async def broken(scope: Any, receive: Any, send: Any) -> None:
         if scope["path"] == "/late":
@@ -74,7 +74,7 @@ async def test_an_app_that_raises_is_heard() -> None:
 
 
 async def test_a_caller_that_gives_up_ends_the_app() -> None:
-    """Cancelling the call cancels the work behind it."""
+    """Cancelling the call cancels the work of the application."""
     ended = asyncio.Event()
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:

@@ -1,4 +1,4 @@
-"""Long work through the synchronous client, against a served product: files, trainings, explanations, events."""
+"""Jobs through the synchronous client, against a running product: files, trainings, explanations, events."""
 
 import io
 from collections.abc import Iterator
@@ -35,12 +35,12 @@ def trained(client: Touchstone, exam: Dataset) -> Job:
 
 
 def test_an_upload_is_measured(exam: Dataset) -> None:
-    """A file object is sent whole, and the record shows what is in it."""
+    """A file object is sent completely, and the record shows the measured values."""
     assert (exam.instances_number, exam.missing_values_percentage) == (80, 0)
 
 
 def test_a_training_gives_a_model_that_predicts(client: Touchstone, trained: Job) -> None:
-    """Its result, its files and its predictions are there; the same key starts nothing new."""
+    """A training has a result, files and predictions; a repeated idempotency key starts nothing new."""
     assert trained.result is not None
     into = io.BytesIO()
     [model] = [one for one in trained.artifacts if one.name.endswith(".skops")]
@@ -53,7 +53,7 @@ def test_a_training_gives_a_model_that_predicts(client: Touchstone, trained: Job
 
 
 def test_events_tell_the_whole_story_and_go_on_from_anywhere(client: Touchstone, trained: Job) -> None:
-    """The stream ends with the job's end, progress never goes back, and a later start leaves out what was heard."""
+    """The stream ends with the job, progress never decreases, and a later start omits earlier events."""
     events = list(client.events(trained))
     assert events[-1].data["status"] == "succeeded"
     percents = [one.data["progress"]["percent"] for one in events if one.event == "progress"]
@@ -62,7 +62,7 @@ def test_events_tell_the_whole_story_and_go_on_from_anywhere(client: Touchstone,
 
 
 def test_an_explanation_adds_up(client: Touchstone, trained: Job) -> None:
-    """Attributions of a row and its base value add up to the prediction; the training is its parent."""
+    """The attributions of a row and the base value add up to the prediction, and the training is the parent job."""
     job = client.wait(client.explain(job_id=str(trained.id), instances={"rows": [3]}, scope="local"))
     assert job.result is not None, job.error
     [local] = job.result["local"]
@@ -72,7 +72,7 @@ def test_an_explanation_adds_up(client: Touchstone, trained: Job) -> None:
 
 
 def test_jobs_are_listed_cancelled_and_deleted(client: Touchstone, exam: Dataset) -> None:
-    """A job is listed in its project; once cancelled it is listed under that state, and can be deleted."""
+    """A job is listed in its project, under its state after it is cancelled, until it is deleted."""
     project = client.create_project("Exams")
     job = client.train(exam.id, "passed", budget={"max_trials": 200}, name="long", project_id=project.id)
     assert [one.id for one in client.page_project_jobs(project.id).jobs] == [job.id]
@@ -86,7 +86,7 @@ def test_jobs_are_listed_cancelled_and_deleted(client: Touchstone, exam: Dataset
 
 
 def test_what_cannot_start_is_refused_at_once(client: Touchstone, exam: Dataset) -> None:
-    """A column that is not in the file is refused before there is a job."""
+    """A column that is not in the file is rejected before a job exists."""
     with pytest.raises(TouchstoneError) as problem:
         client.train(exam.id, "no such column")
     assert problem.value.status == 422

@@ -1,4 +1,4 @@
-"""Records in files come back as they were written."""
+"""Records that are written to files and read again are unchanged."""
 
 import io
 from datetime import UTC, datetime
@@ -45,7 +45,7 @@ def dataset(**values: object) -> Dataset:
 @pytest.mark.parametrize("kind", WRITERS)
 @given(found=st.lists(st.fixed_dictionaries(fields), max_size=4))
 def test_what_is_written_is_read_again(kind: str, found: list[dict[str, object]]) -> None:
-    """Texts of any kind, empty and missing values, lists, three-valued flags and metadata survive both formats."""
+    """Texts of any kind, empty and missing values, lists, flags and metadata are unchanged in both formats."""
     datasets = [dataset(**values) for values in found]
     file = io.StringIO(newline="")
     assert WRITERS[kind](datasets, file) == len(datasets)
@@ -58,21 +58,21 @@ def test_what_is_written_is_read_again(kind: str, found: list[dict[str, object]]
 
 
 def test_the_columns_are_the_fields_that_a_creator_may_write() -> None:
-    """Files, the client's fields and the attribute table name the same fields."""
+    """Files, the fields of the client and the table of attributes have the same names."""
     written = {*DatasetFields.__annotations__, *DatasetAttributes.__annotations__}
     assert written == set(COLUMNS)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
 def test_no_cell_is_a_formula(text: str) -> None:
-    """A spreadsheet that opens an export never computes what somebody wrote into a name."""
+    """A spreadsheet that opens an export never executes a name as a formula."""
     file = io.StringIO(newline="")
     WRITERS["csv"]([dataset(name=text)], file)
     assert file.getvalue().splitlines()[1].startswith('"""')
 
 
 def test_people_may_write_lists_with_commas() -> None:
-    """A table from a spreadsheet needs no JSON, and columns that the service fills are passed over."""
+    """A table from a spreadsheet needs no JSON, and columns that the service determines are ignored."""
     file = io.StringIO('\ufeffname,domain,is_split,year,id\n"A, b","health, law",TRUE,2020,7\n\n', newline="")
     assert list(READERS["csv"](file)) == [{"name": "A, b", "domain": ["health", "law"], "is_split": True, "year": 2020}]
 
@@ -93,7 +93,7 @@ def test_people_may_write_lists_with_commas() -> None:
     ],
 )
 def test_a_file_that_does_not_fit_says_where(kind: str, text: str, message: str) -> None:
-    """The line, the column and what was expected are named."""
+    """The error names the line, the column and what was expected."""
     with pytest.raises(RecordError) as problem:
         list(READERS[kind](io.StringIO(text, newline="")))
     assert message in str(problem.value)

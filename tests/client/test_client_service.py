@@ -1,4 +1,4 @@
-"""The client against the whole service: what it describes is what the service understands."""
+"""The client against the whole service: the service understands everything that the client sends."""
 
 import contextlib
 import io
@@ -50,7 +50,7 @@ async def client(guest: AsyncTouchstone) -> AsyncTouchstone:
 
 
 async def test_a_record_lives_through_its_whole_life(client: AsyncTouchstone) -> None:
-    """Created, found in every way, changed only from the version that was read, and deleted."""
+    """A record is created, found in every way, changed only in the version that was read, and deleted."""
     made = await client.create_dataset("Écoles", "Open data", year=2020, domain=["a,b", "c"], is_split=False)
     assert (made.name, made.is_split, made.transparency, made.domain) == ("Écoles", False, None, ["a,b", "c"])
     for found in (
@@ -73,7 +73,7 @@ async def test_a_record_lives_through_its_whole_life(client: AsyncTouchstone) ->
 
 
 async def test_iterating_reads_what_a_long_page_leaves_out(client: AsyncTouchstone) -> None:
-    """A page has room for 4 MiB of records: the iteration reads the metadata of further ones alone, so none is lost."""
+    """Iterating reads the metadata that do not fit into the 4 MiB of a page, so none are lost."""
     note = {"note": "x" * 65_000}
     made = [await client.create_dataset(f"n{number}", metadata=note) for number in range(66)]
     page = await client.page_datasets(page_size=100)
@@ -86,7 +86,7 @@ async def test_iterating_reads_what_a_long_page_leaves_out(client: AsyncTouchsto
 
 
 async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
-    """Points add up to the score, weights to one, and a profile is known by its name."""
+    """Points add up to the score and weights to one, and a profile is identified by its name."""
     for name, year in (("old", 2000), ("new", 2024)):
         await client.create_dataset(name, objective="ranked", year=year, transparency=True)
     ranking = await client.score_datasets({"objective": "ranked"}, weights={"year": 3, "transparency": 1}, explain=True)
@@ -103,7 +103,7 @@ async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
 
 
 async def test_every_filter_of_the_client_is_one_of_the_service(client: AsyncTouchstone) -> None:
-    """No filter that the client offers is refused, and none of the service is missing from it."""
+    """The client offers exactly the filters of the service."""
     values: dict[Any, Any] = {int: 1, float: 1.0, bool: True, str: "x"}
     filters = {name: next(values[k] for k in get_args(hint) if k in values) for name, hint in hints().items()}
     await client.list_datasets(**filters)
@@ -119,7 +119,7 @@ def hints() -> dict[str, Any]:
 
 
 async def test_facets_and_criteria_are_tables(client: AsyncTouchstone) -> None:
-    """Facets count under the filters; the criteria come with the profiles and the sort keys."""
+    """Facets count the records that match the filters; the criteria come with profiles and sort keys."""
     await client.create_dataset("x", objective="faceted", domain=["law"])
     facets = await client.get_facets(objective="faceted")
     assert facets["values"]["domain"] == [{"value": "law", "count": 1}]
@@ -129,7 +129,7 @@ async def test_facets_and_criteria_are_tables(client: AsyncTouchstone) -> None:
 
 
 async def test_projects_keep_a_choice(client: AsyncTouchstone) -> None:
-    """A project takes criteria and weights, recommends, and keeps the choice with its reason."""
+    """A project stores criteria and weights, gives recommendations, and stores the choice with its reason."""
     dataset = await client.create_dataset("chosen", objective="for a project", transparency=True)
     made = await client.create_project(
         "Need", description="why", criteria={"objective": "for a project"}, weights={"transparency": 1}
@@ -149,7 +149,7 @@ async def test_projects_keep_a_choice(client: AsyncTouchstone) -> None:
 
 
 async def test_files_are_uploaded_for_a_record(client: AsyncTouchstone) -> None:
-    """An uploaded table is measured when a record names it."""
+    """An uploaded table is measured when a record refers to it."""
     stored = await client.upload_file(CSV, "people.csv")
     assert (stored.file_type, stored.bytes) == ("csv", len(CSV))
     made = await client.create_dataset("mine", file_path=stored.file_path, file_type="csv", visibility="private")
@@ -161,7 +161,7 @@ async def test_files_are_uploaded_for_a_record(client: AsyncTouchstone) -> None:
 
 
 async def test_an_account_is_its_owners(client: AsyncTouchstone, guest: AsyncTouchstone) -> None:
-    """Profile, picture, sessions and password; a change of password ends every session."""
+    """Users manage their profile, picture, sessions and password; a new password ends all sessions."""
     me = await client.update_me(given_name="Ada", locale="en")
     assert (me.given_name, me.locale, me.pseudo) == ("Ada", "en", "p")
     picture = io.BytesIO()
@@ -183,7 +183,7 @@ async def test_an_account_is_its_owners(client: AsyncTouchstone, guest: AsyncTou
 
 
 async def test_tokens_are_renewed_by_themselves(client: AsyncTouchstone) -> None:
-    """A call with an expired token succeeds after renewal; after signing out there is none to renew."""
+    """A call with an expired token renews it and succeeds; after signing out, there is none to renew."""
     client.identity.token = "expired"
     me = await client.get_me()
     assert client.identity.token not in (None, "expired")
@@ -199,7 +199,7 @@ async def test_tokens_are_renewed_by_themselves(client: AsyncTouchstone) -> None
 async def test_administrators_see_to_accounts(
     client: AsyncTouchstone, guest: AsyncTouchstone, service: Service
 ) -> None:
-    """An administrator lists people, shuts one out, and issues a token for a new password."""
+    """An administrator lists users, deactivates one, and issues a token for a new password."""
     async with opened(service) as database:
         await create_user(database, email="root@example.org", password=PASSWORD, is_superuser=True)
     admin = guest.with_identity(Identity())
@@ -222,7 +222,7 @@ async def opened(service: Service) -> AsyncIterator[Any]:
 
 
 async def test_records_move_between_catalogs(client: AsyncTouchstone) -> None:
-    """What one catalog exports another takes, with every value that its creator wrote."""
+    """Records that are exported from one catalog are imported into another, with all values of their creator."""
     made = await client.create_dataset(
         "moved", "d", objective="=1+1", domain=["a"], year=2001, transparency=False, metadata={"tags": ["x"]}
     )
@@ -232,7 +232,7 @@ async def test_records_move_between_catalogs(client: AsyncTouchstone) -> None:
 
 
 async def test_the_client_reaches_every_public_route() -> None:
-    """Every documented route of the public table has a call, but the one that only orchestrators ask."""
+    """Every documented public route has a call, except the health route for orchestrators."""
     described = {(call.method, call.path) for call in every_call()}
     routes = {
         (r.method, r.path.format_map(Placeholders())) for r in PUBLIC_ROUTES if r.is_documented and "live" not in r.path

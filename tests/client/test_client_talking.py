@@ -1,4 +1,4 @@
-"""How calls are carried out: renewal, retries, refusals, paging, waiting and following, by both kinds of client."""
+"""How both kinds of client make calls: renewal, retries, errors, paging, waiting and following."""
 
 import inspect
 import io
@@ -33,7 +33,7 @@ def typed(value: dict[str, object]) -> Job:
 
 
 def test_both_clients_have_the_same_methods() -> None:
-    """What one kind of client can do, the other can too, with the same parameters."""
+    """Both kinds of client have the same methods with the same parameters."""
     for name, method in inspect.getmembers(Touchstone, inspect.isfunction):
         if not name.startswith("_"):
             other = getattr(AsyncTouchstone, name)
@@ -42,7 +42,7 @@ def test_both_clients_have_the_same_methods() -> None:
 
 @both
 def test_an_expired_token_is_renewed_once_and_kept(kind: str) -> None:
-    """After a 401 the refresh token is exchanged, its holder is told, and the call is sent again with the new token."""
+    """After a 401, the token is renewed and reported, and the call is sent again with the new token."""
     script = Script(refusal(401, "unauthorized"), ok(TOKENS), ok(ME))
     kept: list[str] = []
     call = Caller(kind, script, token="old", refresh_token="r", on_tokens=lambda new: kept.append(new.access_token))
@@ -55,7 +55,7 @@ def test_an_expired_token_is_renewed_once_and_kept(kind: str) -> None:
 
 @both
 def test_a_session_that_is_over_stays_over(kind: str) -> None:
-    """When renewing fails too, the first refusal is what the caller learns, and nothing is asked a third time."""
+    """If renewing fails too, the caller gets the first error, and nothing is sent a third time."""
     script = Script(refusal(401, "unauthorized"), refusal(401, "invalid_refresh_token"))
     with pytest.raises(TouchstoneError) as problem:
         Caller(kind, script, token="old", refresh_token="r")("get_me")
@@ -65,7 +65,7 @@ def test_a_session_that_is_over_stays_over(kind: str) -> None:
 
 @both
 def test_readings_are_tried_again_and_writings_never(kind: str) -> None:
-    """A call that changes nothing survives a broken connection and a busy service; one that writes is sent once."""
+    """A read is repeated after a broken connection or an overload; a write is sent only once."""
     script = Script(httpx2.ConnectError("gone"), refusal(503, "unavailable", **{"Retry-After": "0"}), ok(ME))
     assert Caller(kind, script)("get_me").email == "a@b.org"
     script = Script(refusal(503, "unavailable", **{"Retry-After": "0"}))
@@ -76,7 +76,7 @@ def test_readings_are_tried_again_and_writings_never(kind: str) -> None:
 
 @both
 def test_a_long_retry_after_is_left_to_the_caller(kind: str) -> None:
-    """A service that asks for a minute is not waited for: the caller is told at once, with the seconds."""
+    """If the service asks to wait for a minute, the caller gets the error with the seconds at once."""
     script = Script(refusal(503, "unavailable", **{"Retry-After": "60"}))
     with pytest.raises(TouchstoneError) as problem:
         Caller(kind, script)("get_me")
@@ -85,7 +85,7 @@ def test_a_long_retry_after_is_left_to_the_caller(kind: str) -> None:
 
 @both
 def test_no_answer_is_one_clear_error(kind: str) -> None:
-    """A server that cannot be reached is reported with its address, after the last attempt."""
+    """If a server cannot be reached, the error after the last attempt contains its address."""
     script = Script(*(httpx2.ConnectError("refused") for _ in range(3)))
     with pytest.raises(TouchstoneError, match="http://localhost cannot be reached: refused") as problem:
         Caller(kind, script)("get_me")
@@ -99,7 +99,7 @@ def test_no_answer_is_one_clear_error(kind: str) -> None:
     ids=["html", "proxy error", "other shape"],
 )
 def test_answers_of_something_else_are_unreadable(kind: str, status: int, text: str) -> None:
-    """A proxy's page or another service's JSON is an error of its own, never a half-filled object."""
+    """A page of a proxy, or JSON of another service, raises an error of its own."""
     with pytest.raises(TouchstoneError) as problem:
         Caller(kind, Script(*(httpx2.Response(status, text=text) for _ in range(3))))("get_me")
     assert problem.value.code == "unreadable"
@@ -107,7 +107,7 @@ def test_answers_of_something_else_are_unreadable(kind: str, status: int, text: 
 
 @both
 def test_refusals_carry_what_the_service_said(kind: str) -> None:
-    """Status, code, sentence and the single errors reach the caller."""
+    """The exception contains the status, the code, the sentence and the single errors."""
     with pytest.raises(TouchstoneError) as problem:
         Caller(kind, Script(refusal(422, "invalid_weights")))("score_datasets", weights={"year": -1})
     assert str(problem.value) == "No. (422 invalid_weights)"
@@ -116,7 +116,7 @@ def test_refusals_carry_what_the_service_said(kind: str) -> None:
 
 @both
 def test_queries_are_written_as_the_contract_reads_them(kind: str) -> None:
-    """Lists are repeated, booleans are in lower case, and what is None is left out."""
+    """Lists are repeated, booleans are in lower case, and None is omitted."""
     script = Script(ok([]))
     Caller(kind, script, locale="en")("list_datasets", domain=["a,b", "c"], is_split=False, year_min=None)
     assert script.requests[0].url.query == b"skip=0&limit=100&domain=a%2Cb&domain=c&is_split=false"
@@ -125,7 +125,7 @@ def test_queries_are_written_as_the_contract_reads_them(kind: str) -> None:
 
 @both
 def test_ids_never_become_paths(kind: str) -> None:
-    """Whatever is in an id stays within its segment of the path."""
+    """Whatever an id contains, it stays within its segment of the path."""
     script = Script(refusal(404, "project_not_found"))
     with pytest.raises(TouchstoneError):
         Caller(kind, script)("get_project", "../users/me?x=1#y")
@@ -134,7 +134,7 @@ def test_ids_never_become_paths(kind: str) -> None:
 
 @both
 def test_iterating_goes_through_every_page(kind: str) -> None:
-    """Records come one after the other, page after page, with the same filters."""
+    """Records are returned one after the other, page after page, with the same filters."""
 
     def page(request: httpx2.Request) -> httpx2.Response:
         number = int(request.url.params["page"])
@@ -149,7 +149,7 @@ def test_iterating_goes_through_every_page(kind: str) -> None:
 
 @both
 def test_waiting_reports_every_look_and_ends_with_the_job(kind: str) -> None:
-    """`wait` looks again until the job is done, whatever its end."""
+    """`wait` polls until the job has ended in any state, and reports each poll."""
     script = Script(ok(job(status="running")), ok(job(status="failed", done=True)))
     seen: list[str] = []
     done = Caller(kind, script)("wait", typed(JOB), report=lambda one: seen.append(one.status))
@@ -163,7 +163,7 @@ def stream(*events: str) -> httpx2.Response:
 
 @both
 def test_events_go_on_where_a_connection_broke(kind: str) -> None:
-    """A broken event stream is taken up after the last event, and ends with the job."""
+    """An event stream continues after a broken connection, and ends with the job."""
     script = Script(
         stream("retry: 10", ': hello\nid: 7\nevent: progress\ndata: {"percent": 5}'),
         httpx2.ReadError("broken"),
@@ -176,7 +176,7 @@ def test_events_go_on_where_a_connection_broke(kind: str) -> None:
 
 @both
 def test_a_job_that_cannot_be_followed_is_an_error(kind: str) -> None:
-    """An event stream that is refused raises what the service said."""
+    """If an event stream is refused, the error of the service is raised."""
     with pytest.raises(TouchstoneError) as problem:
         Caller(kind, Script(refusal(404, "job_not_found")))("events", typed(JOB))
     assert problem.value.code == "job_not_found"
@@ -184,7 +184,7 @@ def test_a_job_that_cannot_be_followed_is_an_error(kind: str) -> None:
 
 @both
 def test_artifacts_are_written_as_they_come(kind: str) -> None:
-    """A download fills the open file and says how many bytes there were."""
+    """A download is written to the open file, and returns the number of bytes."""
     script = Script(httpx2.Response(200, content=b"x" * 100_000))
     into = io.BytesIO()
     assert Caller(kind, script)("download", typed(JOB), "model.skops", into) == 100_000
@@ -193,7 +193,7 @@ def test_artifacts_are_written_as_they_come(kind: str) -> None:
 
 @both
 def test_light_clients_share_connections_and_nothing_else(kind: str) -> None:
-    """A client made for another token calls as that one, while the first stays who it was."""
+    """A client with another token uses that token, and the original keeps its own."""
     script = Script(ok(ME), ok(ME))
     caller = Caller(kind, script, token="first")
     second = Identity(token="second", locale="en", user_agent="Browser")
@@ -206,7 +206,7 @@ def test_light_clients_share_connections_and_nothing_else(kind: str) -> None:
 
 @both
 def test_signing_in_and_out_keeps_and_forgets_the_tokens(kind: str) -> None:
-    """The tokens of a sign-in are used by later calls, and are gone after signing out."""
+    """Later calls use the tokens of a sign-in, until the user signs out."""
     script = Script(ok(TOKENS), ok(ME), httpx2.Response(204))
     call = Caller(kind, script)
     call("login", "a@b.org", "secret")

@@ -1,4 +1,4 @@
-"""The distribution of the client alone."""
+"""The distribution that contains only the client."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ SERVER_PACKAGES = {"fastapi", "starlette", "sqlalchemy", "numpy", "pandas", "pyd
 
 
 def test_the_client_works_without_the_rest_of_the_product(tmp_path: Path) -> None:
-    """A wheel of the client imports nothing that only the server needs."""
+    """The wheel of the client imports nothing that only the server needs."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT / "client", check=True, capture_output=True)
     (wheel,) = tmp_path.glob("touchstone_client-*.whl")
@@ -36,7 +36,7 @@ def test_the_client_works_without_the_rest_of_the_product(tmp_path: Path) -> Non
 
 
 def test_both_distributions_have_the_same_version() -> None:
-    """The version of the client says which service it belongs to."""
+    """The version of the client shows which version of the service it belongs to."""
     files = (ROOT / "pyproject.toml", ROOT / "client" / "pyproject.toml")
     product, client = (tomllib.loads(file.read_text())["project"] for file in files)
     assert product["version"] == client["version"]

@@ -1,4 +1,4 @@
-"""The demo catalog that comes with the package is complete, consistent and free to pass on."""
+"""The demo catalog in the package is complete, consistent and free to redistribute."""
 
 import asyncio
 from collections import Counter
@@ -60,7 +60,7 @@ def test_size(records: list[dict[str, Any]], with_table: list[dict[str, Any]]) -
 
 
 def test_one_record_a_dataset(records: list[dict[str, Any]]) -> None:
-    """Identifiers are UUIDs of version 5, and neither they nor the names repeat."""
+    """Identifiers are UUIDs of version 5, and neither identifiers nor names repeat."""
     assert {UUID(record["dataset_id"]).version for record in records} == {5}
     assert max(Counter(record["dataset_id"] for record in records).values()) == 1
     assert max(Counter(fold(record["name"]) for record in records).values()) == 1
@@ -111,7 +111,7 @@ def test_unknown_never_reads_as_no(records: list[dict[str, Any]]) -> None:
 
 
 def test_nothing_shines_without_a_reason(records: list[dict[str, Any]]) -> None:
-    """No record reaches an ethical score of 0.7, because none of the source documents justifies one."""
+    """No record reaches an ethical score of 0.7, because no source document justifies one."""
     assert max(sum(record[name] is True for name in ETHICAL) for record in records) < 7
 
 

@@ -1,4 +1,4 @@
-"""Every example of the tutorial and the how-tos runs, in the order of its page, as its reader would run it."""
+"""Every example of the tutorial and the guides runs, in the order of its page."""
 
 import contextlib
 import os
@@ -31,13 +31,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def bare_path() -> str:
-    """A PATH without the environment that the tests run in."""
+    """Return a PATH without the environment in which the tests run."""
     folders = os.environ["PATH"].split(os.pathsep)
     return os.pathsep.join(folder for folder in folders if not Path(folder, "touchstone").exists())
 
 
 def script(page: Path, folder: Path) -> str:
-    """The page as one script: shell as it stands, Python as one program that grows from block to block."""
+    """Return the page as one script, in which the Python blocks form a single program."""
     steps, program = ["set -euo pipefail"], ""
     for number, (language, block) in enumerate(FENCE.findall(page.read_text())):
         if language == "sh":
@@ -57,7 +57,7 @@ def script(page: Path, folder: Path) -> str:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", [page for page in PAGES if page != APART], ids=lambda page: page.stem)
 def test_every_example_runs(page: Path, address: str, tmp_path: Path) -> None:
-    """A reader who copies the examples of a page, one after the other, gets through it."""
+    """A reader who copies the examples of a page one after the other succeeds."""
     email = f"{page.stem}@example.org"
     text = script(page, tmp_path)
     if page.stem != "tutorial":  # the tutorial makes its account itself; the others suppose one
@@ -74,7 +74,7 @@ def test_every_example_runs(page: Path, address: str, tmp_path: Path) -> None:
 
 
 def run_script(folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a page's script; what it has left running ends with it."""
+    """Run the script of a page, and end the processes that it has left running."""
     output, errors = (folder / "script.out").open("w+"), (folder / "script.err").open("w+")
     with output, errors:
         process = subprocess.Popen(
@@ -91,7 +91,7 @@ def run_script(folder: Path, variables: dict[str, str]) -> subprocess.CompletedP
 
 @pytest.mark.timeout(600)
 def test_the_parts_are_started_from_the_page_alone(database_kind: str, database_url: str, tmp_path: Path) -> None:
-    """The page about separate parts, followed in an empty folder on free ports, trains a model and stops everything."""
+    """Following the page about separate services in an empty folder trains a model and stops all services."""
     text = script(APART, tmp_path)
     for number, port in enumerate(free_ports(4)):
         text = text.replace(f":{8100 + number}", f":{port}").replace(f"_PORT={8100 + number}", f"_PORT={port}")
@@ -110,14 +110,14 @@ def test_the_parts_are_started_from_the_page_alone(database_kind: str, database_
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nobody listens on."""
+    """Return free ports on loopback."""
     with contextlib.ExitStack() as stack:
         listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [listener.getsockname()[1] for listener in listeners]
 
 
 def test_the_pages_lead_to_one_another() -> None:
-    """Every relative link of these pages goes somewhere."""
+    """Every relative link of these pages has a target."""
     for page in PAGES:
         for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"

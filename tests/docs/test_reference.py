@@ -1,4 +1,4 @@
-"""The reference is what the code says: each page equals the one that the tables would write."""
+"""Each reference page is the one that the tables of the code would produce."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the page about reverse proxies tells a proxy to send is what the service needs."""
+"""The configuration on the page about reverse proxies sends the headers that the service needs."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ CLIENT = "203.0.113.7"
 
 
 def headers_of_nginx(client: str, sent: str) -> dict[str, str]:
-    """What nginx makes of the page's configuration, for a client that sent this `X-Forwarded-For` itself."""
+    """Return the headers that nginx sends with this configuration, for a client with its own `X-Forwarded-For`."""
     (block,) = re.findall(r"```nginx\n(.*?)```", PAGE, re.DOTALL)
     variables = {"$host": HOST, "$scheme": "https", "$proxy_add_x_forwarded_for": f"{sent}, {client}", '""': ""}
     given = re.findall(r"proxy_set_header (\S+) (\S+);", block)
@@ -24,7 +24,7 @@ def headers_of_nginx(client: str, sent: str) -> dict[str, str]:
 
 @pytest.mark.timeout(180)
 def test_the_headers_of_the_page_tell_clients_apart(tmp_path: Path) -> None:
-    """Through the page's proxy a form of the pages is taken, cookies are Secure, and sessions show the client."""
+    """With these headers, forms of the pages are accepted, cookies are Secure, and sessions show the client."""
     (trusted,) = re.findall(r"`TOUCHSTONE_TRUSTED_PROXIES=([\d.]+)`", PAGE)
     options = {"TOUCHSTONE_DEMO": "false", "TOUCHSTONE_JOB_WORKERS": "0"}
     server = ServingProcess(tmp_path / "data", TOUCHSTONE_TRUSTED_PROXIES=trusted, **options).start()

@@ -1,4 +1,4 @@
-"""The database goes away and comes back: refusals that say when to try again, and a log that can be read."""
+"""When the database is unavailable, responses say when to try again, and the log remains readable."""
 
 import json
 import time
@@ -41,7 +41,7 @@ def _answered(answer: httpx2.Response) -> int:
 
 @pytest.mark.timeout(300)
 def test_a_database_that_is_away_costs_answers_and_three_lines(tmp_path: Path) -> None:
-    """Requests get 503 with Retry-After, the process stays live, and all is well soon after the database is back."""
+    """Requests get 503 with Retry-After, the process stays alive, and recovers soon after the database does."""
     log_path = tmp_path / "data.log"
     with postgres_cluster() as cluster:
         serving = ServingProcess(tmp_path / "data", TOUCHSTONE_DATABASE_URL=cluster.url, TOUCHSTONE_DEMO="false")

@@ -1,4 +1,4 @@
-"""A full disk: writes are refused, reads go on, people can sign in and delete, and then everything works again."""
+"""On a full disk, writes are refused, reads work, users can sign in and delete, and then everything works again."""
 
 import json
 import shutil
@@ -31,7 +31,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Take every free byte, as another program might."""
+    """Use up every free byte, as another program might."""
     filler = disk / "filler"
     with filler.open("ab", buffering=0) as file:
         for size in (MIB, 4096):
@@ -53,7 +53,7 @@ def fill_through(client: httpx2.Client) -> httpx2.Response:
 
 
 def check_full(client: httpx2.Client, refresh_token: str) -> str:
-    """What a full disk refuses and what it does not; the next refresh token."""
+    """Check which requests a full disk refuses, and return the next refresh token."""
     refused = [
         client.post("/api/v1/projects", json={"name": "p", "description": "x" * 4000}),
         client.post("/api/v1/datasets/", json=RECORD),
@@ -79,7 +79,7 @@ def check_full(client: httpx2.Client, refresh_token: str) -> str:
 
 @pytest.mark.timeout(600)
 def test_a_full_disk_can_be_emptied_by_its_users(small_disk: Path, tmp_path: Path) -> None:
-    """507 for what would grow; sign-in, refresh, reads and deletion work, also after a restart; then all is well."""
+    """What would grow gets 507; signing in, refreshing, reading and deleting work, even after a restart."""
     data = small_disk / "data"
     serving = ServingProcess(data, TOUCHSTONE_DEMO="false", TOUCHSTONE_RESERVE_BYTES=str(2 * MIB))
     try:

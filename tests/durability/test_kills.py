@@ -1,4 +1,4 @@
-"""What was acknowledged survives `kill -9`, and an fsync stands before every acknowledgement."""
+"""Acknowledged writes survive `kill -9`, and each of them is synced to the disk before it is acknowledged."""
 
 import random
 import re
@@ -20,14 +20,14 @@ RECORD = {"description": "d", "file_path": "none.csv", "file_type": "csv"}
 
 @pytest.fixture
 def server(tmp_path: Path, database_url: str) -> Iterator[ServingProcess]:
-    """A product on the database under test, without the demo catalog."""
+    """Start a product on the database under test, without the demo catalog."""
     made = ServingProcess(tmp_path / "data", TOUCHSTONE_DATABASE_URL=database_url, TOUCHSTONE_DEMO="false")
     yield made
     made.kill()
 
 
 class Writers:
-    """Eight clients that create records and projects and remember what was acknowledged."""
+    """Eight clients that create records and projects, and remember which ones were acknowledged."""
 
     def __init__(self) -> None:
         self.datasets: set[str] = set()
@@ -51,7 +51,7 @@ class Writers:
 
 
 def wait_for_writes(written: Writers, more: int) -> None:
-    """Return at a moment of its own after `more` further writes were acknowledged, in the middle of others."""
+    """Return after `more` further writes have been acknowledged, while others are under way."""
     goal = len(written.datasets) + len(written.projects) + more
     deadline = time.monotonic() + 60
     while len(written.datasets) + len(written.projects) < goal and time.monotonic() < deadline:
@@ -73,7 +73,7 @@ def kept(address: str, headers: dict[str, str]) -> tuple[list[str], list[str]]:
 
 @pytest.mark.timeout(3600)
 def test_no_acknowledged_write_is_lost(server: ServingProcess, request: pytest.FixtureRequest) -> None:
-    """After every kill, each record and project that was answered with 201 is there once."""
+    """After every kill, each record and project that was answered with 201 exists exactly once."""
     cycles = 100 if request.config.getoption("--long") else 4
     written = Writers()
     for _ in range(cycles):
@@ -99,7 +99,7 @@ def test_no_acknowledged_write_is_lost(server: ServingProcess, request: pytest.F
 
 
 def test_an_fsync_precedes_each_acknowledgement(tmp_path: Path) -> None:
-    """Between the arrival of a write and its 201, the database's log is synced to the disk."""
+    """The database's log is synced between the arrival of a write and its response."""
     if not shutil.which("strace"):
         missing("strace")
     trace = tmp_path / "trace"

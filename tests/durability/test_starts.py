@@ -1,4 +1,4 @@
-"""What a start does to the data folder, and what it says when it cannot use it."""
+"""How a start prepares the data folder, and what it reports if it cannot use it."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from touchstone.database.migrations import required_revision
 
 
 def refused_start(folder: Path, **variables: str) -> str:
-    """Start the server on this data folder, and return the only line that it writes before it exits."""
+    """Start a server on this data folder, and return the only line that it prints before it exits."""
     serving = ServingProcess(folder, TOUCHSTONE_DEMO="false", **variables)
     command = [sys.executable, "-m", "touchstone", "serve"]
     ended = subprocess.run(command, env=serving.environment(), capture_output=True, text=True, check=False, timeout=60)
@@ -28,7 +28,7 @@ def refused_start(folder: Path, **variables: str) -> str:
 
 
 def prepared(folder: Path) -> Path:
-    """Return the data folder after a first start and a stop."""
+    """Return the data folder after the product was started and stopped for the first time."""
     serving = ServingProcess(folder, TOUCHSTONE_DEMO="false").start()
     assert serving.stop() == 0
     return folder / "touchstone.db"
@@ -40,7 +40,7 @@ def modes(folder: Path) -> dict[str, int]:
 
 
 def test_nobody_else_can_read_what_the_service_keeps(tmp_path: Path) -> None:
-    """Database, write-ahead log, key and uploads are the owner's alone, whatever the umask and the rights before."""
+    """Database, log, key and uploads belong to the owner alone, whatever the umask and earlier permissions."""
     folder = tmp_path / "data"
     before = os.umask(0o022)
     try:
@@ -65,7 +65,7 @@ def test_nobody_else_can_read_what_the_service_keeps(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_belongs_to_everybody_is_left_alone(tmp_path: Path) -> None:
-    """A data folder with the sticky bit, such as /tmp, keeps its rights; the database in it does not."""
+    """A data folder with the sticky bit, such as /tmp, keeps its permissions, but the database in it does not."""
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o1777)
@@ -80,7 +80,7 @@ def test_a_folder_that_belongs_to_everybody_is_left_alone(tmp_path: Path) -> Non
 
 
 def test_a_newer_schema_is_refused_without_copies(tmp_path: Path) -> None:
-    """However often a start is tried, nothing is added to the folder."""
+    """However often a start is attempted, nothing is added to the folder."""
     database = prepared(tmp_path / "data")
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -95,7 +95,7 @@ def test_a_newer_schema_is_refused_without_copies(tmp_path: Path) -> None:
 
 
 def test_an_upgrade_that_fails_leaves_no_copy(tmp_path: Path) -> None:
-    """A start that is repeated by a supervisor must not fill the disk with copies of the same database."""
+    """Repeated starts by a supervisor must not fill the disk with copies of the same database."""
     database = prepared(tmp_path / "data")
     with sqlite3.connect(database) as connection:  # the first revision's tables exist: its upgrade must fail
         connection.execute("DELETE FROM alembic_version")
@@ -113,7 +113,7 @@ def test_an_upgrade_that_fails_leaves_no_copy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["header", "pages"])
 def test_a_damaged_database_is_said_in_one_line(tmp_path: Path, damage: str) -> None:
-    """The line names the file and says what to do; the file stays as it is."""
+    """The line names the file and says what to do, and the file is not changed."""
     database = prepared(tmp_path / "data")
     content = bytearray(database.read_bytes())
     start, end = (0, 100) if damage == "header" else (100, len(content))

@@ -1,4 +1,4 @@
-"""A stop in good order ends what would go on for ever, answers what was asked, and gives the running jobs back."""
+"""An orderly stop ends event streams, answers pending requests and returns running jobs to the queue."""
 
 import http.client
 import signal
@@ -21,7 +21,7 @@ KEY = "k" * 40
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """The folder of a product, with a table that takes long to train on."""
+    """Return the folder of a product, with a table on which training takes long."""
     folder = tmp_path / "data"
     folder.mkdir()
     return folder
@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 @contextmanager
 def started(*made: ServingProcess) -> Iterator[None]:
-    """These processes, gone at the end whatever happened."""
+    """Run these processes during the block, and end them whatever happens."""
     with ExitStack() as stack:
         for process in made:
             stack.callback(process.kill)
@@ -38,7 +38,7 @@ def started(*made: ServingProcess) -> Iterator[None]:
 
 
 def until(found: Callable[[], bool]) -> None:
-    """Wait for something that comes."""
+    """Wait until a condition holds."""
     deadline = time.monotonic() + 60
     while not found() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -54,7 +54,7 @@ def row(folder: Path) -> tuple[str, int, int]:
 
 
 class Follower(threading.Thread):
-    """Somebody who follows a job until its event stream ends."""
+    """A client that follows a job until its event stream ends."""
 
     def __init__(self, address: str, headers: dict[str, str], job: str) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class Follower(threading.Thread):
 
 
 def train(address: str, headers: dict[str, str]) -> str:
-    """Start a training that lasts longer than this test."""
+    """Start a training that takes longer than this test."""
     rows = "\n".join(f"{n % 2},{n},{n % 7},{n % 11}" for n in range(20_000))
     with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
         file = client.post("/api/v1/files", files={"file": ("t.csv", f"0,a,b,c\n{rows}\n".encode())}).json()
@@ -87,7 +87,7 @@ def train(address: str, headers: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_gives_running_jobs_back(data: Path, number: int) -> None:
-    """The job waits again at once without a loss, its event stream has ended, and the next process takes it up."""
+    """The job is queued again without a loss, its event stream ends, and the next process continues with it."""
     server = ServingProcess(data, TOUCHSTONE_DEMO="false", TOUCHSTONE_DRAIN_SECONDS="30")
     with started(server):
         headers = sign_in(server.address)
@@ -103,7 +103,7 @@ def test_a_stop_gives_running_jobs_back(data: Path, number: int) -> None:
 
 
 def test_a_stop_is_not_cut_off_by_another(data: Path) -> None:
-    """Whoever stands between a supervisor and the process may repeat the signal."""
+    """A program between a supervisor and the process may repeat the signal."""
     server = ServingProcess(data, TOUCHSTONE_DEMO="false")
     with started(server):
         headers = sign_in(server.address)
@@ -118,7 +118,7 @@ def test_a_stop_is_not_cut_off_by_another(data: Path) -> None:
 
 
 def test_each_part_stops_in_good_order(data: Path) -> None:
-    """A gateway that stops ends the event streams that pass through it; a backend gives its jobs back."""
+    """A gateway that stops ends the event streams that it passes on, and a backend returns its jobs."""
     common = {"TOUCHSTONE_DEMO": "false", "TOUCHSTONE_INTERNAL_KEY": KEY, "TOUCHSTONE_DRAIN_SECONDS": "30"}
     selection = ServingProcess(data, "selection", **common)
     with started(selection):
@@ -140,7 +140,7 @@ def test_each_part_stops_in_good_order(data: Path) -> None:
 
 
 def test_a_stop_answers_whoever_is_connected(data: Path) -> None:
-    """Idle connections may ask once more, and are told that this was the last time."""
+    """Idle connections may send one more request, and are told that it was the last one."""
     server = ServingProcess(data, TOUCHSTONE_DEMO="false")
     with started(server):
         host, port = server.address.removeprefix("http://").split(":")
@@ -163,7 +163,7 @@ def test_a_stop_answers_whoever_is_connected(data: Path) -> None:
 
 
 def test_a_restart_under_load_cuts_no_request(data: Path) -> None:
-    """Clients that ask without a pause get a whole answer to everything that they send on an open connection."""
+    """Clients that send requests without a pause get a complete response to each of them."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
     server = ServingProcess(data, TOUCHSTONE_DEMO="false", TOUCHSTONE_PORT=port)
@@ -185,7 +185,7 @@ def test_a_restart_under_load_cuts_no_request(data: Path) -> None:
 
 
 class Asker(threading.Thread):
-    """Somebody who asks again as soon as the answer is there, on the same connection while the server keeps it."""
+    """A client that repeats its request as soon as it gets the response, on the same connection if possible."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)

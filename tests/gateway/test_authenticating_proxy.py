@@ -1,4 +1,4 @@
-"""What reaches a backend, and what does not get past the proxy in front of it."""
+"""Which requests reach a backend, and which are stopped by the proxy in front of it."""
 
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -25,7 +25,7 @@ KEY = "k" * 32
 
 
 def addresses(*, are_open: bool) -> Iterator[tuple[str, str]]:
-    """Method and a concrete path for every address of the table."""
+    """Return the method and a concrete path for every route of the table."""
     for route in PUBLIC_ROUTES:
         for address in route.addresses:
             if route.is_open is are_open:
@@ -49,7 +49,7 @@ async def apart(settings: Settings, database: Database) -> AsyncIterator[Gateway
 
 
 async def test_every_route_but_the_open_ones_asks_for_a_token(harness: GatewayHarness) -> None:
-    """Each address of the table that is not marked open answers the interface's 401, and no backend hears of it."""
+    """Every route that is not marked as open returns 401 without a token, and the request reaches no backend."""
     async with harness.client(accept_language="en") as guest:
         for method, path in addresses(are_open=False):
             for form in (path, path.rstrip("/"), path.rstrip("/") + "/"):
@@ -60,7 +60,7 @@ async def test_every_route_but_the_open_ones_asks_for_a_token(harness: GatewayHa
 
 
 async def test_open_routes_answer_without_a_token(harness: GatewayHarness) -> None:
-    """Each address marked open is answered by its owner, even beside a token that is worth nothing."""
+    """Every route that is marked as open responds, even if the request has an invalid token."""
     async with harness.client("worthless") as guest:
         for method, path in addresses(are_open=True):
             answer = await guest.request(method, path)
@@ -69,7 +69,7 @@ async def test_open_routes_answer_without_a_token(harness: GatewayHarness) -> No
 
 
 async def test_the_open_routes_are_these(harness: GatewayHarness) -> None:
-    """Opening a route is a decision: the list stands here once more."""
+    """Opening a route is a deliberate decision, so the list is repeated here."""
     own = {path for method, path in addresses(are_open=True) if "docs" not in path and "openapi" not in path}
     assert own == {
         "/api/v1/auth/register",
@@ -111,7 +111,7 @@ UNKNOWN_PATHS = (
 
 
 async def test_unknown_paths_look_like_protected_ones(harness: GatewayHarness) -> None:
-    """Without a token an unknown path answers as a protected one does; with a token it is not found."""
+    """Without a token, an unknown path is answered like a protected one; with a token, it is not found."""
     ada = await harness.user()
     signed_in = [(b"authorization", ada.headers["authorization"].encode())]
     for raw_path in UNKNOWN_PATHS:
@@ -123,7 +123,7 @@ async def test_unknown_paths_look_like_protected_ones(harness: GatewayHarness) -
 
 
 async def test_static_files_stay_in_their_folder(harness: GatewayHarness) -> None:
-    """The open assets of the documentation cannot be used to walk out of their folder."""
+    """No path to the public assets of the documentation leads out of their folder."""
     for name in (b"..", b"%2e%2e", b"..%2f..%2fsigning.key", b"%2fetc%2fpasswd", b"..%5c..%5csigning.key"):
         answer = await send_raw_request(harness.app, "GET", b"/docs/static/" + name, [])
         assert (answer.status, answer.json()["code"]) == (404, "not_found")
@@ -132,14 +132,14 @@ async def test_static_files_stay_in_their_folder(harness: GatewayHarness) -> Non
 
 
 async def test_a_crafted_host_opens_nothing(harness: GatewayHarness) -> None:
-    """Only the path decides what is open: a Host with an open path in it changes nothing."""
+    """Only the path decides which routes are open, and never the Host header."""
     for host in (b"gateway.test/docs?", b"gateway.test/health/live#", b"x/openapi.json", b""):
         answer = await send_raw_request(harness.app, "GET", b"/api/v1/datasets/", [(b"host", host)])
         assert (answer.status, answer.json()) == (401, UNAUTHORIZED)
 
 
 async def test_a_wrong_method_names_the_right_ones(harness: GatewayHarness) -> None:
-    """With a token, and on open addresses without one, a wrong method is 405 with Allow."""
+    """A wrong method gives 405 with Allow, if the caller has a token or the path is open."""
     async with await harness.user() as ada:
         answer = await ada.delete("/api/v1/datasets/")
         assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
@@ -169,7 +169,7 @@ LEADS_TO = (
 
 
 async def test_requests_reach_their_backend(harness: GatewayHarness) -> None:
-    """Both slash forms and every alias of a route are the same path at the backend, without the gateway's prefix."""
+    """All aliases of a route reach the backend with the same path, without the prefix of the gateway."""
     async with await harness.user() as ada:
         for method, path, backend, target in LEADS_TO:
             answer = await ada.request(method, path)
@@ -177,7 +177,7 @@ async def test_requests_reach_their_backend(harness: GatewayHarness) -> None:
 
 
 async def test_an_impossible_project_id_is_a_missing_project(harness: GatewayHarness) -> None:
-    """A value that cannot be an id never becomes a path: it is answered as a missing project, in French, at once."""
+    """A value that cannot be an id is answered at once like a missing project, in French."""
     ada = await harness.user()
     headers = [(b"authorization", ada.headers["authorization"].encode()), (b"accept-language", b"en")]
     for value in (b"a%2Fb", b"%2e%2e", b".", b"a%00b", b"%0d%0a", b"x" * 300, b"..%2Fdatasets%2F1"):
@@ -188,14 +188,14 @@ async def test_an_impossible_project_id_is_a_missing_project(harness: GatewayHar
 
 
 def test_every_value_in_a_path_has_its_refusal() -> None:
-    """A name without one would be a fault of the service instead of a thing that is not there."""
+    """Without an error for a value, the service would fail instead of reporting that something does not exist."""
     names = {name for route in PUBLIC_ROUTES for name in re.findall(r"{(\w+)}", route.target)}
     assert names <= set(NOT_FOUND_ERRORS)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/datasets%2fscore", "/api/v1%2Fdatasets/score"])
 def test_an_encoded_slash_is_no_slash(path: str) -> None:
-    """An address without values is found in one step, and even so only under its own spelling."""
+    """A path without values is found in one step, but only in its own spelling."""
     scope = {"type": "http", "path": unquote(path), "raw_path": path.encode()}
     matcher = RouteMatcher(public_addresses(PUBLIC_ROUTES))
     found = matcher.find(scope)
@@ -204,7 +204,7 @@ def test_an_encoded_slash_is_no_slash(path: str) -> None:
 
 
 async def test_what_was_made_has_a_public_address(harness: GatewayHarness) -> None:
-    """A Location that names a backend's own path comes out as the canonical public one; others stay as they are."""
+    """A Location with a path of a backend is replaced by the canonical public path; others are unchanged."""
     expected = {
         "/datasets/7": "/api/v1/datasets/7",
         "/projects/a%20b": "/api/v1/projects/a%20b",
@@ -220,7 +220,7 @@ async def test_what_was_made_has_a_public_address(harness: GatewayHarness) -> No
 
 
 def signed_in_as(token: str, *more: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
-    """Headers of a request with a token."""
+    """Return the headers of a request with a token."""
     return [(b"authorization", b"Bearer " + token.encode()), *more]
 
 
@@ -241,7 +241,7 @@ SPOOFS = (
 
 
 async def test_identity_is_rebuilt_and_never_passed_on(harness: GatewayHarness) -> None:
-    """Whatever a client writes about who it is stays behind; the backend sees the user of the token alone."""
+    """Identity headers of a client are dropped, and the backend sees only the user of the token."""
     user = await accounts.create_user(harness.database, email="ada@example.org", password="correct horse battery")
     token = (await harness.sign_in())["access_token"]
     passed = ((b"content-type", b"application/json"), (b"if-match", b'"1"'), (b"x-request-id", b"12345678"))
@@ -257,7 +257,7 @@ async def test_identity_is_rebuilt_and_never_passed_on(harness: GatewayHarness) 
 
 
 async def test_an_open_route_is_forwarded_without_any_identity(harness: GatewayHarness) -> None:
-    """Backend documents are open: what reaches the backend names nobody."""
+    """The documents of backends are open, so these requests reach the backend without any user."""
     answer = await send_raw_request(harness.app, "GET", b"/selection/openapi.json", list(SPOOFS))
     assert answer.status == 200
     recorder = harness.backends["selection"]
@@ -265,7 +265,7 @@ async def test_an_open_route_is_forwarded_without_any_identity(harness: GatewayH
 
 
 async def test_the_hop_carries_the_same_and_proves_it(apart: GatewayHarness) -> None:
-    """Between processes the backend gets the same headers over HTTP, and the gateway's signed token beside them."""
+    """Between processes, the backend gets the same headers over HTTP, and the signed token of the gateway."""
     user = await accounts.create_user(
         apart.database, email="adà@example.org", password="correct horse battery", is_superuser=True
     )
@@ -286,7 +286,7 @@ async def test_the_hop_carries_the_same_and_proves_it(apart: GatewayHarness) -> 
 
 
 async def test_a_hostile_value_stays_a_value_over_the_hop(apart: GatewayHarness) -> None:
-    """Characters with a meaning in addresses reach a remote backend as part of the value, on the backend's host."""
+    """Special characters reach a remote backend as part of the value, on the host of the backend."""
     await accounts.create_user(apart.database, email="ada@example.org", password="correct horse battery")
     token = (await apart.sign_in())["access_token"]
     answer = await send_raw_request(
@@ -299,7 +299,7 @@ async def test_a_hostile_value_stays_a_value_over_the_hop(apart: GatewayHarness)
 
 
 async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: Database) -> None:
-    """An absent backend and a closed port answer 503 with Retry-After; readiness lists the second alone, as down."""
+    """A missing backend and a closed port give 503 with Retry-After; only the second is reported as down."""
     nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
     upstreams: dict[str, Upstream] = {"selection": InProcessBackend(RecordingBackend("selection")), "training": nobody}
     gateway = await Gateway.open(settings, database, None, {**upstreams, "explanation": AbsentBackend("explanation")})
@@ -318,5 +318,5 @@ async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: 
 
 
 def test_uploads_alone_may_be_large() -> None:
-    """The addresses whose bodies may be as large as an upload are the upload's."""
+    """Only the paths for uploads accept bodies as large as an upload."""
     assert {"/api/v1/files", "/files"} == LARGE_BODIES

@@ -1,4 +1,4 @@
-"""A device that has signed in before is not shut out by others at its address; and what else is throttled."""
+"""A device that has signed in before is not locked out by others at its address; and other rate limits."""
 
 import asyncio
 import secrets
@@ -50,7 +50,7 @@ async def attack(harness: GatewayHarness, *emails: str, times: int = 10, device:
 
 
 async def test_a_hundred_wrong_passwords_do_not_lock_out_a_known_device(harness: GatewayHarness) -> None:
-    """The address is shut for everybody else, and the device still signs in, again and again."""
+    """The address is locked out for everybody else, but the device can still sign in repeatedly."""
     await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     device = await device_of(harness)
     guesses = await attack(harness, "ada@example.org", *(f"user{n}@example.org" for n in range(9)))
@@ -67,7 +67,7 @@ async def test_a_hundred_wrong_passwords_do_not_lock_out_a_known_device(harness:
 
 
 async def test_a_cookie_that_is_not_the_device_s_own_is_worth_nothing(harness: GatewayHarness) -> None:
-    """Forged, changed, foreign, malformed: all are treated as no cookie at all."""
+    """Forged, changed, foreign and malformed cookies are treated like no cookie at all."""
     for email in ("ada@example.org", "bob@example.org"):
         await accounts.create_user(harness.database, email=email, password=PASSWORD)
     genuine, foreign = await device_of(harness), await device_of(harness, email="bob@example.org")
@@ -92,7 +92,7 @@ async def test_a_cookie_that_is_not_the_device_s_own_is_worth_nothing(harness: G
 
 
 async def test_a_stolen_cookie_gives_ten_guesses(harness: GatewayHarness) -> None:
-    """A device that fails too often is treated as any other, without shutting out the next one."""
+    """A device that fails too often is treated like any other, and does not lock out the next one."""
     await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     stolen = await device_of(harness)
     guesses = await attack(harness, "ada@example.org", times=25, device=stolen)
@@ -107,7 +107,7 @@ async def test_a_stolen_cookie_gives_ten_guesses(harness: GatewayHarness) -> Non
 
 
 async def test_a_new_password_makes_old_cookies_worthless(harness: GatewayHarness) -> None:
-    """Whoever knew the old password kept no advantage."""
+    """Somebody who knew the old password has no advantage."""
     user = await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     device = await device_of(harness)
     await password_resets_and_changes.change_password(harness.database, user.id, PASSWORD, "another good phrase")
@@ -116,7 +116,7 @@ async def test_a_new_password_makes_old_cookies_worthless(harness: GatewayHarnes
 
 
 async def test_people_share_a_browser(harness: GatewayHarness) -> None:
-    """The cookie knows the accounts that have signed in last, each once."""
+    """The cookie contains the accounts that have signed in last, each of them once."""
     emails = [f"user{n}@example.org" for n in range(6)]
     for email in emails:
         await accounts.create_user(harness.database, email=email, password=PASSWORD)
@@ -131,7 +131,7 @@ async def test_people_share_a_browser(harness: GatewayHarness) -> None:
 
 
 async def test_the_cookie_is_out_of_reach(harness: GatewayHarness) -> None:
-    """Scripts cannot read it, only the sign-in gets it, and nothing personal stands in it."""
+    """Scripts cannot read the cookie, it is sent only when signing in, and it contains no personal data."""
     await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     (cookie,) = (await sign_in(harness)).headers.get_list("set-cookie")
     assert "HttpOnly" in cookie
@@ -143,7 +143,7 @@ async def test_the_cookie_is_out_of_reach(harness: GatewayHarness) -> None:
 
 @pytest.fixture
 async def strict(settings: Settings, database: Database) -> AsyncIterator[GatewayHarness]:
-    """Open a gateway behind the middleware and a trusted proxy that allows three registrations an hour."""
+    """Open a gateway behind a trusted proxy, which allows three registrations per hour."""
     changed = settings.model_copy(update={"registrations_per_hour": 3, "trusted_proxies": ("192.0.2.1",)})
     assert changed.proxies == TrustedProxies.parse(["192.0.2.1"])
     gateway = await Gateway.open(changed, database, None, in_process_upstreams(recording_backends()))
@@ -153,7 +153,7 @@ async def strict(settings: Settings, database: Database) -> AsyncIterator[Gatewa
 
 
 async def test_registration_is_throttled_by_address(strict: GatewayHarness) -> None:
-    """After as many as the setting allows one has to wait, whether they succeeded or not; other clients have not."""
+    """After the allowed number of attempts, successful or not, a client has to wait, and other clients do not."""
 
     async def register(number: int, address: str) -> httpx2.Response:
         async with strict.client(x_forwarded_for=address) as guest:
@@ -169,7 +169,7 @@ async def test_registration_is_throttled_by_address(strict: GatewayHarness) -> N
 
 
 async def test_reset_tokens_cannot_be_guessed_at_leisure(harness: GatewayHarness) -> None:
-    """Twenty wrong tokens are enough; another address still uses a good one."""
+    """After twenty wrong tokens a client has to wait, while another address can use a valid one."""
     user = await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     token = await password_resets_and_changes.issue_reset_token(harness.database, user.id, lifetime=timedelta(hours=1))
     async with harness.client() as guest:
@@ -183,7 +183,7 @@ async def test_reset_tokens_cannot_be_guessed_at_leisure(harness: GatewayHarness
 
 
 async def test_clients_behind_a_proxy_are_told_apart(strict: GatewayHarness) -> None:
-    """Wrong passwords of one client do not shut out another at the same proxy, and sessions show the client."""
+    """Wrong passwords of one client do not lock out another behind the same proxy, and sessions show the client."""
     await accounts.create_user(strict.database, email="ada@example.org", password=PASSWORD)
     wrong, right = ({"username": "ada@example.org", "password": given} for given in ("wrong", PASSWORD))
 

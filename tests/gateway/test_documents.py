@@ -1,4 +1,4 @@
-"""The public OpenAPI document, the backends' own documents, and other origins."""
+"""The public OpenAPI document, the documents of the backends, and other origins."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -66,7 +66,7 @@ def references(value: Any) -> Iterator[str]:
 
 
 async def test_one_document_describes_everything_public(harness: GatewayHarness) -> None:
-    """Each route stands once, at its canonical address, in its backend's words, with names that clash kept apart."""
+    """Each route occurs once, at its canonical path, as its backend describes it; equal names stay separate."""
     for name, document in (("selection", SELECTION), ("training", TRAINING), ("explanation", EXPLANATION)):
         harness.backends[name].document = document
     async with harness.client() as guest:
@@ -92,7 +92,7 @@ async def test_one_document_describes_everything_public(harness: GatewayHarness)
 
 
 async def test_the_document_says_which_routes_are_open(harness: GatewayHarness) -> None:
-    """A bearer token is asked for everywhere but on the open routes, and every operation has its own id."""
+    """All routes except the open ones need a bearer token, and every operation has a unique id."""
     async with harness.client() as guest:
         document = (await guest.get("/openapi.json")).json()
     assert document["security"] == [{"bearer": []}]
@@ -106,7 +106,7 @@ async def test_the_document_says_which_routes_are_open(harness: GatewayHarness) 
 
 
 async def test_every_route_of_the_gateway_itself_is_described(harness: GatewayHarness) -> None:
-    """What the table gives to the gateway is there, with its parameters declared."""
+    """The routes of the gateway are included, with all their parameters."""
     async with harness.client() as guest:
         document = (await guest.get("/openapi.json")).json()
     for route in PUBLIC_ROUTES:
@@ -117,7 +117,7 @@ async def test_every_route_of_the_gateway_itself_is_described(harness: GatewayHa
 
 
 async def test_a_backend_that_is_down_is_left_out(settings: Settings, database: Database) -> None:
-    """The document of the rest is served while a backend is away."""
+    """The document describes the rest while a backend is unavailable."""
     nobody = RemoteBackend("training", "http://127.0.0.1:1", timeout=2)
     backends = recording_backends()
     upstreams: dict[str, Upstream] = {**in_process_upstreams(backends), "training": nobody}
@@ -131,7 +131,7 @@ async def test_a_backend_that_is_down_is_left_out(settings: Settings, database: 
 
 
 async def test_documents_open_for_people(harness: GatewayHarness) -> None:
-    """The gateway's description, its assets and every backend's answer without a token."""
+    """The description, its assets and the documents of the backends need no token."""
     async with harness.client() as guest:
         page = await guest.get("/docs")
         assert "swagger-ui" in page.text
@@ -147,7 +147,7 @@ ORIGIN = "https://app.example.org"
 
 
 async def test_other_origins_are_let_in_by_name(settings: Settings, database: Database) -> None:
-    """A configured origin may call with a token, and read refusals too; another one is told nothing."""
+    """A configured origin may send requests with a token and read errors; other origins may not."""
     allowed = settings.model_copy(update={"cors_origins": (ORIGIN,)})
     gateway = await Gateway.open(allowed, database, None, in_process_upstreams(recording_backends()))
     harness = GatewayHarness(gateway, allowed, database, {})
@@ -166,7 +166,7 @@ async def test_other_origins_are_let_in_by_name(settings: Settings, database: Da
 
 
 async def test_no_origin_is_let_in_by_default(harness: GatewayHarness) -> None:
-    """Without configuration no answer names an origin."""
+    """Without configuration, no response names an origin."""
     login = {"username": "ada@example.org", "password": PASSWORD}
     async with harness.client() as guest:
         for answer in (
@@ -177,7 +177,7 @@ async def test_no_origin_is_let_in_by_default(harness: GatewayHarness) -> None:
 
 
 async def test_readiness_names_the_resources(harness: GatewayHarness) -> None:
-    """Ready means that the database and every backend answer, by name and without details."""
+    """The service is ready if the database and every backend respond; they are listed by name, without details."""
     async with harness.client() as guest:
         ready = await guest.get("/health/ready")
         assert ready.status_code == 200

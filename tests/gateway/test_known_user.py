@@ -1,4 +1,4 @@
-"""Whose request it is, as far as that is known without any work: what admission is fair between."""
+"""Requests are attributed to users without any further work, so that admission can be fair between them."""
 
 from tests.gateway.harness import GatewayHarness
 from touchstone.http.admission import SamePlaceMiddleware
@@ -7,7 +7,7 @@ from touchstone.web.app import WebApp
 
 
 async def test_a_user_is_known_once_a_request_was_answered(harness: GatewayHarness) -> None:
-    """By the token of a call or by the cookie of a page; before, and for everybody else, the address counts."""
+    """A known token or cookie identifies the user; otherwise the address of the client counts."""
     pages = await WebApp.open(harness.settings, SamePlaceMiddleware(harness.app))
     site = PublicSite(pages, harness.gateway)
     async with await harness.user() as client:

@@ -1,4 +1,4 @@
-"""One's own account: the profile, the password, the picture. And what administrators do to others'."""
+"""Users manage their own profile, password and picture, and administrators manage other users."""
 
 import io
 import struct
@@ -17,7 +17,7 @@ NEW = "another good phrase"
 
 
 async def test_the_profile_changes_what_is_given(harness: GatewayHarness) -> None:
-    """A field left out stays, null clears, and the answer is the updated user, at both addresses."""
+    """A missing field stays the same, null clears it, and the response is the updated user, at both paths."""
     async with await harness.user() as ada:
         before = (await ada.get("/users/me")).json()
         changed = await ada.patch("/users/me", json={"pseudo": " ada ", "given_name": "Ada", "locale": "en"})
@@ -29,7 +29,7 @@ async def test_the_profile_changes_what_is_given(harness: GatewayHarness) -> Non
 
 
 async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarness) -> None:
-    """Any field but the four is refused, and then not even the allowed ones change."""
+    """Any other field is refused, and then the allowed fields do not change either."""
     async with await harness.user() as ada:
         before = (await ada.get(ME)).json()
         for name in (
@@ -61,7 +61,7 @@ async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarnes
 
 
 async def test_a_new_password_signs_everybody_out(harness: GatewayHarness) -> None:
-    """Changing the password answers 204 and ends every session, this one included; only the new one signs in."""
+    """After the password is changed, all sessions have ended, and only the new password works."""
     async with await harness.user() as ada:
         other = await harness.sign_in()
         wrong = await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
@@ -81,7 +81,7 @@ async def test_a_new_password_signs_everybody_out(harness: GatewayHarness) -> No
 
 
 async def test_a_stolen_token_cannot_guess_the_password(harness: GatewayHarness) -> None:
-    """Wrong current passwords count as failed sign-ins do."""
+    """Wrong current passwords count like failed sign-ins."""
     async with await harness.user() as ada:
         for _ in range(10):
             await ada.patch(f"{ME}/password", json={"current_password": "wrong", "new_password": NEW})
@@ -90,7 +90,7 @@ async def test_a_stolen_token_cannot_guess_the_password(harness: GatewayHarness)
 
 
 async def test_two_spellings_of_one_password_are_the_same() -> None:
-    """A letter typed as one code point or as two is the same letter."""
+    """A letter of one code point and the same letter of two are equal."""
     known = await passwords.hash_password("caf\u00e9 crème brûlée")
     assert await passwords.verify_password("cafe\u0301 crème brûlée", known)
     assert not await passwords.verify_password("cafe crème brûlée", known)
@@ -98,7 +98,7 @@ async def test_two_spellings_of_one_password_are_the_same() -> None:
 
 
 async def test_without_a_hash_nothing_matches() -> None:
-    """A user without a password, or nobody at all, is never matched, not even by an empty password."""
+    """For a missing user, or a user without a password, no password matches, not even an empty one."""
     for password in ("", "password", PASSWORD):
         assert not await passwords.verify_password(password, None)
 
@@ -117,7 +117,7 @@ def image(kind: str, size: tuple[int, int] = (900, 600), mode: str = "RGB", **op
 async def test_entity_tags_of_a_picture_are_compared_as_a_whole(
     harness: GatewayHarness, if_none_match: str, status: int
 ) -> None:
-    """A picture is unchanged for a tag in a list, weak or strong, but not for a tag that only contains its tag."""
+    """A picture matches its tag in a list, weak or strong, but not as a part of another tag."""
     async with await harness.user() as ada:
         etag = (await ada.put(f"{ME}/picture", content=image("PNG"))).headers["etag"]
         header = if_none_match.format(etag=etag, digest=etag.strip('"'))
@@ -126,7 +126,7 @@ async def test_entity_tags_of_a_picture_are_compared_as_a_whole(
 
 
 async def test_a_picture_is_kept_small_and_bare(harness: GatewayHarness) -> None:
-    """PNG, JPEG and WebP come back as WebP of at most 512 pixels a side, without what the camera wrote into them."""
+    """PNG, JPEG and WebP become WebP of at most 512 pixels per side, without the metadata of the camera."""
     exif = Image.Exif()
     exif[0x010F] = "SecretCamera"
     exif[0x0112] = 6  # lies on its side
@@ -160,7 +160,7 @@ def bomb() -> bytes:
 
 
 async def test_what_is_no_picture_is_refused(harness: GatewayHarness) -> None:
-    """Other formats, broken and empty files, bombs and too large bodies are refused; the old picture stays."""
+    """Other formats, damaged and empty files, bombs and too large bodies are refused, and the old picture stays."""
     async with await harness.user() as ada:
         await ada.put(f"{ME}/picture", content=image("PNG", (10, 10), "RGBA"))
         kept = (await ada.get(f"{ME}/picture")).content
@@ -175,7 +175,7 @@ async def test_what_is_no_picture_is_refused(harness: GatewayHarness) -> None:
 
 
 async def test_administration_is_for_administrators(harness: GatewayHarness) -> None:
-    """Everybody else gets 403 whether or not the user exists, and whatever the body or the query."""
+    """All others get 403, whether or not the user exists, and whatever the body or the query."""
     async with await harness.user() as ada:
         own = (await ada.get(ME)).json()["id"]
         for method, path in (
@@ -192,7 +192,7 @@ async def test_administration_is_for_administrators(harness: GatewayHarness) -> 
 
 
 async def test_a_deactivated_user_is_out_at_once(harness: GatewayHarness) -> None:
-    """Deactivation ends tokens and sessions before its answer; reactivation does not bring them back."""
+    """Deactivation ends tokens and sessions before the response; reactivation does not restore them."""
     async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
         user = (await ada.get(ME)).json()
         refresh = (await harness.sign_in())["refresh_token"]
@@ -210,7 +210,7 @@ async def test_a_deactivated_user_is_out_at_once(harness: GatewayHarness) -> Non
 
 
 async def test_the_last_administrator_stays(harness: GatewayHarness) -> None:
-    """An administrator can be shut out while another one can let them in again, and not otherwise."""
+    """An administrator can be deactivated only if another active one remains."""
     async with await harness.user("root@example.org", is_superuser=True) as root:
         me = f"/api/v1/admin/users/{(await root.get(ME)).json()['id']}"
         refused = await root.patch(me, json={"is_active": False})
@@ -223,7 +223,7 @@ async def test_the_last_administrator_stays(harness: GatewayHarness) -> None:
 
 
 async def test_administrators_see_all_users(harness: GatewayHarness) -> None:
-    """The list comes in pages, oldest account first, and a missing user is not found."""
+    """The list has pages, with the oldest account first, and a missing user is not found."""
     async with await harness.user("root@example.org", is_superuser=True) as root:
         for number in range(3):
             await accounts.create_user(harness.database, email=f"u{number}@example.org", password=PASSWORD)
@@ -249,7 +249,7 @@ async def test_administrators_see_all_users(harness: GatewayHarness) -> None:
 
 
 async def test_a_reset_token_works_once(harness: GatewayHarness) -> None:
-    """The token sets a new password once and ends every session; a newer token withdraws it; weak passwords do not."""
+    """A token sets a new password once and ends all sessions; a newer token replaces it; weak passwords fail."""
     async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
         user = (await ada.get(ME)).json()
         path = f"/api/v1/admin/users/{user['id']}/reset-token"
@@ -277,7 +277,7 @@ async def test_a_reset_token_works_once(harness: GatewayHarness) -> None:
 
 
 async def test_the_command_line_finds_users_by_address(harness: GatewayHarness) -> None:
-    """What the command line does to a user starts with the address, in any case."""
+    """The command line finds a user by the email address, in any case."""
     made = await accounts.create_user(harness.database, email="Ada@example.org", password=PASSWORD, is_superuser=True)
     assert made.is_superuser
     assert await accounts.find_user(harness.database, " ADA@EXAMPLE.ORG ") == made

@@ -1,4 +1,4 @@
-"""Registering, signing in, staying signed in, and being signed out."""
+"""Registering, signing in, staying signed in, and signing out."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ EXPIRED = {"detail": "Session expirée, reconnectez-vous", "code": "invalid_refr
 
 
 async def test_a_registered_user_signs_in_and_reads_the_account(harness: GatewayHarness) -> None:
-    """Register, sign in with the same address in another case, read the account: the contract's fields and no other."""
+    """After signing in with the address in another case, the account has exactly the fields of the contract."""
     async with harness.client() as guest:
         made = await guest.post(REGISTER, json={"email": " Ada@Example.org ", "password": PASSWORD, "pseudo": "ada"})
         assert made.status_code == 201
@@ -58,7 +58,7 @@ async def test_a_registered_user_signs_in_and_reads_the_account(harness: Gateway
 
 
 async def test_registration_refuses_what_it_must(harness: GatewayHarness) -> None:
-    """Weak passwords, what is no address, taken addresses and fields that nobody may choose are refused."""
+    """Weak passwords, invalid or taken addresses, and fields that users may not choose are refused."""
     good = {"email": "ada@example.org", "password": PASSWORD}
     refused: list[tuple[dict[str, Any], int, str]] = [
         ({"password": "short12"}, 422, "weak_password"),
@@ -102,7 +102,7 @@ async def test_registration_refuses_what_it_must(harness: GatewayHarness) -> Non
 
 
 async def test_an_account_has_the_language_of_its_client_until_it_chooses(harness: GatewayHarness) -> None:
-    """Without a `locale` the account takes the language of each request; one that is chosen stays."""
+    """Without a `locale`, responses follow the language of each request; a chosen one is kept."""
     async with harness.client(accept_language="en-GB,fr;q=0.5") as guest:
         made = await guest.post(REGISTER, json={"email": "ada@example.org", "password": PASSWORD})
     assert made.json()["locale"] == "en"
@@ -119,7 +119,7 @@ async def test_an_account_has_the_language_of_its_client_until_it_chooses(harnes
 
 
 async def test_closed_registration(settings: Settings, database: Database) -> None:
-    """With registration closed nobody registers, and the command line still makes users."""
+    """With closed registration nobody can register, and the command line can still create users."""
     closed = settings.model_copy(update={"registration": "closed"})
     gateway = await Gateway.open(closed, database, None, in_process_upstreams(recording_backends()))
     harness = GatewayHarness(gateway, closed, database, {})
@@ -156,7 +156,7 @@ async def test_failed_sign_ins_look_alike(harness: GatewayHarness) -> None:
 
 
 async def test_what_a_sign_in_may_carry(harness: GatewayHarness) -> None:
-    """A form (with what an OAuth 2 password form adds) or JSON; each field once; nothing unknown; no other type."""
+    """A sign-in may be a form, as in OAuth 2, or JSON, with each known field once, and nothing else."""
     await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
     form = "application/x-www-form-urlencoded"
     who = "username=ada%40example.org&password=correct+horse+battery"
@@ -190,7 +190,7 @@ async def test_what_a_sign_in_may_carry(harness: GatewayHarness) -> None:
 
 
 async def test_ten_failures_close_an_account_to_one_address(harness: GatewayHarness) -> None:
-    """After ten failures even the right password waits, with Retry-After; from another address it still works."""
+    """After ten failures, even the right password has to wait; from another address it still works."""
     async with await harness.user(), harness.client() as guest:
         right, wrong = ({"username": "Ada@example.org", "password": given} for given in (PASSWORD, "wrong"))
         assert (await guest.post(LOGIN, json=right)).status_code == 200
@@ -216,7 +216,7 @@ async def failures(throttle: LoginThrottle, account: str, client: str) -> None:
 
 
 async def test_a_hundred_failures_close_everything_to_one_address() -> None:
-    """A client that fails with a hundred accounts waits for each further one; other clients do not."""
+    """After failing with a hundred accounts, a client has to wait for all others; other clients do not."""
     throttle = LoginThrottle()
     for number in range(100):
         await failures(throttle, f"user{number}", "192.0.2.1")
@@ -228,7 +228,7 @@ async def test_a_hundred_failures_close_everything_to_one_address() -> None:
 
 
 async def test_successes_are_not_counted() -> None:
-    """Signing in rightly any number of times never makes anybody wait."""
+    """Any number of successful sign-ins never makes anybody wait."""
     throttle = LoginThrottle()
     for _ in range(120):
         async with throttle.limit_password_attempts("ada", "192.0.2.1"):
@@ -236,7 +236,7 @@ async def test_successes_are_not_counted() -> None:
 
 
 async def test_guesses_sent_at_once_are_counted_one_by_one() -> None:
-    """Fifty guesses in parallel get ten checks, not fifty."""
+    """Of fifty concurrent guesses, only ten are checked."""
     throttle, checked = LoginThrottle(), []
 
     async def guess() -> None:
@@ -251,7 +251,7 @@ async def test_guesses_sent_at_once_are_counted_one_by_one() -> None:
 
 
 async def refreshed(harness: GatewayHarness, token: str) -> tuple[int, dict[str, Any]]:
-    """Status and body of a refresh."""
+    """Refresh a token, and return the status and the body of the response."""
     async with harness.client() as guest:
         answer = await guest.post(REFRESH, json={"refresh_token": token})
     return answer.status_code, answer.json()
@@ -266,7 +266,7 @@ async def is_in(harness: GatewayHarness, access_token: str) -> bool:
 
 
 async def aged(harness: GatewayHarness, **changes: Any) -> None:
-    """Let every used refresh token have been used a minute ago, or change other facts of the tokens."""
+    """Pretend that every used refresh token was used a minute ago, or change other columns of the tokens."""
     given = changes or {"used_at": datetime.now(UTC) - timedelta(minutes=1)}
     query = sa.update(refresh_tokens).values(given)
     async with harness.database.writing() as rows:
@@ -274,7 +274,7 @@ async def aged(harness: GatewayHarness, **changes: Any) -> None:
 
 
 async def test_refresh_tokens_rotate(harness: GatewayHarness) -> None:
-    """A refresh answers as a login with new tokens of the same session, and both access tokens work."""
+    """A refresh returns new tokens of the same session, and both access tokens work."""
     async with await harness.user():
         first = await harness.sign_in()
     status, second = await refreshed(harness, first["refresh_token"])
@@ -286,7 +286,7 @@ async def test_refresh_tokens_rotate(harness: GatewayHarness) -> None:
 
 
 async def test_fifty_uses_at_once_get_one_successor(harness: GatewayHarness) -> None:
-    """However often a token comes at once, at two gateways, its session goes on in one chain and not in fifty."""
+    """However often a token is used at once, at two gateways, its session continues as a single chain."""
     backends, database = recording_backends(), Database(harness.settings.effective_database_url)
     other = await Gateway.open(harness.settings, database, None, in_process_upstreams(backends))
     there = GatewayHarness(other, harness.settings, database, backends)
@@ -308,7 +308,7 @@ async def test_fifty_uses_at_once_get_one_successor(harness: GatewayHarness) -> 
 
 
 async def test_a_token_and_its_successor_at_once_end_in_one_chain_or_none(harness: GatewayHarness) -> None:
-    """A copy used while the successor is being used never opens a second chain, whoever comes first."""
+    """A copy that is used at the same time as the successor never starts a second chain."""
     async with await harness.user():
         first = (await harness.sign_in())["refresh_token"]
     _, grant = await refreshed(harness, first)
@@ -322,7 +322,7 @@ async def test_a_token_and_its_successor_at_once_end_in_one_chain_or_none(harnes
 
 
 async def test_a_token_reused_later_ends_its_session(harness: GatewayHarness) -> None:
-    """After ten seconds a used token means a thief: the family ends, access tokens too; other sessions live on."""
+    """After ten seconds, a used token indicates a thief, so its session and access tokens end, and others go on."""
     async with await harness.user():
         first, other = await harness.sign_in(), await harness.sign_in()
     _, second = await refreshed(harness, first["refresh_token"])
@@ -336,7 +336,7 @@ async def test_a_token_reused_later_ends_its_session(harness: GatewayHarness) ->
 
 
 async def test_only_the_last_token_has_a_grace(harness: GatewayHarness) -> None:
-    """A token whose successor has been used is a copy, however short a time ago."""
+    """A token whose successor has been used counts as a copy, however recently it was used."""
     async with await harness.user():
         first = await harness.sign_in()
     _, second = await refreshed(harness, first["refresh_token"])
@@ -346,7 +346,7 @@ async def test_only_the_last_token_has_a_grace(harness: GatewayHarness) -> None:
 
 
 async def test_tokens_that_are_not_good_any_more(harness: GatewayHarness) -> None:
-    """Expired and unknown refresh tokens are refused alike, in the caller's language, and end nothing."""
+    """Expired and unknown refresh tokens get the same error, in the caller's language, and end nothing."""
     async with await harness.user():
         grant = await harness.sign_in()
     for token in ("unknown", "", grant["access_token"][:200]):
@@ -362,7 +362,7 @@ async def test_tokens_that_are_not_good_any_more(harness: GatewayHarness) -> Non
 
 
 async def test_no_token_is_kept_in_the_clear(harness: GatewayHarness) -> None:
-    """The database holds digests only."""
+    """The database contains only digests."""
     async with await harness.user():
         grant = await harness.sign_in()
     async with harness.database.reading() as rows:
@@ -371,7 +371,7 @@ async def test_no_token_is_kept_in_the_clear(harness: GatewayHarness) -> None:
 
 
 async def test_signing_out_ends_the_session_at_once(harness: GatewayHarness) -> None:
-    """Logout answers 204 and both tokens end with it; another session goes on; a foreign token ends one's own."""
+    """Both tokens end with the session; another session goes on, whatever token the request contains."""
     async with await harness.user() as first, await harness.user("bob@example.org"):
         bob, second = await harness.sign_in("bob@example.org"), await harness.sign_in()
         async with harness.client(second["access_token"]) as ada:
@@ -386,7 +386,7 @@ async def test_signing_out_ends_the_session_at_once(harness: GatewayHarness) -> 
 
 
 async def test_sessions_are_listed_and_ended(harness: GatewayHarness) -> None:
-    """One sees where one is signed in and signs out elsewhere; other people's sessions are as missing ones."""
+    """Users see their own sessions and can end them; sessions of others are treated like missing ones."""
     async with await harness.user() as ada, await harness.user("bob@example.org") as bob:
         async with harness.client(address="192.0.2.7", user_agent="Phone/1.0") as guest:
             login = await guest.post(LOGIN, json={"username": "ada@example.org", "password": PASSWORD})
@@ -408,7 +408,7 @@ async def test_sessions_are_listed_and_ended(harness: GatewayHarness) -> None:
 
 
 async def test_sessions_that_ran_out_are_forgotten(harness: GatewayHarness) -> None:
-    """A session that was not used for its whole life is not listed, and the next sign-in deletes it."""
+    """A session that has expired is not listed, and is deleted at the next sign-in."""
     async with await harness.user() as ada:
         long_ago = datetime.now(UTC) - timedelta(days=harness.settings.refresh_token_days + 2)
         async with harness.database.writing() as rows:
@@ -420,7 +420,7 @@ async def test_sessions_that_ran_out_are_forgotten(harness: GatewayHarness) -> N
 
 
 async def test_another_process_notices_within_a_second(harness: GatewayHarness) -> None:
-    """A token that another gateway has verified and remembers ends there too, once it has looked at the version."""
+    """A token that another gateway has cached also ends there, once it has checked the version."""
     backends = recording_backends()
     other = await Gateway.open(harness.settings, harness.database, None, in_process_upstreams(backends))
     there = GatewayHarness(other, harness.settings, harness.database, backends)

@@ -1,4 +1,4 @@
-"""Which tokens are believed, and where the key that signs them comes from."""
+"""Which tokens are accepted, and where the key that signs them comes from."""
 
 import time
 from pathlib import Path
@@ -22,7 +22,7 @@ UNAUTHORIZED = {"detail": "Non autorisé", "code": "unauthorized", "errors": []}
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    """Claims as the service writes them, with changes; None leaves one out."""
+    """Return the claims as the service writes them, with changes; None leaves a claim out."""
     now = int(time.time())
     usual = {"iss": "touchstone", "aud": "touchstone", "sub": str(uuid4()), "iat": now, "exp": now + 60}
     changed = {**usual, "jti": f"{uuid4().hex}.x", **changes}
@@ -35,7 +35,7 @@ def signed(values: dict[str, Any], *, algorithm: str = "HS256", key: bytes = KEY
 
 
 def test_a_token_comes_back_as_it_was_issued() -> None:
-    """What is issued for a session names its user, its session and its end."""
+    """A token that is issued for a session names its user, its session and its expiry."""
     tokens, user, session = AccessTokens(KEY, 60), uuid4(), uuid4()
     read = tokens.verify(tokens.create_token(user, session))
     assert (read.user_id, read.session_id) == (user, session)
@@ -61,7 +61,7 @@ def test_a_token_comes_back_as_it_was_issued() -> None:
     ids=str,
 )
 def test_every_claim_is_required_and_checked(changes: dict[str, Any]) -> None:
-    """A token of ours with a claim missing, of another kind, or out of its time is not believed."""
+    """A token that lacks a claim, has another type, or is out of date is not accepted."""
     tokens = AccessTokens(KEY, 60)
     tokens.verify(signed(claims()))
     with pytest.raises(Unauthorized):
@@ -69,7 +69,7 @@ def test_every_claim_is_required_and_checked(changes: dict[str, Any]) -> None:
 
 
 def test_one_algorithm_and_one_key() -> None:
-    """No other algorithm, no unsigned token and no other key is believed."""
+    """No other algorithm, no unsigned token and no other key is accepted."""
     tokens = AccessTokens(KEY, 60)
     good = signed(claims())
     header, payload, signature = good.split(".")
@@ -89,7 +89,7 @@ def test_one_algorithm_and_one_key() -> None:
 
 
 def test_a_token_has_one_spelling() -> None:
-    """The scheme in any case, one space, the token as issued: every other spelling is refused."""
+    """The scheme may be in any case, followed by one space and the token; everything else is refused."""
     token = signed(claims())
     for good in (f"Bearer {token}", f"bearer {token}", f"BEARER {token}"):
         assert parse_bearer_token(good.encode()) == token
@@ -118,7 +118,7 @@ def test_a_token_has_one_spelling() -> None:
 
 
 def test_there_is_one_authorization_header() -> None:
-    """Two headers, even with the same good token, are refused: proxies and backends would disagree about them."""
+    """Two headers are refused even if they are equal, because proxies and backends might read different ones."""
     header = (b"authorization", b"Bearer x")
     assert read_authorization([(b"accept", b"*/*"), header]) == b"Bearer x"
     for headers in ([], [header, header], [(b"proxy-authorization", b"Bearer x")]):
@@ -127,7 +127,7 @@ def test_there_is_one_authorization_header() -> None:
 
 
 async def test_a_good_token_of_nobody_is_refused(harness: GatewayHarness) -> None:
-    """A signature is not enough: the user and the session must exist, belong together, and be alive."""
+    """A valid signature is not enough: the user and the session must exist, belong together, and be active."""
     async with await harness.user() as ada:
         me = (await ada.get("/users/me")).json()
         session = (await ada.get("/users/me/sessions")).json()[0]
@@ -146,12 +146,12 @@ async def test_a_good_token_of_nobody_is_refused(harness: GatewayHarness) -> Non
 
 
 def configured(folder: Path, **values: str) -> Settings:
-    """Settings with this data folder."""
+    """Return settings with this data folder."""
     return Settings.load({"TOUCHSTONE_DATA_DIR": str(folder), **values})
 
 
 def test_the_key_is_made_once_and_kept_from_others(tmp_path: Path) -> None:
-    """The first start makes a key that only its owner can read; later starts use the same."""
+    """The first start creates a key that only its owner can read, and later starts use it."""
     settings = configured(tmp_path / "new" / "data")
     key = load_signing_key(settings)
     file = settings.data_dir / "signing.key"
@@ -163,14 +163,14 @@ def test_the_key_is_made_once_and_kept_from_others(tmp_path: Path) -> None:
 
 
 def test_a_key_from_the_settings_makes_no_file(tmp_path: Path) -> None:
-    """A configured key is used as it stands."""
+    """A configured key is used, and no file is created."""
     settings = configured(tmp_path / "data", TOUCHSTONE_SIGNING_KEY="k" * 40)
     assert load_signing_key(settings) == b"k" * 40
     assert not settings.data_dir.exists()
 
 
 def test_a_key_that_cannot_be_trusted_stops_the_start(tmp_path: Path) -> None:
-    """A key file that others can read, or that is too short, refuses to start with one line that says why."""
+    """If others can read the key file, or it is too short, one line says why the service does not start."""
     settings = configured(tmp_path)
     file = tmp_path / "signing.key"
     file.write_bytes(b"x" * 32)

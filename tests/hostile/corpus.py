@@ -1,4 +1,4 @@
-"""Requests that nobody polite would send, as bytes. Each row: a name, and the request to write to a socket."""
+"""Malformed and malicious requests as bytes. Each row has a name and the request to write to a socket."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -256,7 +256,7 @@ def request(method: bytes, target: bytes, headers: bytes = b"", body: bytes | No
 
 
 def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:  # noqa: C901 - a list, not logic
-    """Return every request of the corpus, most of them signed in."""
+    """Return every request of the corpus; most of them have a valid token."""
     auth = b"Authorization: Bearer " + token + b"\r\n"
     for method, route in JSON_ROUTES:
         for i, body in enumerate(BODIES):

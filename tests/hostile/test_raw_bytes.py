@@ -1,4 +1,4 @@
-"""Bytes that no client library would send get a clear refusal, and the next request is answered."""
+"""Bytes that no client library would send get a clear error, and the next request is answered."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ def problem_with(answer: bytes) -> str | None:
 
 @pytest.mark.parametrize("kind", ["sqlite"])
 async def test_no_bytes_bring_the_service_to_a_server_error(kind: str, tmp_path: Path) -> None:
-    """Every request of the corpus is answered below 500, in the error shape, and the service goes on."""
+    """Every request of the corpus gets a status below 500 and a well-formed error, and the service keeps running."""
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), "TOUCHSTONE_DEMO": "false"})
     async with running(settings, "embedded") as service, listening(service.app) as address:
         token = (await signed_in(service)).encode()

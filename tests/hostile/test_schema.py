@@ -1,4 +1,4 @@
-"""Requests generated from the published document, valid and not, in sequence and alone: no finding."""
+"""Valid and invalid requests that are generated from the published document find no defect."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def token_of(address: str, email: str) -> str:
 
 @pytest.mark.timeout(3600)
 def test_no_generated_request_finds_a_fault(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """All checks, two users at the same data, stateful phases included."""
+    """All checks run, with two users on the same data and with sequences of requests."""
     examples = "200" if request.config.getoption("--long") else "4"
     server = ServingProcess(tmp_path / "data", TOUCHSTONE_ACCESS_TOKEN_SECONDS="7200").start()
     command = [str(Path(sys.executable).with_name("st")), "--config-file", str(FOLDER / "schemathesis.toml"), "run"]

@@ -1,4 +1,4 @@
-"""Small tables made on the spot, and the shortest way to train and explain on them."""
+"""Small tables that are created in the tests, and short ways to train and explain on them."""
 
 import io
 from pathlib import Path
@@ -15,7 +15,7 @@ from touchstone.learning.training import run_training
 
 
 class Progress:
-    """Keeps what was reported."""
+    """Records the reported progress."""
 
     def __init__(self) -> None:
         self.told: list[tuple[float, str, str]] = []
@@ -25,7 +25,7 @@ class Progress:
 
 
 def messy(rows: int = 240, seed: int = 0) -> pd.DataFrame:
-    """A table with every kind of column that real ones have; `outcome` follows `amount` and `colour`."""
+    """Return a table with every kind of column that real tables have; `outcome` depends on `amount` and `colour`."""
     rng = np.random.default_rng(seed)
     amount = rng.normal(50, 10, rows).round(2)
     colour = rng.choice(["red", "green", "blue"], rows)
@@ -50,12 +50,12 @@ def messy(rows: int = 240, seed: int = 0) -> pd.DataFrame:
 
 
 def csv(frame: pd.DataFrame, **settings: Any) -> DataFile:
-    """A frame as a CSV file."""
+    """Return a frame as a CSV file."""
     return DataFile(io.BytesIO(frame.to_csv(index=False, **settings).encode()), "csv")
 
 
 def raw(text: str | bytes, file_type: str = "csv") -> DataFile:
-    """Bytes as they stand."""
+    """Return bytes as a data file."""
     return DataFile(io.BytesIO(text.encode() if isinstance(text, str) else text), file_type)
 
 
@@ -66,7 +66,7 @@ def train(frame: pd.DataFrame, target: str, folder: Path, **body: Any) -> Outcom
 
 
 def model_of(outcome: Outcome) -> ModelFile:
-    """The model that a training wrote."""
+    """Return the model that a training has written."""
     kept = outcome.artifacts[0]
     return ModelFile(io.BytesIO(kept.path.read_bytes()), kept.sha256)
 

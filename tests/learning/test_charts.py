@@ -1,4 +1,4 @@
-"""Charts are valid, say what the data say, and draw without a browser or the network."""
+"""Charts are valid, agree with the data, and are drawn without a browser or the network."""
 
 import json
 import string
@@ -27,7 +27,7 @@ Charts = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def charts(tmp_path_factory: pytest.TempPathFactory) -> Charts:
-    """Every chart of a classification, a regression, their explanations, and a table."""
+    """Return every chart of a classification, a regression, their explanations, and a table."""
     folder = tmp_path_factory.mktemp("charts")
     frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
     classes = train(frame, "outcome", folder, sensitive_features=["sex"])
@@ -39,7 +39,7 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> Charts:
 
 
 def test_every_kind_of_chart_is_there(charts: Charts) -> None:
-    """No chart that is promised is forgotten."""
+    """No chart is missing."""
     names = {
         *("confusion", "roc", "precision_recall", "calibration", "learning_curve", "leaderboard", "group_metrics_1"),
         *("importance", "shap_importance", "beeswarm", "waterfall_1", "dependence_1"),
@@ -50,7 +50,7 @@ def test_every_kind_of_chart_is_there(charts: Charts) -> None:
 
 
 def test_charts_draw_in_both_languages(charts: Charts) -> None:
-    """Each spec becomes a picture that carries its title, in French and in English."""
+    """Each chart is rendered with its title, in French and in English."""
     for name, one in charts.items():
         for locale in ("fr", "en"):
             picture = render_svg(one["spec"][locale])
@@ -62,7 +62,7 @@ def test_charts_draw_in_both_languages(charts: Charts) -> None:
 
 
 def test_charts_bring_their_data_along(charts: Charts) -> None:
-    """No spec points anywhere: neither a browser nor a renderer has anything to fetch."""
+    """No chart refers to an address, so neither a browser nor a renderer has to load anything."""
     for one in charts.values():
         text = json.dumps({locale: {**spec, "$schema": ""} for locale, spec in one["spec"].items()})
         assert "http" not in text
@@ -70,7 +70,7 @@ def test_charts_bring_their_data_along(charts: Charts) -> None:
 
 
 def test_the_confusion_chart_counts_rows() -> None:
-    """Rows, columns and shares are those of the confusion matrix."""
+    """Rows, columns and shares equal those of the confusion matrix."""
     truth, guess = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
     cells = confusion_chart(Predictions(truth, guess, 2), ["no", "yes"])["spec"]["en"]["data"]["values"]
     assert [(cell["true"], cell["predicted"], cell["rows"]) for cell in cells] == [
@@ -83,7 +83,7 @@ def test_the_confusion_chart_counts_rows() -> None:
 
 
 def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:
-    """The curve of perfect scores goes through no false and all true positives."""
+    """The curve of perfect scores passes through the point without false and with all true positives."""
     truth = np.array([0, 0, 1, 1])
     shares = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
     spec = roc_chart(Predictions(truth, truth, 2, shares), ["no", "yes"])["spec"]["en"]
@@ -94,7 +94,7 @@ def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:
 
 
 def test_calibrated_scores_lie_on_the_diagonal() -> None:
-    """Outcomes drawn with the predicted probabilities are observed as often as predicted."""
+    """If outcomes are drawn with the predicted probabilities, they are as frequent as predicted."""
     rng = np.random.default_rng(0)
     shares = rng.random(20_000)
     truth = (rng.random(20_000) < shares).astype(np.intp)
@@ -114,7 +114,7 @@ def test_calibrated_scores_lie_on_the_diagonal() -> None:
     ],
 )
 def test_dates_along_an_axis_are_short(moments: list[str], labels: list[str]) -> None:
-    """A date is written as far as it takes to tell the values apart, so that no label is cut."""
+    """A date is only as long as necessary to distinguish the values, so that no label is cut off."""
     found = Dependence("when", ColumnKind.DATE, moments, [0.1, 0.2], [[0.0, 0.1]])
     thin, thick = dependence_chart(found)["spec"]["en"]["layer"]
     assert [point["value"] for point in thick["data"]["values"]] == labels
@@ -122,7 +122,7 @@ def test_dates_along_an_axis_are_short(moments: list[str], labels: list[str]) ->
 
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:
-    """A French reader sees commas for decimals and thin spaces between thousands."""
+    """French has decimal commas, and thin spaces between thousands."""
     assert [format_fact(1234567, locale) for locale in ("fr", "en")] == ["1\u202f234\u202f567", "1,234,567"]
     assert [format_fact(0.5, locale) for locale in ("fr", "en")] == ["0,500", "0.500"]
     assert format_fact(1e-9, "en") == "1.00e-09"
@@ -134,13 +134,13 @@ def test_numbers_are_written_as_the_language_writes_them() -> None:
 
 
 def test_sentences_take_any_text_as_a_fact() -> None:
-    """A column named like a placeholder is quoted, not filled in."""
+    """A column whose name looks like a placeholder is quoted and not replaced."""
     said = localize(("« {name} »", "“{name}”"), name="{name} {0}")
     assert said == {"fr": "« {name} {0} »", "en": "“{name} {0}”"}
 
 
 def test_both_languages_use_the_same_facts() -> None:
-    """A number given in one language is not missing in the other."""
+    """No number appears in only one of the languages."""
     modules = (labels, progress, training_warnings, narratives, chart_texts, model_card)
     tables = {
         name: rows
@@ -156,7 +156,7 @@ def test_both_languages_use_the_same_facts() -> None:
 
 
 def test_colours_mean_what_the_table_of_colours_says(charts: Charts) -> None:
-    """What raises is of one colour and what lowers of another, in every chart; no other chart borrows either."""
+    """Increases have one colour and decreases another in every chart, and nothing else uses them."""
     for name, one in charts.items():
         text = json.dumps(one["spec"]["en"])
         if name.startswith(("shap_importance", "waterfall")):
@@ -168,7 +168,7 @@ def test_colours_mean_what_the_table_of_colours_says(charts: Charts) -> None:
 
 
 def test_labels_of_the_confusion_matrix_never_overlap() -> None:
-    """Labels that have no room side by side are slanted."""
+    """Labels without enough room side by side are slanted."""
     codes = np.arange(3)
     short = render_svg(confusion_chart(Predictions(codes, codes, 3), ["a", "b", "c"])["spec"]["en"])
     names = ["an uncommonly long class name", "another one that is long", "a third one of such a length"]
@@ -178,7 +178,7 @@ def test_labels_of_the_confusion_matrix_never_overlap() -> None:
 
 
 def test_a_name_cannot_turn_a_line_around() -> None:
-    """A right-to-left override in a class name is shown, not obeyed."""
+    """A right-to-left override in the name of a class is made visible."""
     codes = np.arange(2)
     spec = confusion_chart(Predictions(codes, codes, 2), ["safe", "\u202egpj.exe"])["spec"]["fr"]
     assert "\u202e" not in json.dumps(spec, ensure_ascii=False)
@@ -187,7 +187,7 @@ def test_a_name_cannot_turn_a_line_around() -> None:
 
 
 def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:
-    """Names of a thousand characters and names with quotes draw like any other."""
+    """Names of a thousand characters and names with quotes are drawn like all others."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x" * 1_000: rng.normal(size=60), 'the "y"': rng.choice(["a'b", "c\\d"], 60)})
     result = train(frame, 'the "y"', tmp_path, algorithms=["linear"], budget={"max_trials": 1}).result
@@ -195,7 +195,7 @@ def test_long_names_do_not_break_a_chart(tmp_path: Path) -> None:
 
 
 async def test_svg_is_converted_in_a_child_process() -> None:
-    """A picture of ours becomes a PNG of twice its size; what is no picture is an error, and no more."""
+    """A picture becomes a PNG of twice its size, and malformed SVG is an error."""
     converter = SvgConverter()
     picture = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><text y="9">é</text></svg>'
     png = await converter.to_png(picture)

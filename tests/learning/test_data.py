@@ -1,4 +1,4 @@
-"""Tables are read as people write them, and what is no table is refused with a reason."""
+"""Tables are read as people write them, and what is not a table is rejected with a reason."""
 
 import datetime as dt
 import io
@@ -27,7 +27,7 @@ def parquet(columns: dict[str, Any]) -> DataFile:
 
 
 def test_kinds_of_columns_are_recognised() -> None:
-    """A messy table gets the kinds that a person would give."""
+    """A messy table gets the column types that a person would choose."""
     table = read_table(csv(messy()))
     kinds = {name: column.kind for name, column in table.columns.items()}
     assert kinds == {
@@ -48,7 +48,7 @@ def test_kinds_of_columns_are_recognised() -> None:
 
 @pytest.mark.parametrize("mark", ["", "?", " ?", "NA", "n/a", "NaN", "null", "-", "."])
 def test_missing_marks_are_missing(mark: str) -> None:
-    """Every usual way of writing nothing is read as nothing, among numbers and among words."""
+    """Every usual way of marking a missing value is recognised, among numbers and among words."""
     table = read_table(raw(f"a,b\n1,x\n{mark},{mark}\n3,y\n"))
     assert table.columns["a"].missing == table.columns["b"].missing == 1
     assert table.columns["a"].kind is ColumnKind.NUMBER
@@ -57,7 +57,7 @@ def test_missing_marks_are_missing(mark: str) -> None:
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_encodings_and_delimiters_are_found_out(delimiter: str, encoding: str) -> None:
-    """The same table in any usual encoding and with any usual delimiter reads the same."""
+    """The same table is read alike in any usual encoding and with any usual delimiter."""
     text = "name|size\nélan|1\nñandú|2\n".replace("|", delimiter)
     table = read_table(raw(text.encode(encoding)))
     assert list(table.frame.columns) == ["name", "size"]
@@ -66,19 +66,19 @@ def test_encodings_and_delimiters_are_found_out(delimiter: str, encoding: str) -
 
 
 def test_decimal_commas_are_read_where_commas_do_not_delimit() -> None:
-    """1,5 between semicolons is one and a half."""
+    """Between semicolons, 1,5 is one and a half."""
     assert read_table(raw("a;b\n1,5;x\n2,25;y\n")).frame["a"].tolist() == [1.5, 2.25]
 
 
 def test_repeated_and_empty_names_are_told_apart() -> None:
-    """Columns never overwrite each other because their names agree."""
+    """Columns with the same name never overwrite each other."""
     table = read_table(raw("a,a,,b\n1,2,3,4\n5,6,7,8\n"))
     assert list(table.frame.columns) == ["a", "a_2", "column_3", "b"]
     assert table.renamed == {"a_2": "a", "column_3": ""}
 
 
 def test_row_names_without_a_header_are_a_column() -> None:
-    """A header one short of its rows belongs to the columns after the row names."""
+    """If the header is one name too short, it belongs to the columns after the row names."""
     table = read_table(raw("a,b\nr1,1,2\nr2,3,4\n"))
     assert table.frame["a"].tolist() == [1.0, 3.0]
     assert table.frame["column_1"].tolist() == ["r1", "r2"]
@@ -86,7 +86,7 @@ def test_row_names_without_a_header_are_a_column() -> None:
 
 @pytest.mark.parametrize("ending", [",", ", "])
 def test_a_delimiter_at_the_end_of_every_row_is_no_column(ending: str) -> None:
-    """Some tools end each row with a delimiter: the header says how many columns there are."""
+    """Some programs end each row with a delimiter; the header determines the number of columns."""
     table = read_table(raw(f"n,w,c\n1,m,a{ending}\n2,f,b{ending}\n3,m\n"))
     assert {name: cells.tolist() for name, cells in table.frame.items()} == {
         "n": [1.0, 2.0, 3.0],
@@ -98,7 +98,7 @@ def test_a_delimiter_at_the_end_of_every_row_is_no_column(ending: str) -> None:
 
 
 def test_rows_much_wider_than_the_header_are_not_cut() -> None:
-    """Two fields too many in every row lose nothing silently, wherever warnings are kept quiet."""
+    """Two additional fields in every row are never lost silently, even if warnings are suppressed."""
     with suppress_numeric_warnings(), pytest.raises(LearningError) as refused:
         read_table(raw("a,b\n1,2,3,4\n5,6,7,8\n"))
     assert refused.value.code == "file_unreadable"
@@ -119,7 +119,7 @@ def test_rows_much_wider_than_the_header_are_not_cut() -> None:
     ],
 )
 def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[str], numbers: list[float]) -> None:
-    """Groups of three digits are thousands, other commas decimal marks; a row given by value is read alike."""
+    """Groups of three digits are thousands, other commas are decimal; rows given by value are read alike."""
     lines = "".join(f"{text}{delimiter}x\n" for text in [*texts, "n/a"])
     table = read_table(raw(f"n{delimiter}w\n{lines}"))
     assert table.frame["n"].tolist()[:-1] == numbers
@@ -130,14 +130,14 @@ def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[
 
 
 def test_whole_numbers_given_for_words_are_their_digits() -> None:
-    """JSON does not tell 1 from 1.0, so neither does a column of words."""
+    """JSON does not distinguish 1 from 1.0, and neither does a column of words."""
     column = read_table(raw("k,n\n1,1\n2,2\nx,3\n")).columns["k"]
     assert parse_cell(column, 1) == parse_cell(column, 1.0) == "1"
     assert parse_cell(column, 1.5) == "1.5"
 
 
 def test_a_few_words_among_numbers_become_missing_and_are_counted() -> None:
-    """One typing error does not turn a column of numbers into a category."""
+    """A single typing error does not turn a column of numbers into a category."""
     rows = "".join(f"{number}\n" for number in range(2, 100))
     column = read_table(raw(f"a\n{rows}twelve\n")).columns["a"]
     assert (column.kind, column.mixed, column.missing) == (ColumnKind.NUMBER, 1, 1)
@@ -159,14 +159,14 @@ def test_codes_with_leading_zeros_stay_words() -> None:
     ],
 )
 def test_dates_are_read_in_their_own_order(text: str, first: str) -> None:
-    """Day and month are told apart by the whole column; zones are taken to UTC."""
+    """The whole column determines the order of day and month; times are converted to UTC."""
     table = read_table(raw(f"d\n{text}\n{text}\n"))
     assert table.columns["d"].kind is ColumnKind.DATE
     assert table.frame["d"][0] == np.datetime64(first)
 
 
 def test_parquet_types_are_kept() -> None:
-    """Booleans, dates, decimals, categories and nested columns each arrive as what they are."""
+    """Booleans, dates, decimals, categories and nested columns keep their types."""
     table = read_table(
         parquet(
             {
@@ -201,7 +201,7 @@ def test_parquet_types_are_kept() -> None:
     ids=lambda cells: str(cells.type),
 )
 def test_moments_that_no_calendar_can_say_are_missing(cells: Any) -> None:
-    """A cell out of the years 1 to 9999 is missing; the others stay, to the microsecond."""
+    """Dates outside of the years 1 to 9999 are missing; all others are exact to the microsecond."""
     table = read_table(parquet({"when": cells, "n": pa.array([1.5, 2.5, 3.5, 4.5])}))
     assert table.columns["when"].kind is ColumnKind.DATE
     assert table.columns["when"].missing == (1 if cells.type == pa.timestamp("ns") else 3)
@@ -209,7 +209,7 @@ def test_moments_that_no_calendar_can_say_are_missing(cells: Any) -> None:
 
 
 def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
-    """Enormous, nested, binary and wrongly encoded cells end in a column, never in a crash."""
+    """Huge, nested, binary and wrongly encoded cells are read into a column, and never cause a crash."""
     bad = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 3], dtype=np.int32)), pa.py_buffer(b"a\xff\xfe")]
     )
@@ -254,33 +254,33 @@ def test_every_other_type_of_parquet_is_read_or_set_aside() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_no_table_is_refused(file: DataFile, code: str) -> None:
-    """Hostile and broken files end in a reason, never in a crash."""
+    """Hostile and damaged files are rejected with a reason, and never cause a crash."""
     with pytest.raises(LearningError) as refused:
         read_table(file)
     assert refused.value.code == code
 
 
 def test_a_malformed_line_is_named() -> None:
-    """Whoever has to mend the file is told where."""
+    """The error says which line has to be corrected."""
     with pytest.raises(LearningError) as refused:
         read_table(raw("a,b\n1,2\n1,2,3,4\n"))
     assert refused.value.facts["line"] == 3
 
 
 def test_a_parquet_bomb_is_refused_by_its_footer() -> None:
-    """A small file that unfolds into a billion cells is refused before it is read."""
+    """A small file that expands to a billion cells is rejected before it is read."""
     with pytest.raises(LearningError, match="too_many_cells"):
         read_table(parquet({f"c{n}": pa.array(np.zeros(1_000_000, dtype=np.int8)) for n in range(51)}))
 
 
 def test_columns_survive_as_records() -> None:
-    """A column kept with a model is the same column later."""
+    """A column that is stored with a model is the same when it is loaded."""
     for column in read_table(csv(messy())).columns.values():
         assert schema_from_dict(schema_to_dict(column)) == column
 
 
 def test_cells_given_by_value_read_like_the_file() -> None:
-    """A number, a boolean, a date and a word given as JSON mean what they mean in the file."""
+    """Numbers, booleans, dates and words in JSON have the same meaning as in the file."""
     columns = read_table(raw("n,f,d,w\n1.5,true,2024-01-02,x\n2.5,false,2024-01-03,y\n")).columns
     assert parse_cell(columns["n"], "2.5") == 2.5
     assert np.isnan(parse_cell(columns["n"], None))

@@ -1,4 +1,4 @@
-"""Metrics equal their definitions; intervals and groups say what they should."""
+"""Metrics equal their definitions; intervals and groups are computed correctly."""
 
 import numpy as np
 import pandas as pd
@@ -54,7 +54,7 @@ def test_metrics_of_numbers_equal_their_definitions() -> None:
 
 
 def test_the_bootstrap_interval_holds_the_value_and_narrows_with_rows() -> None:
-    """More rows make a figure more certain."""
+    """More rows make the interval narrower."""
     few, many = classified(2, 50), classified(2, 5_000)
     for part in (few, many):
         interval = bootstrap_interval("accuracy", part, seed=1)
@@ -82,7 +82,7 @@ def test_the_interval_over_folds_is_the_corrected_t() -> None:
 
 
 def test_groups_show_whom_a_model_fails() -> None:
-    """A model that is right for one group and wrong for the other has a gap of one, and says that it is certain."""
+    """A model that is right for one group and wrong for the other has a gap of one, which is certain."""
     truth = np.tile([0, 1], 100)
     wrong = np.arange(200) >= 100
     guess = np.where(wrong, 1 - truth, truth)

@@ -1,4 +1,4 @@
-"""Orders are refused before any work where that can be known."""
+"""Requests for trainings and explanations are rejected before any work if possible."""
 
 import pickle
 import subprocess
@@ -43,7 +43,7 @@ def asked(**body: Any) -> ExplanationRequest:
     ],
 )
 def test_contradictions_are_refused_with_their_place(body: dict[str, Any], code: str, field: str) -> None:
-    """An order that contradicts itself names the place in it."""
+    """The error for a contradictory request names the field."""
     with pytest.raises(LearningError) as refused:
         order(**body)
     assert (refused.value.code, refused.value.field) == (code, field)
@@ -65,7 +65,7 @@ def test_contradictions_are_refused_with_their_place(body: dict[str, Any], code:
     ],
 )
 def test_values_out_of_bounds_are_refused(body: dict[str, Any]) -> None:
-    """Every number has its bounds, and unknown fields are no silent no-ops."""
+    """Every number has bounds, and unknown fields are never ignored silently."""
     with pytest.raises(msgspec.ValidationError):
         order(**body)
 
@@ -81,28 +81,28 @@ def test_values_out_of_bounds_are_refused(body: dict[str, Any]) -> None:
     ],
 )
 def test_what_the_columns_contradict_is_refused(body: dict[str, Any], code: str) -> None:
-    """Names that the table does not have are refused before the job."""
+    """Names of columns that the table does not have are rejected before the job starts."""
     with pytest.raises(LearningError) as refused:
         check_training_request(order(**body), COLUMNS, rows=100)
     assert refused.value.code == code
 
 
 def test_the_nearest_column_is_named() -> None:
-    """A misspelt target is answered with the column that was probably meant."""
+    """The error for a misspelled target suggests the most similar column."""
     with pytest.raises(LearningError) as refused:
         check_training_request(order(target="incme"), ["income", "age"], rows=100)
     assert refused.value.facts == {"name": "incme", "nearest": "income"}
 
 
 def test_too_few_rows_are_refused() -> None:
-    """A table that is too short to be learned from is told so by its number of rows alone."""
+    """A table with too few rows to learn from is rejected by their number alone."""
     with pytest.raises(LearningError) as refused:
         check_training_request(order(), COLUMNS, rows=3)
     assert refused.value.code == "too_few_rows"
 
 
 def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
-    """The target is never learned from, whatever is included."""
+    """The target is never a feature, whatever is included."""
     assert chosen_features(order(), COLUMNS) == ("a", "b")
     assert chosen_features(order(features={"include": ["b"]}), COLUMNS) == ("b",)
     assert chosen_features(order(features={"exclude": ["b"]}), COLUMNS) == ("a",)
@@ -127,14 +127,14 @@ def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
     ],
 )
 def test_explanations_that_make_no_sense_are_refused(body: dict[str, Any], code: str) -> None:
-    """An explanation has one subject, a known method that fits it, and rows given one way."""
+    """An explanation needs exactly one subject, a known method for it, and rows in a single form."""
     with pytest.raises(LearningError) as refused:
         asked(**body)
     assert refused.value.code == code
 
 
 def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
-    """A row after the last, or a class that the model does not know, never starts a job."""
+    """A missing row, or a class that the model does not know, never starts a job."""
     with pytest.raises(LearningError, match="row_out_of_range"):
         check_explanation_request(asked(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
     with pytest.raises(LearningError, match="class_not_found"):
@@ -150,7 +150,7 @@ def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
     ],
 )
 def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], option: str) -> None:
-    """A model of numbers has no class, no odds and no counterfactual; one whose classes are not known yet may."""
+    """A regression model has no classes, odds or counterfactuals; requests before the type is known are accepted."""
     order = asked(job_id="a", **body)
     with pytest.raises(LearningError) as refused:
         check_explanation_request(order, COLUMNS, rows=9, classes=())
@@ -161,7 +161,7 @@ def test_what_only_classes_have_is_not_asked_of_numbers(body: dict[str, Any], op
 
 
 def test_tables_agree() -> None:
-    """Every algorithm can be made, every metric measured, every row has its label."""
+    """Every algorithm can be created, every metric computed, and every row has its label."""
     assert {row.name for row in ALGORITHMS} == set(MODEL_FAMILIES) == set(ALGORITHM_LABELS)
     assert {row.name for row in METRICS} == set(METRIC_FUNCTIONS) == set(METRIC_LABELS)
     assert {row.name for row in METHODS} == set(METHOD_LABELS)
@@ -170,7 +170,7 @@ def test_tables_agree() -> None:
 
 
 def test_refusals_survive_the_border_of_a_process() -> None:
-    """A refusal raised in a worker process arrives whole."""
+    """An error in a worker process arrives completely."""
     error = LearningError("target_not_found", field="target", name="x", nearest=None)
     again = pickle.loads(pickle.dumps(error))
     assert (again.code, again.field, again.facts, again.phase) == (error.code, "target", error.facts, error.phase)
@@ -178,6 +178,6 @@ def test_refusals_survive_the_border_of_a_process() -> None:
 
 
 def test_orders_do_not_load_the_heavy_libraries() -> None:
-    """The API checks orders without paying for the machine-learning stack."""
+    """The API checks requests without loading the machine-learning libraries."""
     code = "import sys, touchstone.learning.requests; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

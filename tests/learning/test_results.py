@@ -1,4 +1,4 @@
-"""Results leave as JSON: whatever the table, nothing of the numeric libraries is left in them."""
+"""Results are JSON: whatever the table, they contain no types of the numeric libraries."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ SHORT = {"algorithms": ["linear"], "budget": {"max_trials": 1}}
 
 
 def imbalanced(rows: int = 160) -> pd.DataFrame:
-    """Two classes of which one is rare, three that are not, a number, and a date."""
+    """Return a table with a rare class, three frequent ones, a number, and a date."""
     rng = np.random.default_rng(0)
     return messy(rows).assign(
         rare=np.where(np.arange(rows) % 14 == 0, "yes", "no"),
@@ -38,7 +38,7 @@ def imbalanced(rows: int = 160) -> pd.DataFrame:
     ],
 )
 def test_every_result_of_a_training_can_be_encoded(tmp_path: Path, target: str, body: dict[str, Any]) -> None:
-    """A figure left as a NumPy float once failed every training on imbalanced classes, when its result was stored."""
+    """A NumPy float in the result would make the job fail when the result is stored."""
     outcome = train(imbalanced(), target, tmp_path, **SHORT, **body)
     assert json.loads(msgspec.json.encode(outcome.result)) == outcome.result
     for asked in ({}, {"scope": "local", "instances": {"rows": [0, 3]}}, {"instances": {"values": [{"amount": 3}]}}):

@@ -1,4 +1,4 @@
-"""Training is honest, repeatable, and says what a careful colleague would say."""
+"""Training is honest and reproducible, and warns like a careful colleague."""
 
 import hashlib
 import io
@@ -28,7 +28,7 @@ from touchstone.learning.training import run_training
 
 
 def numbers(rows: int = 120, seed: int = 1) -> pd.DataFrame:
-    """A regression: y = 3 a - 2 b + noise."""
+    """Return a regression: y = 3 a - 2 b + noise."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=rows), rng.normal(size=rows)
     return pd.DataFrame({"a": a, "b": b, "y": 3 * a - 2 * b + rng.normal(scale=0.1, size=rows)})
@@ -39,7 +39,7 @@ def codes(result: dict[str, Any]) -> set[str]:
 
 
 def test_a_messy_table_is_trained_on_and_beats_the_baseline(tmp_path: Path) -> None:
-    """Missing marks, dates, texts, constants and identifiers need no cleaning by hand."""
+    """Missing values, dates, texts, constants and identifiers need no manual cleaning."""
     result = train(messy(), "outcome", tmp_path, sensitive_features=["sex"]).result
     found = result["metrics"]["holdout"]["balanced_accuracy"]
     assert found["value"] > 0.75 > result["metrics"]["baseline"]["balanced_accuracy"]["value"] == 0.5
@@ -56,7 +56,7 @@ def test_a_messy_table_is_trained_on_and_beats_the_baseline(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("strategy", ["holdout", "kfold"])
 def test_the_same_order_makes_the_same_bytes(tmp_path: Path, strategy: str) -> None:
-    """Two trainings of the same order agree in every figure and in the digest of the model."""
+    """Two trainings for the same request have the same metrics and the same digest of the model."""
     body = {"split": {"strategy": strategy, **({"folds": 3} if strategy == "kfold" else {})}}
     first, second = (train(messy(120), "outcome", tmp_path, **body) for _ in range(2))
     assert first.result == second.result
@@ -64,7 +64,7 @@ def test_the_same_order_makes_the_same_bytes(tmp_path: Path, strategy: str) -> N
 
 
 def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
-    """Neither the order of hashing nor the addresses in memory show in the model."""
+    """The model depends neither on the order of hashing nor on addresses in memory."""
     here = train(messy(120), "outcome", tmp_path).artifacts[0].sha256
     code = (
         "from pathlib import Path; from tests.learning.small_tables import messy, train; "
@@ -77,14 +77,14 @@ def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_another_seed_splits_otherwise(tmp_path: Path) -> None:
-    """The seed decides which rows are kept aside."""
+    """The seed determines which rows are held out."""
     frame = messy(120)
     results = [train(frame, "outcome", tmp_path, seed=seed).result["metrics"] for seed in (0, 1)]
     assert results[0] != results[1]
 
 
 def test_folds_measure_every_row_once(tmp_path: Path) -> None:
-    """K folds have K values, and the confusion matrix counts every row."""
+    """K folds give K values, and the confusion matrix counts every row."""
     split = {"strategy": "kfold", "folds": 4}
     result = train(messy(120), "outcome", tmp_path, split=split).result
     assert len(result["metrics"]["folds"]["accuracy"]["values"]) == 4
@@ -94,7 +94,7 @@ def test_folds_measure_every_row_once(tmp_path: Path) -> None:
 
 
 def test_the_future_is_predicted_from_the_past() -> None:
-    """A time split learns from rows before the moment that it measures from."""
+    """With a time split, the model learns from earlier rows than those it is evaluated on."""
     frame = messy(100).sample(frac=1, random_state=0)
     body = {"dataset_id": 1, "target": "outcome", "split": {"strategy": "time", "time_column": "when"}}
     experiment = prepare_experiment(msgspec.convert(body, TrainingRequest), read_table(csv(frame)))
@@ -105,13 +105,13 @@ def test_the_future_is_predicted_from_the_past() -> None:
 
 
 def test_a_column_of_words_can_not_order_time(tmp_path: Path) -> None:
-    """A time split by colours is refused."""
+    """A time split by a column of words is rejected."""
     with pytest.raises(LearningError, match="time_column_not_ordered"):
         train(messy(), "outcome", tmp_path, split={"strategy": "time", "time_column": "colour"})
 
 
 def test_noise_is_not_sold_as_signal(tmp_path: Path) -> None:
-    """When nothing can be learned the honest score stays near the baseline, and the result says so."""
+    """If nothing can be learned, the score stays near the baseline, and the result says so."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(150, 20)), columns=[f"x{n}" for n in range(20)])
     frame["y"] = rng.choice(["a", "b"], 150)
@@ -121,7 +121,7 @@ def test_noise_is_not_sold_as_signal(tmp_path: Path) -> None:
 
 
 def test_high_cardinality_does_not_leak_the_target(tmp_path: Path) -> None:
-    """A category of nearly one value a row, unrelated to the target, does not help: its encoding is cross-fitted."""
+    """An unrelated category with almost one value per row does not help, because its encoding is cross-fitted."""
     rng = np.random.default_rng(0)
     names = [f"n{number}" for number in rng.integers(0, 150, 200)]
     frame = pd.DataFrame({"name": names, "y": rng.choice(["a", "b"], 200)})
@@ -138,7 +138,7 @@ def test_a_column_that_knows_the_answer_is_named(tmp_path: Path) -> None:
 
 
 def test_imbalance_rarity_and_missing_targets_are_told(tmp_path: Path) -> None:
-    """Few rows, a rare class, classes too rare to learn and rows without a target each have their warning."""
+    """Few rows, a rare class, classes that are too rare, and rows without a target each cause a warning."""
     rng = np.random.default_rng(0)
     labels = ["common"] * 140 + ["rare"] * 8 + ["once"] + [""] * 5
     frame = pd.DataFrame({"x": rng.normal(size=len(labels)), "y": labels})
@@ -148,7 +148,7 @@ def test_imbalance_rarity_and_missing_targets_are_told(tmp_path: Path) -> None:
 
 
 def test_small_groups_are_not_judged(tmp_path: Path) -> None:
-    """A group of a few measured rows is marked, warned about and left out of the gaps."""
+    """A group with few evaluated rows is marked, causes a warning, and is left out of the gaps."""
     result = train(messy(), "outcome", tmp_path, sensitive_features=["sex", "amount"]).result
     assert "small_groups" in codes(result)
     assert all(group["too_small"] for group in result["group_metrics"][1]["groups"])
@@ -156,7 +156,7 @@ def test_small_groups_are_not_judged(tmp_path: Path) -> None:
 
 
 def test_declared_is_set_beside_measured(tmp_path: Path) -> None:
-    """A declaration that the file contradicts shows, one that it confirms shows too."""
+    """The result shows whether the file confirms or contradicts a declaration."""
     file = csv(messy())
     declared = {"instances_number": 240, "features_number": 12, "missing_values_percentage": None}
     order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 1}}, TrainingRequest)
@@ -192,7 +192,7 @@ def test_declared_is_set_beside_measured(tmp_path: Path) -> None:
 def test_orders_that_the_table_contradicts_are_refused(
     tmp_path: Path, frame: pd.DataFrame, target: str, body: dict[str, Any], code: str
 ) -> None:
-    """A target that can't be learned is refused with its reason, and no artefact is left behind."""
+    """A target that cannot be learned is rejected with its reason, and no artifact remains."""
     with pytest.raises(LearningError) as refused:
         train(frame, target, tmp_path, **body)
     assert refused.value.code == code
@@ -210,13 +210,13 @@ def test_orders_that_the_table_contradicts_are_refused(
     ],
 )
 def test_the_task_is_what_the_target_looks_like(tmp_path: Path, values: list[Any], task: str) -> None:
-    """Words and few integers are classes, other numbers are quantities."""
+    """Words and few distinct integers are classes, and other numbers are quantities."""
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=60), "y": values})
     assert train(frame, "y", tmp_path, algorithms=["baseline"]).result["model"]["task"] == task
 
 
 def test_the_budget_counts_trials_and_time_only_stops(tmp_path: Path) -> None:
-    """A generous clock never decides; a spent one stops after the first trial of each part and says so."""
+    """Enough time never affects the result; without any, each part stops after its first trial and says so."""
     result = train(messy(120), "outcome", tmp_path, budget={"max_trials": 3}).result
     assert (len(result["leaderboard"]), result["stopped_by"]) == (3, "trials")
     everything = train(messy(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 200}).result
@@ -224,7 +224,7 @@ def test_the_budget_counts_trials_and_time_only_stops(tmp_path: Path) -> None:
 
 
 def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
-    """Every algorithm has its first settings tried before any has its second."""
+    """The first settings of every algorithm are tried before the second settings of any."""
     names = ("linear", "random_forest")
     trials = plan_trials(names, classification=True, max_trials=4, seed=5)
     assert [trial.algorithm for trial in trials] == [*names, *names]
@@ -234,7 +234,7 @@ def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
 
 
 def test_progress_never_goes_back(tmp_path: Path) -> None:
-    """Whoever watches sees the percentage grow through the phases."""
+    """The percentage increases through all phases."""
     order = msgspec.convert({"dataset_id": 1, "target": "outcome", "budget": {"max_trials": 2}}, TrainingRequest)
     progress = Progress()
     run_training(order, csv(messy(120)), scratch=tmp_path, report=progress)
@@ -264,7 +264,7 @@ def test_an_exception_from_the_report_ends_the_work(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("target", ["outcome", "colour", "score"])
 def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: str, target: str) -> None:
-    """Two classes, three classes and numbers: the loaded model predicts what the kept one did."""
+    """With two classes, three classes and numbers, a loaded model predicts the same as the original."""
     frame = messy(150).assign(score=lambda f: np.arange(150) * 1.5 + (f["sex"] == "f"))
     body = {"algorithms": [algorithm], "budget": {"max_trials": 1}, "features": {"exclude": ["id"]}}
     outcome = train(frame, target, tmp_path, **body)
@@ -281,7 +281,7 @@ def test_every_algorithm_is_kept_and_predicts_alike(tmp_path: Path, algorithm: s
 
 
 def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
-    """A misspelt column, a word for a number and too many rows have their reasons; a missing column is missing."""
+    """Misspelled columns, words for numbers and too many rows are rejected; a missing column counts as missing."""
     model = train(messy(120), "outcome", tmp_path, budget={"max_trials": 1})
     cases: list[tuple[list[dict[str, Any]], str]] = [
         ([{"amuont": 1}], "row_column_unknown"),
@@ -297,7 +297,7 @@ def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 
 
 def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:
-    """One changed byte, or bytes that are no model, are refused before anything is unpacked."""
+    """A changed byte, or bytes that are not a model, are rejected before anything is unpacked."""
     model = model_of(train(messy(120), "outcome", tmp_path, budget={"max_trials": 1}))
     data = model.stream.read()
     with pytest.raises(LearningError, match="artifact_damaged"):
@@ -307,7 +307,7 @@ def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:
 
 
 def test_types_outside_the_list_are_never_loaded(tmp_path: Path) -> None:
-    """A model that names a foreign type is refused even when its digest is right."""
+    """A model that names a forbidden type is rejected even if its digest is right."""
     model = model_of(train(messy(120), "outcome", tmp_path, algorithms=["decision_tree"], budget={"max_trials": 1}))
     buffer = io.BytesIO()
     with zipfile.ZipFile(model.stream) as source, zipfile.ZipFile(buffer, "w") as copy:
@@ -320,7 +320,7 @@ def test_types_outside_the_list_are_never_loaded(tmp_path: Path) -> None:
 
 
 def test_the_card_tells_data_quality_groups_and_limits(tmp_path: Path) -> None:
-    """The model card carries the digest, the figures, the groups and the warnings, in both languages."""
+    """The model card contains the digest, the metrics, the groups and the warnings, in both languages."""
     outcome = train(messy(), "outcome", tmp_path, sensitive_features=["sex"])
     card = outcome.artifacts[1].path.read_text()
     assert outcome.result["profile"]["sha256"] in card
@@ -330,14 +330,14 @@ def test_the_card_tells_data_quality_groups_and_limits(tmp_path: Path) -> None:
 
 
 def test_regression_recovers_what_was_put_in(tmp_path: Path) -> None:
-    """A line with little noise is found, and its error has the size of the noise."""
+    """A line with little noise is found, and the error has the size of the noise."""
     result = train(numbers(), "y", tmp_path, algorithms=["linear"]).result
     assert result["metrics"]["holdout"]["r2"]["value"] > 0.99
     assert result["metrics"]["holdout"]["rmse"]["value"] == pytest.approx(0.1, abs=0.05)
 
 
 def odd(rows: int = 60) -> pd.DataFrame:
-    """Names and columns that trip naive preparations."""
+    """Return a table with names and columns that break naive preparations."""
     rng = np.random.default_rng(0)
     seldom = [f"2024-01-{day + 1:02d}" if day < 4 else "" for day in range(rows)]
     return pd.DataFrame(
@@ -356,13 +356,13 @@ def odd(rows: int = 60) -> pd.DataFrame:
 
 @pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting"])
 def test_odd_names_and_columns_do_not_break_the_preparation(tmp_path: Path, algorithm: str) -> None:
-    """Double underscores, dates that are almost never there, texts without words and enormous numbers are prepared."""
+    """Double underscores, rare dates, texts without words and huge numbers are prepared."""
     result = train(odd(), "y", tmp_path, algorithms=[algorithm], budget={"max_trials": 1}).result
     assert {column["name"] for column in result["model"]["features"]} == set(odd().columns) - {"y"}
 
 
 def test_a_past_of_one_class_teaches_nothing(tmp_path: Path) -> None:
-    """When every earlier row has the same class a time split is refused, not crashed into."""
+    """If all earlier rows have the same class, a time split is rejected without a crash."""
     rows = 60
     days = pd.date_range("2024-01-01", periods=rows).astype(str)
     labels = ["no"] * 48 + ["yes"] * 12
@@ -375,7 +375,7 @@ def test_a_past_of_one_class_teaches_nothing(tmp_path: Path) -> None:
 
 
 def test_few_moments_are_split_between_moments(tmp_path: Path) -> None:
-    """Two years make a past and a future; one year alone can not be split by time."""
+    """Two years are enough for a time split, and a single year is not."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"year": [2020] * 50 + [2021] * 30, "x": rng.normal(size=80), "y": rng.normal(size=80)})
     split = {"strategy": "time", "time_column": "year", "test_size": 0.3}
@@ -386,7 +386,7 @@ def test_few_moments_are_split_between_moments(tmp_path: Path) -> None:
 
 
 def test_a_first_moment_of_most_rows_is_the_past(tmp_path: Path) -> None:
-    """Eighty-five rows of one year and fifteen of the next are split between the years, whatever the share asked."""
+    """85 rows of one year and 15 of the next are split between the years, whatever share was requested."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"year": [2019] * 85 + [2020] * 15, "x": rng.normal(size=100), "y": rng.normal(size=100)})
     body = {"dataset_id": 1, "target": "y", "split": {"strategy": "time", "time_column": "year", "test_size": 0.2}}
@@ -397,7 +397,7 @@ def test_a_first_moment_of_most_rows_is_the_past(tmp_path: Path) -> None:
 @pytest.mark.parametrize("early", [1, 4])
 @pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting", "random_forest"])
 def test_a_first_moment_of_few_rows_does_not_end_the_search(tmp_path: Path, early: int, algorithm: str) -> None:
-    """Where nearly every past row is of one moment, trials are compared over folds of the past."""
+    """If almost all earlier rows have the same time, trials are compared by folds of these rows."""
     rows = 60
     frame = messy(rows).assign(year=[2018] * early + [2019] * (40 - early) + [2020] * 20)
     split = {"strategy": "time", "time_column": "year", "test_size": 0.3}
@@ -408,7 +408,7 @@ def test_a_first_moment_of_few_rows_does_not_end_the_search(tmp_path: Path, earl
 @pytest.mark.parametrize("algorithm", ["linear", "hist_gradient_boosting", "random_forest"])
 @pytest.mark.parametrize("target", ["level", "score"])
 def test_the_shortest_past_is_learned_from(tmp_path: Path, algorithm: str, target: str) -> None:
-    """Ten rows, of as many classes, many categories and texts, are few but enough to go through every step."""
+    """Ten rows with as many classes, categories and texts are enough for every step."""
     frame = messy(100, seed=3).assign(
         level=[f"c{number}" for number in [*range(10), *([*range(10)] * 9)]],
         score=np.arange(100) % 37 + 0.5,
@@ -420,7 +420,7 @@ def test_the_shortest_past_is_learned_from(tmp_path: Path, algorithm: str, targe
 
 
 def test_classes_that_come_with_time_are_told(tmp_path: Path) -> None:
-    """A class that is measured and was never learned is named."""
+    """A class that is evaluated but was never learned is reported."""
     frame = messy(100).assign(kind=(["a", "b"] * 40) + ["a", "b", "new", "new"] * 5)
     split = {"strategy": "time", "time_column": "when"}
     result = train(frame, "kind", tmp_path, split=split, algorithms=["linear"]).result
@@ -439,7 +439,7 @@ def test_classes_that_come_with_time_are_told(tmp_path: Path) -> None:
     ],
 )
 def test_large_numbers_close_together_are_portrayed(tmp_path: Path, values: Any) -> None:
-    """Numbers between which floats cannot be cut into bins train and are explained, as feature and as target."""
+    """Numbers too close together to be binned can be features and targets, and can be explained."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"big": values, "x": rng.normal(size=60), "y": rng.normal(size=60)})
     outcome = train(frame, "y", tmp_path, algorithms=["linear"])

@@ -1,4 +1,4 @@
-"""Points, lifts and leeways."""
+"""Points, lifts, and the ranges in which a weight can change without changing the order."""
 
 import math
 from random import Random
@@ -16,7 +16,7 @@ from touchstone.ranking.reasons.stability import stability
 
 
 def test_points_add_up_to_the_score() -> None:
-    """Whoever adds the points gets the score, to the last bit or the one before."""
+    """The sum of the points is the score, up to the last bit."""
     random = Random(3)
     catalog = Catalog.build(row(random, id_) for id_ in range(1, 301))
     for _ in range(20):
@@ -30,7 +30,7 @@ def test_points_add_up_to_the_score() -> None:
 
 
 def test_a_lift_says_the_score_and_rank_that_the_fact_would_bring() -> None:
-    """Ranking the catalog with the fact put in gives the very rank that was foretold."""
+    """If the fact is added and the catalog is ranked again, the rank is exactly the predicted one."""
     random = Random(5)
     rows = [row(random, id_) for id_ in range(1, 60)]
     weighting = {"ethical_score": 0.5, "informed_consent": 0.2, "technical_score": 0.3}
@@ -50,7 +50,7 @@ def test_a_lift_says_the_score_and_rank_that_the_fact_would_bring() -> None:
 
 
 def test_the_leeway_of_a_weight_is_where_two_neighbours_swap() -> None:
-    """Just inside the leeway the order stays, just outside it is another one."""
+    """Just inside the range the order is the same, and just outside it is different."""
     catalog = Catalog.build(
         [
             made(1, transparency=True, citations=10),
@@ -76,7 +76,7 @@ def test_the_leeway_of_a_weight_is_where_two_neighbours_swap() -> None:
 
 
 def test_a_weight_that_would_have_to_fall_below_zero_never_swaps() -> None:
-    """A weight can fall to zero and no further."""
+    """A weight cannot become negative."""
     scores = np.zeros((2, 12))
     scores[0, 0], scores[0, 4] = 1.0, 0.1
     leeways = stability(scores, {"ethical_score": 0.5, "transparency": 0.5})

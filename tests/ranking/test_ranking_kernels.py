@@ -1,4 +1,4 @@
-"""The kernels as plain Python and as native code give the same answers, and the estimates never fall short."""
+"""The kernels give the same results as plain Python and as compiled code, and bounds are never too low."""
 
 import importlib.util
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def _plain_copy(module: ModuleType, plain: dict[str, Callable[..., Any]]) -> Mod
 
 @pytest.fixture(scope="module")
 def plain() -> SimpleNamespace:
-    """All kernels by name, not compiled."""
+    """Return all kernels by name, not compiled."""
     kernels: dict[str, Callable[..., Any]] = {}
     for module in KERNEL_MODULES:
         copy = _plain_copy(module, kernels)
@@ -62,7 +62,7 @@ def plain() -> SimpleNamespace:
 
 @pytest.fixture(scope="module")
 def native(index: CatalogIndex, plain: SimpleNamespace) -> SimpleNamespace:
-    """All kernels by name, compiled, which the index has seen to."""
+    """Return all kernels by name, as compiled for the index."""
     return SimpleNamespace(
         **{name: getattr(module, name) for module in KERNEL_MODULES for name in vars(plain) if hasattr(module, name)}
     )
@@ -70,7 +70,7 @@ def native(index: CatalogIndex, plain: SimpleNamespace) -> SimpleNamespace:
 
 @pytest.fixture(scope="module")
 def index() -> CatalogIndex:
-    """An index over a few hundred records in leaves of 64, the kernels compiled."""
+    """Return an index of a few hundred records in leaves of 64, with compiled kernels."""
     catalog = Catalog.build((row(Random(id_), id_) for id_ in range(1, SIZE + 1)), Layout(index_from=1, leaf_words=1))
     assert catalog.index is not None
     return catalog.index
@@ -90,7 +90,7 @@ def _select(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> tupl
 
 
 def test_kernels_are_compiled(native: SimpleNamespace, plain: SimpleNamespace) -> None:
-    """What the other tests compare are really two forms of the same functions."""
+    """The other tests really compare two different forms of the same functions."""
     assert vars(native).keys() == vars(plain).keys()
     assert all(hasattr(kernel, "py_func") for kernel in vars(native).values())
     assert not any(hasattr(kernel, "py_func") for kernel in vars(plain).values())
@@ -126,7 +126,7 @@ def _find_top(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> li
 def test_plain_and_native_kernels_find_the_same_best(
     plain: SimpleNamespace, native: SimpleNamespace, index: CatalogIndex, query: Query
 ) -> None:
-    """The nine best and their scores, to the last bit."""
+    """Both find the same nine best records, with scores that agree to the last bit."""
     assert _find_top(plain, index, query) == _find_top(native, index, query)
 
 

@@ -1,4 +1,4 @@
-"""Snapshots of the index: the same answers from a file, and refusal of any file that is not whole."""
+"""Saved indexes give the same results, and a file that is not complete is rejected."""
 
 from pathlib import Path
 from random import Random
@@ -15,7 +15,7 @@ LAYOUT = Layout(index_from=1, leaf_words=1)
 
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Path:
-    """A snapshot of 300 records at version 42."""
+    """Save an index of 300 records at version 42."""
     catalog = Catalog.build((row(Random(id_), id_) for id_ in range(1, 301)), LAYOUT)
     assert catalog.index is not None
     save_index(tmp_path / "index", catalog.index, 42)
@@ -23,7 +23,7 @@ def snapshot(tmp_path: Path) -> Path:
 
 
 def test_a_catalog_over_a_snapshot_answers_as_the_one_it_was_made_of(snapshot: Path) -> None:
-    """Rows that changed since are applied on top, and every answer is that of the formulas."""
+    """Later changes are applied on top, and every result equals that of the formulas."""
     index, version = load_index(snapshot)
     assert version == 42
     rows = {id_: row(Random(id_), id_) for id_ in range(1, 301)}
@@ -38,7 +38,7 @@ def test_a_catalog_over_a_snapshot_answers_as_the_one_it_was_made_of(snapshot: P
 
 @pytest.mark.parametrize("at", [3, 25, 200, -200, -50_000])
 def test_a_damaged_snapshot_is_noticed(snapshot: Path, at: int) -> None:
-    """One changed byte anywhere, in the header or in the arrays, and the file is refused."""
+    """If one byte of the header or the arrays has changed, the file is rejected."""
     data = bytearray(snapshot.read_bytes())
     data[at] ^= 0x40
     snapshot.write_bytes(data)
@@ -47,7 +47,7 @@ def test_a_damaged_snapshot_is_noticed(snapshot: Path, at: int) -> None:
 
 
 def test_a_snapshot_that_is_cut_short_or_missing_is_refused(snapshot: Path) -> None:
-    """A crash while writing leaves the old file; a file cut short by other means is not taken for whole."""
+    """A truncated file is rejected; a crash while writing leaves the old file in place."""
     snapshot.write_bytes(snapshot.read_bytes()[:-4096])
     with pytest.raises(SnapshotError):
         load_index(snapshot)
@@ -56,5 +56,5 @@ def test_a_snapshot_that_is_cut_short_or_missing_is_refused(snapshot: Path) -> N
 
 
 def test_nothing_is_left_aside_when_a_snapshot_is_written(snapshot: Path) -> None:
-    """The file written aside has become the snapshot."""
+    """No temporary file remains."""
     assert [path.name for path in snapshot.parent.iterdir()] == ["index"]

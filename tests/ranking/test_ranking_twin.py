@@ -46,14 +46,14 @@ def halves() -> Iterator[None]:
 
 
 def check_answers(catalog: Catalog, rows: dict[int, CatalogRow], random: Random) -> None:
-    """At every assurance, one random question of each kind answers as the twin does."""
+    """Check one random query of each kind at every assurance."""
     for assurance in Assurance:
         known_rows = {id_: known_at(record, assurance) for id_, record in rows.items()}
         check_view(catalog.view.at(assurance), known_rows, random)
 
 
 def check_view(view: View, rows: dict[int, CatalogRow], random: Random) -> None:
-    """One random question of each kind answers as the twin does: ids, order and float64 scores, bit for bit."""
+    """Check that one random query of each kind has the ids, order and float64 scores of the reference, bit for bit."""
     asked = query(random)
     skip, limit = random.choice(((0, None), (0, 3), (0, 20), (2, 5), (7, None), (1000, 1)))
     end = None if limit is None else skip + limit
@@ -70,7 +70,7 @@ def check_view(view: View, rows: dict[int, CatalogRow], random: Random) -> None:
 
 
 def check_records(catalog: Catalog, rows: dict[int, CatalogRow], random: Random) -> None:
-    """Every live record is found by id, with its UUID and the criteria of the formulas; others are not found."""
+    """Check that every live record is found by its id, with its UUID and criteria, and that others are not found."""
     assurance, asked = random.choice(tuple(Assurance)), query(random)
     view = catalog.view.at(assurance)
     rows = {id_: known_at(record, assurance) for id_, record in rows.items()}
@@ -92,7 +92,7 @@ def check_records(catalog: Catalog, rows: dict[int, CatalogRow], random: Random)
 @long_form
 @given(seed=st.integers(0, 2**32), size=SIZES, steps=st.integers(0, 3), layout=st.sampled_from(sorted(LAYOUTS)))
 def test_every_answer_equals_the_row_by_row_twin(seed: int, size: int, steps: int, layout: str) -> None:
-    """After any inserts, updates, deletes and re-clusterings every answer is what the formulas give row by row."""
+    """After any inserts, updates, deletes and rebuilds, every result is what the formulas give row by row."""
     random = Random(seed)
     rows = {id_: row(random, id_) for id_ in random.sample(range(1, 2 * size + 2), size)}
     catalog = Catalog.build(rows.values(), LAYOUTS[layout])

@@ -1,4 +1,4 @@
-"""What the twin does not say: snapshots, facets, items, compaction, and the table of attributes."""
+"""What the reference does not cover: views, facets, items, compaction, and the table of attributes."""
 
 from random import Random
 from typing import Any
@@ -21,12 +21,12 @@ def made(id_: int, **facts: Any) -> CatalogRow:
 
 
 def test_a_row_has_every_attribute() -> None:
-    """An attribute that is added to the table is missing here until a row carries it."""
+    """An attribute that is added to the table also has to be added to the row."""
     assert {attribute.name for attribute in ATTRIBUTES} <= set(CatalogRow.__struct_fields__)
 
 
 def test_profiles_weigh_known_criteria_and_sum_to_one() -> None:
-    """A profile's score is the interface's plain sum."""
+    """The score of a profile is the plain weighted sum of the interface."""
     assert DEFAULT_PROFILE in PROFILES
     for profile in PROFILES.values():
         assert set(profile.weights) <= set(CRITERION_NAMES)
@@ -34,7 +34,7 @@ def test_profiles_weigh_known_criteria_and_sum_to_one() -> None:
 
 
 def test_a_view_does_not_change_when_the_catalog_does() -> None:
-    """A reader that holds a view keeps its answers through later writes, compaction included."""
+    """A view gives the same results after later writes, including compaction."""
     random = Random(1)
     catalog = Catalog.build(row(random, id_) for id_ in range(1, 3001))
     before = catalog.view
@@ -48,7 +48,7 @@ def test_a_view_does_not_change_when_the_catalog_does() -> None:
 
 
 def test_the_last_of_several_rows_with_one_id_counts_and_deleting_wins() -> None:
-    """One batch of changes may name an id more than once."""
+    """A batch of changes may contain the same id more than once."""
     catalog = Catalog.build([made(1), made(2)])
     catalog.apply(upserts=[made(1, year=2001), made(1, year=2002), made(2), made(3)], deleted=[2])
     assert catalog.view.size == 2
@@ -57,7 +57,7 @@ def test_the_last_of_several_rows_with_one_id_counts_and_deleting_wins() -> None
 
 
 def test_percent_floors_are_met_by_the_tenths_they_name() -> None:
-    """70 % is reached by seven criteria of ten, and 35 % by 0.15 + 0.2, whatever the last bit says."""
+    """Seven of ten criteria reach 70 %, and 0.15 + 0.2 reaches 35 %, in spite of rounding."""
     seven = dict.fromkeys([a.name for a in ATTRIBUTES if a.ethical][:7], True)
     catalog = Catalog.build([made(1, metadata_provided_with_dataset=True, is_split=True, **seven)])
     assert catalog.view.count((Range("ethical_score", low=70 / 100), Range("technical_score", low=35 / 100))) == 1
@@ -65,7 +65,7 @@ def test_percent_floors_are_met_by_the_tenths_they_name() -> None:
 
 
 def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
-    """A value counts once a record under its most frequent spelling; unknown is not false."""
+    """A value counts once per record, under its most frequent spelling; unknown is not counted as false."""
     catalog = Catalog.build(
         [
             made(1, domain=("Santé", "sante"), year=2020, is_split=True, file_type="csv"),
@@ -87,7 +87,7 @@ def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
 
 
 def test_items_carry_the_fields_of_a_scored_dataset() -> None:
-    """What is not known stays None; numbers are whole."""
+    """Unknown values remain None, and numbers are integers."""
     catalog = Catalog.build([made(9, instances_number=2**53 - 1, objective="classer", citations=10)])
     items = catalog.view.items(np.array([0]))
     assert items.id == [9]
@@ -98,7 +98,7 @@ def test_items_carry_the_fields_of_a_scored_dataset() -> None:
 
 
 def test_a_ranking_comes_in_chunks_too() -> None:
-    """The pieces put together are the whole."""
+    """The chunks together are the complete ranking."""
     catalog = Catalog.build(row(Random(id_), id_) for id_ in range(1, 100))
     ranked = catalog.view.rank((), PROFILES[DEFAULT_PROFILE].weights, skip=0, limit=None)
     pieces = list(ranked.chunks(10))
@@ -108,7 +108,7 @@ def test_a_ranking_comes_in_chunks_too() -> None:
 
 
 def test_weights_too_large_to_add_up_still_rank() -> None:
-    """The sum of two of the largest floats overflows; the score does not."""
+    """The sum of two of the largest floats overflows, but the score does not."""
     catalog = Catalog.build([made(1, transparency=True), made(2)])
     ranked = catalog.view.rank((), {"transparency": 1.7e308, "year": 1.7e308}, skip=0, limit=None)
     assert ranked.scores.tolist() == [0.5, 0.0]

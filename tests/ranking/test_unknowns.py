@@ -1,4 +1,4 @@
-"""What is unknown is told apart from what is zero."""
+"""Unknown values are distinguished from zero."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from touchstone.ranking.reasons.points import unknown_criteria
 
 
 def test_criteria_without_a_known_fact_are_unknown() -> None:
-    """A record of which nothing is known has twelve unknown criteria, one known fact takes exactly its own away."""
+    """A record without known facts has twelve unknown criteria, and each fact makes exactly its own criteria known."""
     facts = {name: np.full(2, np.nan) for name in NUMBERS} | {name: np.full(2, -1, np.int8) for name in FLAGS}
     facts["citations"][1] = 0.0
     facts["transparency"][1] = 0
@@ -19,7 +19,7 @@ def test_criteria_without_a_known_fact_are_unknown() -> None:
 
 
 def test_every_criterion_says_what_it_is_computed_from() -> None:
-    """A criterion can be computed from its facts alone."""
+    """Each criterion can be computed from its facts alone."""
     facts = {name: np.full(1, np.nan) for name in NUMBERS} | {name: np.full(1, -1, np.int8) for name in FLAGS}
     for criterion in CRITERIA:
         assert criterion.compute({name: facts[name] for name in criterion.facts}).tolist() == [0.0]

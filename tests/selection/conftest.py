@@ -1,4 +1,4 @@
-"""The selection backend on its own, on every database, asked over its ASGI application."""
+"""The selection backend on its own, on every database, called through its ASGI application."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,7 +18,7 @@ FOUR = {"name": "Cohort", "description": "d", "file_path": "none.csv", "file_typ
 
 @pytest.fixture
 async def selection(settings: Settings, database: Database) -> AsyncIterator[Selection]:
-    """The backend, without demo records."""
+    """Open the backend without demo records."""
     opened = await Selection.open(settings, database, None)
     yield opened
     await opened.close()
@@ -28,7 +28,7 @@ async def selection(settings: Settings, database: Database) -> AsyncIterator[Sel
 async def seeded(
     request: pytest.FixtureRequest, settings: Settings, database: Database
 ) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of a backend with the records that the module calls `ROWS`."""
+    """Return a client of a backend with the records that the module calls `ROWS`."""
     await seed(database, request.module.ROWS)
     opened = await Selection.open(settings, database, None)
     async with client_of(opened) as client:
@@ -37,7 +37,7 @@ async def seeded(
 
 
 def client_of(selection: Selection, user: UUID | None = ADA, **headers: str) -> httpx2.AsyncClient:
-    """A client of one backend as one user."""
+    """Return a client of the backend that acts as a user."""
     if user:
         headers["X-User-ID"] = str(user)
     transport = httpx2.ASGITransport(selection.app)
@@ -46,20 +46,20 @@ def client_of(selection: Selection, user: UUID | None = ADA, **headers: str) -> 
 
 @pytest.fixture
 async def ada(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client as one user."""
+    """Return a client that acts as one user."""
     async with client_of(selection) as client:
         yield client
 
 
 @pytest.fixture
 async def bob(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client as another user."""
+    """Return a client that acts as another user."""
     async with client_of(selection, BOB) as client:
         yield client
 
 
 async def created(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
-    """A record that has been created."""
+    """Create a record and return it."""
     answer = await client.post("/datasets/", json={**FOUR, **fields})
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()

@@ -1,4 +1,4 @@
-"""Random records, put into the database below the API, and their row-by-row twins."""
+"""Random records, written directly to the database, and the same records for the row-by-row reference."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def random_rows(seed: int, count: int) -> list[CatalogRow]:
-    """Records full of ties, nulls and awkward spellings, with ids from 1."""
+    """Return records with many ties, nulls and unusual spellings, with ids from 1."""
     random = Random(seed)
     return [row(random, id_) for id_ in range(1, count + 1)]
 
@@ -41,12 +41,12 @@ def draft_of(row: CatalogRow) -> DatasetDraft:
 
 
 def twin(row: CatalogRow) -> CatalogRow:
-    """Return the record as it is once stored: these texts are never null in the database."""
+    """Return a record as it is after storing, because some texts are never null in the database."""
     values = {name: getattr(row, name) for name in CatalogRow.__struct_fields__}
     return CatalogRow(**values | {name: values[name] or "" for name in ("description", "file_path", "file_type")})
 
 
 async def seed(database: Database, rows: Sequence[CatalogRow]) -> None:
-    """Insert records as another process would have done."""
+    """Insert records as another process would."""
     async with database.writing() as writer:
         await store.insert_datasets(writer, [draft_of(row) for row in rows], version=1)

@@ -1,4 +1,4 @@
-"""What an answer may reveal about the records of others: nothing, in its bytes, its work or its version."""
+"""Responses reveal nothing about the records of other users: not in their bytes, their work or their version."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ def statements(database: Database) -> Iterator[list[str]]:
 
 
 def visible_part(answer: httpx2.Response) -> tuple[int, dict[str, str], bytes]:
-    """Return what a caller can compare: everything but the clock and the request id."""
+    """Return what a caller can compare: everything except the time and the request id."""
     headers = {name: value for name, value in answer.headers.items() if name.lower() not in VARYING}
     return answer.status_code, headers, answer.content
 
@@ -49,7 +49,7 @@ def visible_part(answer: httpx2.Response) -> tuple[int, dict[str, str], bytes]:
 async def test_a_foreign_record_costs_what_a_missing_one_costs(
     selection: Selection, database: Database, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, cached: bool
 ) -> None:
-    """By either id, a private record takes the same statements and gives the same bytes as no record."""
+    """By either id, a private record causes the same statements and the same bytes as a missing one."""
     private = await created(ada, visibility="private", metadata={"note": "x" * 1000})
     missing = {"id": private["id"] + 1000, "dataset_id": str(uuid4())}
     if not cached:
@@ -72,7 +72,7 @@ async def test_a_foreign_record_costs_what_a_missing_one_costs(
 async def test_a_foreign_choice_costs_what_a_missing_one_costs(
     database: Database, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
 ) -> None:
-    """A project that is to choose a private record of somebody else is refused like one that chooses no record."""
+    """A project that chooses a private record of another user is refused like one that chooses a missing record."""
     private = await created(ada, visibility="private")
     answers, costs = [], []
     for chosen in (private["id"], private["id"] + 1000):
@@ -86,7 +86,7 @@ async def test_a_foreign_choice_costs_what_a_missing_one_costs(
 
 
 async def test_an_entity_tag_does_not_count_the_writes_of_others(selection: Selection) -> None:
-    """The tag of a record depends on the record alone, and changes with each of its changes."""
+    """The tag of a record depends only on the record, and changes with each of its changes."""
     async with client_of(selection, None) as client:
         first = await client.post("/datasets/", json=FOUR)
         path = f"/datasets/{first.json()['id']}"
@@ -101,7 +101,7 @@ async def test_an_entity_tag_does_not_count_the_writes_of_others(selection: Sele
 
 
 async def test_entity_tags_of_earlier_releases_are_simply_out_of_date(ada: httpx2.AsyncClient) -> None:
-    """A tag that was the catalog's version makes a write a 412 and a read a full answer."""
+    """With an old tag, a write is refused with 412, and a read returns the whole record."""
     made = await created(ada)
     path = f"/datasets/{made['id']}"
     for version in range(1, 5):

@@ -1,4 +1,4 @@
-"""Records: created, read, changed and deleted, with everything that is refused."""
+"""Creating, reading, changing and deleting records, and the requests that are refused."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from touchstone.services.selection.datasets.listing import LIST_PARAMETERS
 
 
 async def test_a_created_record_has_both_shapes(ada: httpx2.AsyncClient) -> None:
-    """A record carries the simple shape and the attributes, with null for what nobody has assessed."""
+    """A record has the simple fields and the attributes, with null for values that nobody has assessed."""
     made = await created(ada, year=2020, domain=["health"], informed_consent=True, is_split=False)
     assert made["name"] == made["dataset_name"] == "Cohort"
     assert (made["year"], made["domain"], made["informed_consent"], made["is_split"]) == (2020, ["health"], True, False)
@@ -25,7 +25,7 @@ async def test_a_created_record_has_both_shapes(ada: httpx2.AsyncClient) -> None
 
 
 async def test_every_flag_keeps_its_three_values(ada: httpx2.AsyncClient) -> None:
-    """True, false and not assessed come back as they were given, for every boolean attribute."""
+    """True, false and null are returned as they were written, for every boolean attribute."""
     for value in (True, False, None):
         made = await created(ada, **dict.fromkeys(FLAGS, value))
         assert [made[name] for name in FLAGS] == [value] * len(FLAGS)
@@ -35,7 +35,7 @@ async def test_every_flag_keeps_its_three_values(ada: httpx2.AsyncClient) -> Non
 
 @pytest.mark.parametrize("path", ["/datasets", "/datasets/"])
 async def test_both_slash_forms_are_one_route(ada: httpx2.AsyncClient, path: str) -> None:
-    """With and without a trailing slash the list is answered directly."""
+    """The list is answered without a redirect, with and without a trailing slash."""
     await created(ada)
     answer = await ada.get(path)
     assert answer.status_code == 200
@@ -43,7 +43,7 @@ async def test_both_slash_forms_are_one_route(ada: httpx2.AsyncClient, path: str
 
 
 async def test_a_name_is_trimmed_and_bounded(ada: httpx2.AsyncClient) -> None:
-    """A name has 1 to 255 characters once blanks around it are gone."""
+    """Without surrounding spaces, a name has 1 to 255 characters."""
     assert (await created(ada, name="  é " + "x" * 250))["name"] == "é " + "x" * 250
     for name in ("", "   ", "x" * 256):
         assert (await ada.post("/datasets/", json={**FOUR, "name": name})).status_code == 422
@@ -87,7 +87,7 @@ async def test_a_name_is_trimmed_and_bounded(ada: httpx2.AsyncClient) -> None:
     ],
 )
 async def test_what_does_not_fit_is_refused_whole(ada: httpx2.AsyncClient, fields: dict[str, Any]) -> None:
-    """A field that is unknown, out of bounds or of another kind is a 422, and nothing is created."""
+    """If a field is unknown, out of bounds or of a wrong type, the response is 422 and nothing is created."""
     refused = await ada.post("/datasets/", json={**FOUR, **fields})
     assert refused.status_code == 422, refused.text
     assert set(refused.json()) == {"detail", "code", "errors"}
@@ -112,7 +112,7 @@ async def test_what_does_not_fit_is_refused_whole(ada: httpx2.AsyncClient, field
     ],
 )
 async def test_hostile_bodies_are_refused(ada: httpx2.AsyncClient, body: bytes) -> None:
-    """What is not JSON, or hardly, is refused in the contract's shape on every route that takes a body."""
+    """Invalid and extreme JSON is refused with the usual error format, on every route with a body."""
     for method, path in (("POST", "/datasets/"), ("POST", "/datasets/search"), ("POST", "/datasets/score")):
         refused = await ada.request(method, path, content=body)
         assert refused.status_code in (400, 422), (path, refused.text)
@@ -121,13 +121,13 @@ async def test_hostile_bodies_are_refused(ada: httpx2.AsyncClient, body: bytes) 
 
 @pytest.mark.parametrize("key", ["0", "-1", "+1", "01", "1.0", "abc", "2147483648", "9" * 400, "%00", "½", "{}"])
 async def test_a_missing_or_malformed_id_is_not_found(ada: httpx2.AsyncClient, key: str) -> None:
-    """An id that no record can have answers as one that no record has."""
+    """A malformed id is answered like a missing one."""
     found = await ada.get(f"/datasets/{key}")
     assert (found.status_code, found.json()["detail"]) == (404, "Jeu de données non trouvé")
 
 
 async def test_a_change_touches_what_it_names(ada: httpx2.AsyncClient) -> None:
-    """PATCH sets what it is given and clears with null; the rest stays."""
+    """PATCH sets the given fields, clears those that are null, and keeps the others."""
     made = await created(ada, year=2020, objective="o", metadata={"tags": ["x"]})
     changed = await ada.patch(f"/datasets/{made['id']}", json={"year": 2021, "objective": None})
     assert changed.status_code == 200, changed.text
@@ -141,7 +141,7 @@ async def test_a_change_touches_what_it_names(ada: httpx2.AsyncClient) -> None:
 async def test_others_may_neither_change_nor_delete(
     selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
 ) -> None:
-    """A public record of somebody else is a 403, whatever the body; so is any for a caller without an identity."""
+    """Writing to a public record of another user, or without an identity, gives 403 whatever the body."""
     made = await created(ada)
     async with client_of(selection, None) as nobody:
         for client in (bob, nobody):
@@ -158,7 +158,7 @@ async def test_others_may_neither_change_nor_delete(
 
 
 async def test_a_private_record_is_missing_for_others(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
-    """A private record answers everybody else as one that does not exist, byte for byte, on every route."""
+    """To other users, a private record looks like a missing one, byte for byte, on every route."""
     made = await created(ada, visibility="private", domain=["rare"])
     for method, suffix, body in (
         ("GET", "", None),
@@ -182,7 +182,7 @@ async def test_a_private_record_is_missing_for_others(ada: httpx2.AsyncClient, b
 
 
 async def test_a_record_turned_private_leaves_every_list(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
-    """What was public and cached is gone for others with the change that makes it private."""
+    """A public record that has been cached disappears for others as soon as it becomes private."""
     made = await created(ada)
     assert len((await bob.get("/datasets/")).json()) == 1
     await ada.patch(f"/datasets/{made['id']}", json={"visibility": "private"})
@@ -191,7 +191,7 @@ async def test_a_record_turned_private_leaves_every_list(ada: httpx2.AsyncClient
 
 
 async def test_entity_tags_guard_changes(ada: httpx2.AsyncClient) -> None:
-    """A write that names a version which is no longer there is a 412, and an unchanged read is a 304."""
+    """A write for an outdated version is refused with 412, and reading an unchanged version gives 304."""
     made = await ada.post("/datasets/", json=FOUR)
     path, etag = f"/datasets/{made.json()['id']}", made.headers["ETag"]
     assert made.headers["Location"] == path
@@ -204,7 +204,7 @@ async def test_entity_tags_guard_changes(ada: httpx2.AsyncClient) -> None:
 
 
 async def test_the_tag_of_a_change_is_the_tag_of_the_stored_record(ada: httpx2.AsyncClient) -> None:
-    """A whole percentage has one form: the answer of a change and the stored record have the same entity tag."""
+    """A whole percentage has one form, so the response to a change has the entity tag of the stored record."""
     path = f"/datasets/{(await created(ada))['id']}"
     for percentage in (0, 25):
         changed = await ada.patch(path, json={"missing_values_percentage": percentage})
@@ -214,7 +214,7 @@ async def test_the_tag_of_a_change_is_the_tag_of_the_stored_record(ada: httpx2.A
 
 
 async def test_search_joins_its_criteria(ada: httpx2.AsyncClient) -> None:
-    """A search folds case and accents, takes the short names of ethical attributes, and counts what it finds."""
+    """A search ignores case and accents, accepts the short names of ethical attributes, and counts its results."""
     first = await created(ada, name="Été 100 %", instances_number=100, anonymization_applied=True)
     second = await created(ada, name="ete", anonymization_applied=True, transparency=True)
     for body, ids in (
@@ -239,7 +239,7 @@ async def test_search_joins_its_criteria(ada: httpx2.AsyncClient) -> None:
 
 
 async def test_facets_count_under_the_filters(ada: httpx2.AsyncClient) -> None:
-    """Facets answer values with counts, three-valued flags and ranges, over what the filters leave."""
+    """Facets return values with counts, three-valued flags and ranges of the records that match the filters."""
     await created(ada, domain=["health", "vision"], year=2010, is_split=True)
     await created(ada, domain=["Health"], year=2020)
     found = (await ada.get("/datasets/facets?year_min=2000")).json()
@@ -252,7 +252,7 @@ async def test_facets_count_under_the_filters(ada: httpx2.AsyncClient) -> None:
 
 
 async def test_the_tables_are_told(ada: httpx2.AsyncClient) -> None:
-    """The criteria, profiles and sort keys that the service knows are answered with labels in both languages."""
+    """The criteria, profiles and sort keys are returned with labels in both languages."""
     found = (await ada.get("/datasets/criteria")).json()
     assert len(found["criteria"]) == 12
     assert found["criteria"][0]["label"] == {"fr": "Éthique", "en": "Ethical"}
@@ -261,7 +261,7 @@ async def test_the_tables_are_told(ada: httpx2.AsyncClient) -> None:
 
 
 async def test_the_document_is_closed_and_complete(ada: httpx2.AsyncClient) -> None:
-    """Every schema that the OpenAPI document refers to is in it, with bounds, and every filter is a parameter."""
+    """The OpenAPI document contains every schema that it refers to, with bounds, and every filter as a parameter."""
     document = (await ada.get("/openapi.json")).json()
     schemas = document["components"]["schemas"]
     assert set(re.findall(r"#/components/schemas/(\w+)", str(document))) == set(schemas)
@@ -273,7 +273,7 @@ async def test_the_document_is_closed_and_complete(ada: httpx2.AsyncClient) -> N
 
 
 async def test_a_whole_number_may_be_written_with_a_point(ada: httpx2.AsyncClient) -> None:
-    """In JSON 2020.0 is an integer, in bodies as in filters."""
+    """In JSON, 2020.0 is an integer, in bodies and in filters."""
     made = await created(ada, year=2020.0)
     assert made["year"] == 2020
     assert len((await ada.post("/datasets/score", json={"filters": {"year_min": 2020.0}})).json()) == 1

@@ -1,4 +1,4 @@
-"""Data files: measured at creation, uploaded within a quota, opened for those who may."""
+"""Data files are measured when a record is created, uploaded within a quota, and opened only for those who may."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ UNREADABLE = {"detail": "Fichier de données inaccessible", "code": "data_file_u
 
 @pytest.fixture
 def settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings with a data root, small uploads and a small quota."""
+    """Return settings with a data root, small uploads and a small quota."""
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "people.csv").write_bytes(TABLE)
     changes = {"data_roots": (tmp_path / "root",), "upload_max_bytes": 10_000, "upload_quota_bytes": 25_000}
@@ -34,7 +34,7 @@ async def upload(client: httpx2.AsyncClient, content: bytes, name: str = "people
 
 
 async def test_a_readable_file_is_measured(ada: httpx2.AsyncClient) -> None:
-    """Undeclared facts are filled from the file; declared ones stay beside what was measured."""
+    """Missing facts are filled in from the file; declared facts are kept beside the measured ones."""
     made = await created(ada, file_path="people.csv", metadata={"tags": ["t"], "measured": "mine"})
     measured = made["metadata"]["measured"]
     assert made["metadata"]["tags"] == ["t"]
@@ -48,7 +48,7 @@ async def test_a_readable_file_is_measured(ada: httpx2.AsyncClient) -> None:
 
 
 async def test_a_column_to_predict_is_no_feature(ada: httpx2.AsyncClient) -> None:
-    """Only columns to learn from are counted, also when the target is named later; what nobody declared is told."""
+    """Only feature columns are counted, even if the target is named later; an undeclared target is reported."""
     made = await created(ada, file_path="people.csv", instances_number=7, metadata={"target": "name"})
     name = made["metadata"]["measured"]["column_profiles"][0]["name"]
     assert made["metadata"]["measured"]["filled"] == ["features_number", "missing_values_percentage"]
@@ -59,7 +59,7 @@ async def test_a_column_to_predict_is_no_feature(ada: httpx2.AsyncClient) -> Non
 
 
 async def test_a_change_of_the_file_is_measured_anew(ada: httpx2.AsyncClient) -> None:
-    """What a measurement filled in goes with its file; what was declared stays."""
+    """Measured values are replaced together with the file, and declared values are kept."""
     made = await created(ada, file_path="people.csv", features_number=9)
     path = f"/datasets/{made['id']}"
     kept = (await ada.patch(path, json={"year": 2000, "metadata": None})).json()
@@ -77,7 +77,7 @@ async def test_a_change_of_the_file_is_measured_anew(ada: httpx2.AsyncClient) ->
 async def test_a_file_that_cannot_be_measured_makes_no_creation_fail(
     ada: httpx2.AsyncClient, settings: Settings, content: bytes, file_type: str, reason: str
 ) -> None:
-    """The record is made, without figures, and says why."""
+    """The record is created without measured values, and says why."""
     (settings.data_roots[0] / "odd.csv").write_bytes(content)
     made = await created(ada, file_path="odd.csv", file_type=file_type)
     assert made["metadata"] == {"unmeasured": reason}
@@ -87,7 +87,7 @@ async def test_a_file_that_cannot_be_measured_makes_no_creation_fail(
 async def test_a_path_that_points_elsewhere_is_recorded_and_never_opened(
     ada: httpx2.AsyncClient, settings: Settings, tmp_path: Path
 ) -> None:
-    """Missing, forbidden and outside are one refusal, byte for byte; the record itself is made."""
+    """Missing, forbidden and outside paths are refused in the same way, byte for byte; the record is created."""
     root = settings.data_roots[0]
     (tmp_path / "outside.csv").write_bytes(TABLE)
     (root / "link.csv").symlink_to(tmp_path / "outside.csv")
@@ -117,7 +117,7 @@ async def test_a_path_that_points_elsewhere_is_recorded_and_never_opened(
 
 
 async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2.AsyncClient) -> None:
-    """A file that can be opened is answered with what is suggested for it and the record."""
+    """For a file that can be opened, the response contains the record and the suggestions for the file."""
     made = await created(ada, file_path="people.csv", metadata={"target": "city", "sensitive_columns": ["age", 5]})
     found = (await ada.get(f"/datasets/{made['id']}/source")).json()
     assert found.pop("record") == made
@@ -135,7 +135,7 @@ async def test_the_source_tells_the_other_backends_where_the_data_is(ada: httpx2
 
 @pytest.mark.parametrize("is_form", [True, False])
 async def test_an_upload_is_stored_and_can_be_used(ada: httpx2.AsyncClient, settings: Settings, is_form: bool) -> None:
-    """A form or a raw body with a name is stored whole; its path makes a record that is measured."""
+    """An upload as a form or as a raw body is stored completely, and a record with its path is measured."""
     sent = upload(ada, TABLE) if is_form else ada.post("/files?name=people.csv", content=TABLE)
     answer = await sent
     assert answer.status_code == 201, answer.text
@@ -152,7 +152,7 @@ async def test_an_upload_is_stored_and_can_be_used(ada: httpx2.AsyncClient, sett
 async def test_an_upload_is_opened_for_its_owner_records_alone(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
 ) -> None:
-    """Everybody may use a public record that the owner made with it; nobody else can make one that opens it."""
+    """Everybody may use a public record that the owner created with it, but nobody else can create such a record."""
     path = (await upload(ada, TABLE)).json()["file_path"]
     public = await created(ada, file_path=path)
     assert (await bob.get(f"/datasets/{public['id']}/source")).status_code == 200
@@ -164,7 +164,7 @@ async def test_an_upload_is_opened_for_its_owner_records_alone(
 
 
 async def test_the_services_own_folder_is_no_data_root(settings: Settings, database: Database, tmp_path: Path) -> None:
-    """A root that happens to hold the service's folder does not open its database, key or uploads."""
+    """A root that contains the folder of the service does not give access to its database, key or uploads."""
     (settings.data_dir).mkdir(exist_ok=True)
     (settings.data_dir / "signing.key").write_bytes(TABLE)
     wide = settings.model_copy(update={"data_roots": (tmp_path,)})
@@ -186,7 +186,7 @@ async def test_the_services_own_folder_is_no_data_root(settings: Settings, datab
 
 
 async def test_uploads_are_bounded(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, settings: Settings) -> None:
-    """One file and all of one user's together have their limits; what is refused leaves nothing behind."""
+    """The size of a file and the total size per user are limited, and a refused upload leaves nothing behind."""
     for sent in (upload(ada, b"x" * 10_001), ada.post("/files?name=a.csv", content=b"x" * 10_001)):
         refused = await sent
         assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
@@ -204,7 +204,7 @@ async def test_uploads_are_bounded(ada: httpx2.AsyncClient, bob: httpx2.AsyncCli
 async def test_uploads_are_listed_and_deleted_by_their_owner(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, settings: Settings
 ) -> None:
-    """One sees one's own files alone; deleting one frees its bytes, and a record that names it opens nothing."""
+    """Users see only their own files; deleting a file frees its bytes, and records with its path open nothing."""
     first, second = [(await upload(ada, b"x" * 10_000, name)).json() for name in ("one.csv", "my two.parquet")]
     made = await created(ada, file_path=first["file_path"])
     listed = (await ada.get("/files")).json()
@@ -244,7 +244,7 @@ async def test_uploads_are_listed_and_deleted_by_their_owner(
 async def test_what_is_no_upload_is_refused(
     ada: httpx2.AsyncClient, settings: Settings, path: str, body: bytes, kind: str
 ) -> None:
-    """A form without a file, a broken one, a name without a known ending and an unknown parameter are refused."""
+    """A form without a file, a broken form, a name without a known suffix and an unknown parameter are refused."""
     refused = await ada.post(path, content=body, headers={"Content-Type": kind})
     assert refused.status_code in (400, 422), refused.text
     assert set(refused.json()) == {"detail", "code", "errors"}
@@ -252,7 +252,7 @@ async def test_what_is_no_upload_is_refused(
 
 
 async def test_hostile_names_stay_inside(ada: httpx2.AsyncClient, settings: Settings) -> None:
-    """Whatever a file is called, it lies in the uploads folder under a plain name."""
+    """Whatever its name, a file is stored in the folder of uploads under a plain name."""
     for name in (
         "../../x.csv",
         "/etc/x.csv",
@@ -273,7 +273,7 @@ async def test_hostile_names_stay_inside(ada: httpx2.AsyncClient, settings: Sett
 
 
 async def test_an_administrator_may_change_anybodys_record(selection: Selection, bob: httpx2.AsyncClient) -> None:
-    """The flag comes from the gateway; files are still opened on behalf of the record's owner."""
+    """The gateway says who is an administrator; files are still opened on behalf of the record's owner."""
     made = await created(bob)
 
     async def as_admin(scope: Any, receive: Any, send: Any) -> None:

@@ -1,4 +1,4 @@
-"""Filters: every row of the table, in query strings and in JSON objects, and every value that does not fit."""
+"""Filters: every row of the table, in query strings and in JSON objects, and every kind of invalid value."""
 
 from random import Random
 from typing import Any
@@ -26,7 +26,7 @@ EXAMPLES: dict[ParameterType, tuple[Any, ...]] = {
 
 
 def written(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]]:
-    """A value as it is written in a query string."""
+    """Return a value as it is written in a query string."""
     if parameter.type is ParameterType.WORDS:
         # Repeated, a value may hold a comma; alone it is split there.
         return [(name, word) for word in value] + [(name, "")]
@@ -34,12 +34,12 @@ def written(parameter: Parameter, name: str, value: Any) -> list[tuple[str, str]
 
 
 def expected(parameter: Parameter, value: ParameterValue) -> list[int]:
-    """What the row-by-row twin finds."""
+    """Return what the row-by-row reference finds."""
     return [row.id for row in by_hand.matching(map(twin, ROWS), build_query({parameter.name: value}, ADA))]
 
 
 async def test_every_filter_finds_what_the_twin_finds(seeded: httpx2.AsyncClient) -> None:
-    """Each filter, by each of its names, answers the same in a list, in the facets' count and in a score."""
+    """Each filter, under each of its names, has the same result in a list, a facet count and a score."""
     for parameter in (one.parameter for one in FILTERS):
         for value in EXAMPLES[parameter.type]:
             ids = expected(parameter, value)
@@ -56,7 +56,7 @@ async def test_every_filter_finds_what_the_twin_finds(seeded: httpx2.AsyncClient
 
 
 async def test_filters_are_joined_by_and(seeded: httpx2.AsyncClient) -> None:
-    """Several filters leave the records that satisfy each of them."""
+    """Several filters find the records that satisfy all of them."""
     random = Random(5)
     for _ in range(60):
         chosen = random.sample(FILTERS, 3)
@@ -70,7 +70,7 @@ async def test_filters_are_joined_by_and(seeded: httpx2.AsyncClient) -> None:
 
 
 async def test_a_percentage_floor_is_met_exactly(ada: httpx2.AsyncClient) -> None:
-    """Seven of ten criteria are 70 %: the floor of 70 lets the record in, 70.0001 does not."""
+    """Seven of ten criteria are 70 %, so a minimum of 70 includes the record, and 70.0001 does not."""
     flags = (
         "informed_consent",
         "transparency",
@@ -86,7 +86,7 @@ async def test_a_percentage_floor_is_met_exactly(ada: httpx2.AsyncClient) -> Non
 
 
 async def test_lists_are_split_at_commas_or_repeated(ada: httpx2.AsyncClient) -> None:
-    """One value is split at its commas; a repeated parameter is a union of values that may hold commas."""
+    """A single value is split at its commas; a repeated parameter is a union of values that may contain commas."""
     one = await created(ada, domain=["a,b"])
     two = await created(ada, domain=["a"])
     three = await created(ada, domain=["c d"])
@@ -105,7 +105,7 @@ async def test_lists_are_split_at_commas_or_repeated(ada: httpx2.AsyncClient) ->
 
 @pytest.mark.parametrize("written", ["true", "True", "TRUE", "1"])
 async def test_a_flag_is_written_as_languages_write_theirs(ada: httpx2.AsyncClient, written: str) -> None:
-    """In a query string a boolean fits in any case, as Python's `str(True)` has it."""
+    """A boolean in a query string may be in any case, such as Python's `str(True)`."""
     split, whole = await created(ada, is_split=True), await created(ada, is_split=False)
     negated = {"true": "false", "True": "False", "TRUE": "FALSE", "1": "0"}[written]
     assert [one["id"] for one in (await ada.get(f"/datasets/?split={written}")).json()] == [split["id"]]
@@ -116,7 +116,7 @@ async def test_a_flag_is_written_as_languages_write_theirs(ada: httpx2.AsyncClie
     "query", ["year_min=", "domain=", "dataset_name=", "is_split=", "skip=", "page=", "sort_by=", "&&"]
 )
 async def test_an_empty_value_is_not_given(ada: httpx2.AsyncClient, query: str) -> None:
-    """An empty value filters nothing and chooses nothing."""
+    """An empty value is treated as if the parameter were missing."""
     await created(ada)
     answer = await ada.get(f"/datasets/?{query}")
     assert answer.status_code == 200
@@ -171,13 +171,13 @@ async def test_an_empty_value_is_not_given(ada: httpx2.AsyncClient, query: str) 
     ],
 )
 async def test_what_does_not_fit_a_query_is_refused(ada: httpx2.AsyncClient, query: str, code: str) -> None:
-    """A misspelled name, a repeated scalar, two names that differ, and every odd spelling of a value are a 422."""
+    """An unknown name, a repeated scalar, two aliases that differ, and every malformed value are refused with 422."""
     refused = await ada.get(f"/datasets/?{query}")
     assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
 
 
 async def test_a_misspelled_filter_names_the_nearest_one(ada: httpx2.AsyncClient) -> None:
-    """The refusal of an unknown parameter names what may have been meant, in the caller's language."""
+    """The error for an unknown parameter suggests the most similar name, in the language of the caller."""
     refused = await ada.get("/datasets/?instances_mim=3")
     assert "instances_min" in refused.json()["detail"]
     assert "est inconnu" in refused.json()["detail"]
@@ -213,7 +213,7 @@ async def test_a_misspelled_filter_names_the_nearest_one(ada: httpx2.AsyncClient
     ],
 )
 async def test_what_does_not_fit_a_filter_object_is_refused(ada: httpx2.AsyncClient, filters: Any) -> None:
-    """The same table refuses in JSON, by kind and bounds, whether scored or stored in a project."""
+    """The same table defines types and bounds in JSON, for scores and for stored projects."""
     for name in ("filters", "criteria"):
         refused = await ada.post("/datasets/score", json={name: filters})
         assert refused.status_code == 422, refused.text
@@ -223,7 +223,7 @@ async def test_what_does_not_fit_a_filter_object_is_refused(ada: httpx2.AsyncCli
 
 
 async def test_filters_and_criteria_are_one_object(ada: httpx2.AsyncClient) -> None:
-    """Both names may be given with the same value, or with different filters; a contradiction is refused."""
+    """Both names may be given with the same value or with different filters, but not with a contradiction."""
     await created(ada, domain=["a", "b"], year=2000)
     for body, status in (
         ({"filters": {"domain": ["a", "b"]}, "criteria": {"domain": "b,a"}}, 200),

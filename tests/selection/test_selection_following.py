@@ -1,4 +1,4 @@
-"""Several processes on one database: each sees the others' writes, in any order, and its own at once."""
+"""Several processes on one database: each sees the writes of the others in any order, and its own at once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ from touchstone.services.selection.live_catalog import LiveCatalog
 
 @asynccontextmanager
 async def another(settings: Settings) -> AsyncIterator[tuple[Selection, httpx2.AsyncClient]]:
-    """A second backend with its own connections to the same database, as in another process."""
+    """Open a second backend with its own connections to the same database, as in another process."""
     database = Database(settings.effective_database_url)
     selection = await Selection.open(settings, database, None)
     async with client_of(selection) as client:
@@ -36,13 +36,13 @@ async def another(settings: Settings) -> AsyncIterator[tuple[Selection, httpx2.A
 
 
 async def until(client: httpx2.AsyncClient, path: str, wanted: Any) -> None:
-    """Ask until the answer is the one wanted; the test's own time limit ends a wait in vain."""
+    """Repeat a request until it has the expected response; the timeout of the test ends a wait in vain."""
     while (await client.get(path)).json() != wanted:
         await asyncio.sleep(0.02)
 
 
 async def test_writes_reach_the_other_process(settings: Settings, ada: httpx2.AsyncClient) -> None:
-    """What one process creates, changes and deletes, the other lists without being told."""
+    """What one process creates, changes and deletes appears in the lists of the other."""
     first = await created(ada, name="before")
     async with another(settings) as (_, other):
         assert (await other.get("/datasets")).json() == [first]
@@ -56,7 +56,7 @@ async def test_writes_reach_the_other_process(settings: Settings, ada: httpx2.As
 
 
 async def test_own_writes_never_hide_those_of_others(database: Database) -> None:
-    """Applying one's own newer version does not skip an older one of somebody else's."""
+    """Applying a newer version of one's own does not skip an older version of another process."""
     ours, theirs = LiveCatalog(database), LiveCatalog(database)
     for turn in range(3):
         for catalog in (theirs, ours):
@@ -69,7 +69,7 @@ async def test_own_writes_never_hide_those_of_others(database: Database) -> None
 
 
 async def test_a_write_is_committed_before_its_answer(settings: Settings, ada: httpx2.AsyncClient) -> None:
-    """A record that has been acknowledged is read by another connection at once."""
+    """A record that has been acknowledged can be read at once through another connection."""
     database = Database(settings.effective_database_url)
     for index in range(5):
         made = await created(ada, name=f"n{index}")
@@ -95,7 +95,7 @@ async def test_a_failed_write_leaves_no_trace(database: Database) -> None:
 
 
 async def test_concurrent_writes_are_all_seen(ada: httpx2.AsyncClient, settings: Settings) -> None:
-    """Thirty records created at once through two processes are thirty records in both."""
+    """Thirty records that are created concurrently through two processes exist in both."""
     async with another(settings) as (_, other):
         made = await asyncio.gather(*(created((ada, other)[i % 2], name=f"n{i}") for i in range(30)))
         assert len({one["id"] for one in made}) == 30
@@ -105,7 +105,7 @@ async def test_concurrent_writes_are_all_seen(ada: httpx2.AsyncClient, settings:
 
 
 async def test_a_row_read_before_a_write_is_not_kept(database: Database) -> None:
-    """An encoded record that was fetched while it changed is answered once, and then read again."""
+    """An encoded record that was read while it changed is returned once, and then read again."""
     await seed(database, random_rows(1, 3))
     catalog = LiveCatalog(database)
     await catalog.load()
@@ -121,7 +121,7 @@ async def test_a_row_read_before_a_write_is_not_kept(database: Database) -> None
 
 
 async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -> None:
-    """When an index pays it is made behind the scenes, and writes made meanwhile are in it."""
+    """An index is built in the background when it pays off, and includes writes that were made meanwhile."""
     catalog = LiveCatalog(database, Layout(index_from=500, compiled=False))
     async with catalog.writing() as change:
         for index in range(400):
@@ -139,7 +139,7 @@ async def test_a_large_catalog_is_indexed_while_it_answers(database: Database) -
 
 
 async def test_a_catalog_starts_from_a_snapshot_and_what_changed_since(database: Database, tmp_path: Path) -> None:
-    """What was written, changed and deleted after the snapshot is there; a damaged or foreign file is not taken up."""
+    """Writes, changes and deletions after the snapshot are applied; a damaged or foreign file is ignored."""
     layout, file = Layout(index_from=50, compiled=False), tmp_path / "catalog.index"
     first = LiveCatalog(database, layout, file)
     async with first.writing() as change:
@@ -165,7 +165,7 @@ async def test_a_catalog_starts_from_a_snapshot_and_what_changed_since(database:
 
 
 async def test_only_a_catalog_never_written_gets_the_demo(settings: Settings, database: Database) -> None:
-    """The demo records are loaded once; a catalog that has been emptied stays empty."""
+    """The demo records are loaded once, and a catalog that has been emptied stays empty."""
     shown = settings.model_copy(update={"demo": True})
     async with another(shown) as (selection, client):
         count = selection.services.catalog.view.size

@@ -1,4 +1,4 @@
-"""What one user can make the service keep, and what one answer can make it hold: both have a limit."""
+"""Limits on what a user can store, and on the size of a response."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ MIB = 1024 * 1024
 
 
 def metadata_of(size: int) -> dict[str, Any]:
-    """Return `metadata` that takes so many bytes as JSON."""
+    """Return `metadata` with this many bytes of JSON."""
     empty = len(msgspec.json.encode({"note": ""}))
     return {"note": "x" * (size - empty)}
 
@@ -33,7 +33,7 @@ async def enlarge(database: Database, dataset_id: int, size: int) -> None:
 
 
 async def test_metadata_have_a_limit(ada: httpx2.AsyncClient) -> None:
-    """64 KiB of JSON are taken, one byte more is a 422 that names the limit, in a creation as in a change."""
+    """64 KiB of JSON are accepted; one byte more is refused with 422 and the limit, for new records and for changes."""
     full, over = metadata_of(MAX_JSON_BYTES), metadata_of(MAX_JSON_BYTES + 1)
     made = await created(ada, metadata=full)
     assert made["metadata"] == full
@@ -47,7 +47,7 @@ async def test_metadata_have_a_limit(ada: httpx2.AsyncClient) -> None:
 
 
 async def test_what_the_service_measured_does_not_count(ada: httpx2.AsyncClient) -> None:
-    """A client may send back what it has read, `measured` included, whatever that takes."""
+    """A client may send back what it has read, including `measured`, whatever its size."""
     sent_back = metadata_of(MAX_JSON_BYTES) | {"measured": metadata_of(MIB), "unmeasured": "too_slow"}
     made = await created(ada, metadata=sent_back)
     assert made["metadata"] == metadata_of(MAX_JSON_BYTES)
@@ -57,7 +57,7 @@ async def test_what_the_service_measured_does_not_count(ada: httpx2.AsyncClient)
 async def test_a_page_has_a_limit(
     selection: Selection, database: Database, ada: httpx2.AsyncClient, cached: bool
 ) -> None:
-    """Records beyond the bytes of a page come without their metadata and say so; later ones that fit come whole."""
+    """Records beyond the limit of a page are sent without metadata and marked; later records that fit are complete."""
     made = [await created(ada, metadata={"number": number}) for number in range(4)]
     for record in made[:3]:
         await enlarge(database, record["id"], PAGE_BYTES * 2 // 5)
@@ -87,7 +87,7 @@ async def test_a_page_has_a_limit(
 async def test_oversized_records_of_earlier_releases_can_be_edited(
     selection: Selection, database: Database, ada: httpx2.AsyncClient
 ) -> None:
-    """A record with more metadata than a caller may write now keeps them while other fields change."""
+    """A record with more metadata than is now allowed keeps them when other fields change."""
     made = await created(ada)
     await enlarge(database, made["id"], MIB)
     selection.services.catalog.cache.drop([made["id"]])
@@ -99,7 +99,7 @@ async def test_oversized_records_of_earlier_releases_can_be_edited(
 
 
 async def test_the_records_of_a_user_have_a_quota(settings: Settings, database: Database) -> None:
-    """Beyond the quota a record is neither made nor enlarged; others are not concerned, and deleting makes room."""
+    """Beyond the quota, records can be neither created nor enlarged until others of the same user are deleted."""
     limited = settings.model_copy(update={"record_quota_bytes": 100_000})
     opened = await Selection.open(limited, database, None)
     note = {"note": "x" * 45_000}
@@ -124,7 +124,7 @@ async def test_the_records_of_a_user_have_a_quota(settings: Settings, database: 
 
 
 async def test_who_is_over_a_lowered_quota_can_still_shrink(settings: Settings, database: Database) -> None:
-    """A change that makes a record smaller is taken even while its owner is over the quota."""
+    """A change that makes a record smaller is accepted even if its owner exceeds the quota."""
     opened = await Selection.open(settings, database, None)
     async with client_of(opened, ADA) as ada:
         made = await created(ada, metadata={"note": "x" * 50_000})
@@ -137,7 +137,7 @@ async def test_who_is_over_a_lowered_quota_can_still_shrink(settings: Settings, 
 
 
 async def test_the_projects_of_a_user_have_a_quota(settings: Settings, database: Database) -> None:
-    """Neither many nor large projects pass the quota; others are not concerned, and who is over it can shrink."""
+    """The quota limits the number and the size of projects; whoever exceeds it can still shrink them."""
     opened = await Selection.open(settings.model_copy(update={"project_quota_bytes": 20_000}), database, None)
     async with client_of(opened) as ada, client_of(opened, UUID(int=0xB0B)) as bob:
         answers = [await ada.post("/projects", json={"name": f"n{number}"}) for number in range(20)]

@@ -1,4 +1,4 @@
-"""Lists: every sort key in both orders, pages without gaps, both forms of the answer."""
+"""Lists: every sort key in both orders, pages without gaps, and both forms of the response."""
 
 from random import Random
 
@@ -17,7 +17,7 @@ ROWS = random_rows(3, 120)
 
 
 async def test_pages_give_every_record_once_in_the_twins_order(seeded: httpx2.AsyncClient) -> None:
-    """Paging through any sort key, both orders, gives every record once, as the row-by-row twin sorts them."""
+    """For every sort key and order, the pages contain every record once, in the order of the reference."""
     for key in SORT_KEYS:
         for order in ("asc", "desc"):
             ids = by_hand.ordered(map(twin, ROWS), (Visible(ADA),), key, order == "desc")
@@ -29,7 +29,7 @@ async def test_pages_give_every_record_once_in_the_twins_order(seeded: httpx2.As
 
 
 async def test_the_page_form_counts(seeded: httpx2.AsyncClient) -> None:
-    """`page` or `page_size` answers an object whose count is that of all records that match."""
+    """With `page` or `page_size`, the response is an object with the number of all matching records."""
     total = len(by_hand.matching(map(twin, ROWS), (Visible(ADA),)))
     for query, page, size in (("page=2", 2, 12), ("page_size=1", 1, 1), ("page=1&skip=50&limit=3", 1, 12)):
         answer = await seeded.get(f"/datasets/?{query}")
@@ -42,7 +42,7 @@ async def test_the_page_form_counts(seeded: httpx2.AsyncClient) -> None:
 
 
 async def test_the_plain_form_is_a_bare_array(seeded: httpx2.AsyncClient) -> None:
-    """Without a page the list is an array, 100 records by id, moved by skip and limit."""
+    """Without a page, the list is an array of 100 records by id, which `skip` and `limit` move."""
     ids = by_hand.ordered(map(twin, ROWS), (Visible(ADA),), "id", False)
     assert [one["id"] for one in (await seeded.get("/datasets")).json()] == ids[:100]
     assert [one["id"] for one in (await seeded.get("/datasets?skip=7&limit=5")).json()] == ids[7:12]
@@ -58,7 +58,7 @@ async def test_the_plain_form_is_a_bare_array(seeded: httpx2.AsyncClient) -> Non
 
 
 async def test_records_answer_the_same_wherever_they_are_read(seeded: httpx2.AsyncClient) -> None:
-    """A record in a list, in a search and by itself is the same object, with the scores of the formulas."""
+    """A record is the same object in a list, in a search and by itself, with the scores of the formulas."""
     listed = {one["id"]: one for one in (await seeded.get("/datasets?limit=1000")).json()}
     searched = {one["id"]: one for one in (await seeded.post("/datasets/search", json={})).json()}
     assert listed == searched
@@ -69,7 +69,7 @@ async def test_records_answer_the_same_wherever_they_are_read(seeded: httpx2.Asy
 
 
 async def test_a_record_is_answered_whole_after_many_others(ada: httpx2.AsyncClient, selection: Selection) -> None:
-    """Records that no longer fit the cache of encoded answers are read again, in their order."""
+    """Records that no longer fit into the cache of encoded records are read again, in order."""
     cache = selection.services.catalog.cache
     cache.limit = 5000
     made = [await created(ada, description="x" * 1000) for _ in range(12)]
@@ -81,7 +81,7 @@ async def test_a_record_is_answered_whole_after_many_others(ada: httpx2.AsyncCli
 
 
 async def test_a_long_search_is_whole(database: Database, settings: Settings) -> None:
-    """A search with more matches than are encoded at once answers each of them once, by id."""
+    """A search with more matches than are encoded at once returns each of them once, by id."""
     await seed(database, random_rows(9, 1300))
     selection = await Selection.open(settings, database, None)
     async with client_of(selection) as client:

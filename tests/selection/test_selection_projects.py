@@ -1,4 +1,4 @@
-"""Projects: their owner's alone, checked when stored, guarded by entity tags, and what is recommended for them."""
+"""Projects belong to their owner, are checked when stored, have entity tags, and get recommendations."""
 
 import asyncio
 from typing import Any
@@ -15,7 +15,7 @@ WEIGHTS = [{"criterion_name": "year", "weight": 1.0}]
 
 
 async def made(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
-    """A project that has been created."""
+    """Create a project and return it."""
     answer = await client.post("/projects", json={"name": "Study", **fields})
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()
@@ -23,7 +23,7 @@ async def made(client: httpx2.AsyncClient, **fields: Any) -> dict[str, Any]:
 
 
 async def test_a_project_keeps_what_it_is_given(ada: httpx2.AsyncClient) -> None:
-    """Criteria, weights, the choice and its reason come back as they were stored; the owner is the caller."""
+    """Criteria, weights, the choice and its reason are returned as stored, and the owner is the caller."""
     dataset = await created(ada)
     fields = {
         "description": "d",
@@ -45,7 +45,7 @@ async def test_a_project_keeps_what_it_is_given(ada: httpx2.AsyncClient) -> None
 
 
 async def test_put_replaces_what_it_is_given(ada: httpx2.AsyncClient) -> None:
-    """A field left out stays, null clears, and a name can't be null."""
+    """A missing field stays the same, null clears it, and the name cannot be null."""
     dataset = await created(ada)
     project = await made(
         ada, description="d", criteria={"year_min": 1}, weights=WEIGHTS, chosen_dataset_id=dataset["id"]
@@ -92,14 +92,14 @@ async def test_put_replaces_what_it_is_given(ada: httpx2.AsyncClient) -> None:
     ],
 )
 async def test_what_does_not_fit_a_project_is_refused(ada: httpx2.AsyncClient, fields: dict[str, Any]) -> None:
-    """What could not be scored later is refused when it is stored."""
+    """Criteria and weights that could not be scored later are refused when they are stored."""
     refused = await ada.post("/projects", json={"name": "p", **fields})
     assert refused.status_code == 422, refused.text
     assert (await ada.get("/projects")).json() == []
 
 
 async def test_a_choice_must_be_visible(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
-    """Somebody else's private record cannot be chosen, and the refusal is that of a missing one."""
+    """A private record of another user cannot be chosen, and the error is that for a missing record."""
     dataset = await created(ada, visibility="private")
     foreign = await bob.post("/projects", json={"name": "p", "chosen_dataset_id": dataset["id"]})
     missing = await bob.post("/projects", json={"name": "p", "chosen_dataset_id": 999_999})
@@ -109,7 +109,7 @@ async def test_a_choice_must_be_visible(ada: httpx2.AsyncClient, bob: httpx2.Asy
 
 
 async def test_a_choice_that_has_gone_since_can_be_saved_again(ada: httpx2.AsyncClient) -> None:
-    """A project comes back as it was read, even when the dataset it chose was deleted meanwhile."""
+    """A project can be saved as it was read, even if the chosen dataset has been deleted meanwhile."""
     dataset = await created(ada)
     project = await made(ada, chosen_dataset_id=dataset["id"])
     await ada.delete(f"/datasets/{dataset['id']}")
@@ -122,7 +122,7 @@ async def test_a_choice_that_has_gone_since_can_be_saved_again(ada: httpx2.Async
 async def test_a_foreign_project_answers_exactly_as_a_missing_one(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
 ) -> None:
-    """Every method, with every body and header, answers a foreign, a missing and a malformed id byte for byte alike."""
+    """With every method, body and header, foreign, missing and malformed ids are answered alike, byte for byte."""
     project = await made(ada)
     ids = (project["id"], project["id"].upper(), MISSING, "x", "1", "%00", f"urn:uuid:{MISSING}", "0" * 32, "é")
     requests: list[tuple[str, str, bytes, dict[str, str]]] = [
@@ -149,7 +149,7 @@ async def test_a_foreign_project_answers_exactly_as_a_missing_one(
     "spelling", [None, "", "x", f"{{{ADA}}}", f"urn:uuid:{ADA}", ADA.hex, f" {ADA}", f"{ADA},{ADA}"]
 )
 async def test_without_an_identity_every_project_route_is_refused(selection: Selection, spelling: str | None) -> None:
-    """A missing or malformed `X-User-ID` is a 401 with the fixed sentence, whatever else is wrong."""
+    """If `X-User-ID` is missing or malformed, the response is 401 with the fixed sentence, whatever else is wrong."""
     headers = {} if spelling is None else {"X-User-ID": spelling}
     async with client_of(selection, None, **headers) as client:
         for method, path, body in (
@@ -170,7 +170,7 @@ async def test_without_an_identity_every_project_route_is_refused(selection: Sel
 
 
 async def test_lists_show_the_newest_change_first(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
-    """One's own projects alone, by their last change, as an array or as pages."""
+    """Users see only their own projects, sorted by the last change, as an array or as pages."""
     await made(bob)
     projects = [await made(ada, name=f"p{index}") for index in range(5)]
     await ada.put(f"/projects/{projects[1]['id']}", json={"description": "x"})
@@ -187,7 +187,7 @@ async def test_lists_show_the_newest_change_first(ada: httpx2.AsyncClient, bob: 
 
 
 async def test_of_racing_changes_one_wins(ada: httpx2.AsyncClient) -> None:
-    """Of many changes that name the same version exactly one is made; the others are a 412."""
+    """Of many changes for the same version, exactly one succeeds; the others are refused with 412."""
     project = await ada.post("/projects", json={"name": "p"})
     path, etag = f"/projects/{project.json()['id']}", project.headers["ETag"]
     puts = [ada.put(path, json={"name": f"n{i}"}, headers={"If-Match": etag}) for i in range(12)]
@@ -199,7 +199,7 @@ async def test_of_racing_changes_one_wins(ada: httpx2.AsyncClient) -> None:
 
 
 async def test_recommendations_are_the_ranking_of_the_project(ada: httpx2.AsyncClient) -> None:
-    """They are the explained ranking of the catalog by the project's criteria and weights, 20 unless said."""
+    """They are the explained ranking by the criteria and weights of the project, 20 datasets by default."""
     for index in range(25):
         await created(ada, name=f"d{index:02}", year=2000 + index % 24, domain=["health" if index else "other"])
     project = await made(ada, criteria={"domain": "health"}, weights=WEIGHTS)

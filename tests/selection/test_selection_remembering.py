@@ -1,4 +1,4 @@
-"""An answer is remembered for the very same question over the very same catalog, and for nobody else."""
+"""A response is cached for exactly the same request, catalog and user."""
 
 from uuid import UUID, uuid4
 
@@ -15,7 +15,7 @@ def question(viewer: UUID | None = ADA, query: bytes = b"", body: bytes = b"{}")
 
 
 def test_only_the_same_question_is_answered_again() -> None:
-    """Another viewer, query or body is another question."""
+    """Another user, query or body makes it another request."""
     answers, view = ResponseCache(), Catalog.build([]).view
     kept = answers.put(view, question(), Response(b"[]"))
     assert answers.get(view, question()) is kept
@@ -24,7 +24,7 @@ def test_only_the_same_question_is_answered_again() -> None:
 
 
 def test_a_write_forgets_everything() -> None:
-    """Another view of the catalog knows none of the old answers."""
+    """Another view of the catalog has none of the old responses."""
     answers, old, new = ResponseCache(), Catalog.build([]).view, Catalog.build([]).view
     answers.put(old, question(), Response(b"[]"))
     assert answers.get(new, question()) is None
@@ -33,7 +33,7 @@ def test_a_write_forgets_everything() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    """Long and streamed answers are given but not kept, and the rest starts over when it is full."""
+    """Long and streamed responses are sent but not cached, and a full cache is cleared."""
     answers, view = ResponseCache(), Catalog.build([]).view
     long, streamed = Response(b"x" * (MAX_RESPONSE_BYTES + 1)), StreamingResponse(iter([b"[]"]))
     assert answers.put(view, question(), long) is long

@@ -1,4 +1,4 @@
-"""Scores: equal to the row-by-row formulas, in the exact order, in every form of the answer."""
+"""Scores equal the row-by-row formulas, in the exact order, in every form of the response."""
 
 import math
 from random import Random
@@ -21,7 +21,7 @@ def as_list(weights: dict[str, float]) -> list[dict[str, Any]]:
 
 
 async def test_scores_equal_the_formulas_in_the_exact_order(seeded: httpx2.AsyncClient) -> None:
-    """Whole rankings, streamed, carry the twin's ids and the very same float64 scores."""
+    """Complete, streamed rankings have the ids of the reference and exactly the same float64 scores."""
     random = Random(4)
     rows = [twin(row) for row in ROWS]
     for weights in ({}, *(dict(p.weights) for p in PROFILES.values()), *(catalogs.weights(random) for _ in range(12))):
@@ -33,7 +33,7 @@ async def test_scores_equal_the_formulas_in_the_exact_order(seeded: httpx2.Async
 
 
 async def test_windows_are_parts_of_the_whole(seeded: httpx2.AsyncClient) -> None:
-    """`skip` and `limit` cut a part out of the ranking and keep ranks and count."""
+    """`skip` and `limit` select a part of the ranking, and do not change ranks and count."""
     whole = (await seeded.post("/datasets/score", json={})).json()
     for skip, limit in ((0, 1), (0, 20), (7, 20), (len(whole) - 1, 5), (10**9, 5), (3, 10**15), (0, 1200)):
         answer = await seeded.post(f"/datasets/score?skip={skip}&limit={limit}", json={})
@@ -43,7 +43,7 @@ async def test_windows_are_parts_of_the_whole(seeded: httpx2.AsyncClient) -> Non
 
 
 async def test_explained_points_add_up(seeded: httpx2.AsyncClient) -> None:
-    """With `explain` each item carries its twelve criteria and points that add up to its score."""
+    """With `explain`, each item has its twelve criteria, and points that add up to its score."""
     rows = {row.id: twin(row) for row in ROWS}
     body = {"weights": as_list({"year": 0.5, "data_quality": 0.25, "ethical_score": 1.5})}
     answer = await seeded.post("/datasets/score?explain=true&limit=200&envelope=1", json=body)
@@ -57,7 +57,7 @@ async def test_explained_points_add_up(seeded: httpx2.AsyncClient) -> None:
 
 
 async def test_items_carry_the_fields_of_the_interface(ada: httpx2.AsyncClient) -> None:
-    """A scored item has the fields of section 2.6, the integer id and its rank."""
+    """A scored item has the fields of the interface, the integer id and its rank."""
     made = await created(ada, name="Zoë", objective="o", instances_number=100, features_number=5, citations=10)
     answer = await ada.post("/datasets/score", json={"profile": "popularity"})
     assert answer.json() == [
@@ -79,7 +79,7 @@ async def test_items_carry_the_fields_of_the_interface(ada: httpx2.AsyncClient) 
 
 @pytest.mark.parametrize("path", ["/datasets/score", "/datasets/score/", "/datasets/score?envelope=true"])
 async def test_nothing_that_matches_is_an_empty_answer(ada: httpx2.AsyncClient, path: str) -> None:
-    """A filter that leaves nothing answers an empty ranking in either form."""
+    """If nothing matches the filters, the ranking is empty in either form."""
     answer = await ada.post(path, json={"filters": {"year_min": 3000}})
     assert answer.status_code == 200
     assert answer.headers["X-Total-Count"] == "0"
@@ -109,7 +109,7 @@ async def test_nothing_that_matches_is_an_empty_answer(ada: httpx2.AsyncClient, 
 async def test_weights_that_cannot_be_used_are_refused(
     ada: httpx2.AsyncClient, weights: Any, code: str, named: str
 ) -> None:
-    """A weight that is negative, not finite or not a number, all zero, unknown or repeated is a 422 that names it."""
+    """A negative, non-finite, non-numeric, unknown or repeated weight, or only zeros, is a 422 with its name."""
     for path, body in (("/datasets/score", {"weights": weights}), ("/projects", {"name": "p", "weights": weights})):
         refused = await ada.post(path, json=body)
         assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
@@ -118,7 +118,7 @@ async def test_weights_that_cannot_be_used_are_refused(
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400"])
 async def test_a_weight_that_is_not_finite_is_named(ada: httpx2.AsyncClient, number: str) -> None:
-    """What some clients write for NaN and infinities is a 422 that names the criterion or the filter, not "no JSON"."""
+    """NaN and infinities as some clients write them are refused with the name of the criterion or filter."""
     for path, start in (("/datasets/score", "{"), ("/projects", '{"name": "NaN \\" -Infinity", ')):
         weighted = await ada.post(
             path, content=f'{start}"weights": [{{"criterion_name": "year", "weight": {number}}}]}}'
@@ -150,13 +150,13 @@ async def test_a_weight_that_is_not_finite_is_named(ada: httpx2.AsyncClient, num
 async def test_what_does_not_fit_a_scoring_request_is_refused(
     ada: httpx2.AsyncClient, query: str, body: dict[str, Any]
 ) -> None:
-    """Unknown keys and profiles, contradictions and values out of bounds are a 422."""
+    """Unknown keys and profiles, contradictions and values out of bounds are refused with 422."""
     refused = await ada.post(f"/datasets/score?{query}", json=body)
     assert refused.status_code == 422, refused.text
 
 
 async def test_any_finite_weights_rank(ada: httpx2.AsyncClient) -> None:
-    """Huge and tiny weights give a score between 0 and 1, like any others."""
+    """Huge and tiny weights give scores between 0 and 1, like all others."""
     await created(ada, year=2024, informed_consent=True)
     for weight in (1e308, 5e-324, 10**300, 3):
         body = {"weights": as_list({"year": weight, "informed_consent": weight, "ethical_score": 0})}

@@ -1,4 +1,4 @@
-"""What a person reads when a value does not fit: what is wrong, and what is accepted, in French and in English."""
+"""Error messages say what is wrong with a value and what is accepted, in French and in English."""
 
 import json
 import re
@@ -16,7 +16,7 @@ LIMIT = ("un nombre entier de 1 à 1000 est attendu", "an integer from 1 to 1000
 
 
 async def sentences(client: httpx2.AsyncClient, method: str, path: str, body: object = None) -> tuple[str, str]:
-    """The sentence of a refusal in French and in English; both agree on everything else, and `msg` is in it."""
+    """Return the sentence of an error in French and in English, after checking that all other parts agree."""
     found = []
     for language in ("fr", "en"):
         answer = await client.request(method, path, json=body, headers={"Accept-Language": language})
@@ -59,7 +59,7 @@ async def sentences(client: httpx2.AsyncClient, method: str, path: str, body: ob
 async def test_a_refused_query_says_what_is_accepted(
     ada: httpx2.AsyncClient, query: str, french: str, english: str
 ) -> None:
-    """Every kind of parameter, with what people type by mistake."""
+    """The cases cover every type of parameter, with typical mistakes."""
     said = await sentences(ada, "GET", f"/datasets/?{query}")
     assert french in said[0], said[0]
     assert english in said[1], said[1]
@@ -112,14 +112,14 @@ async def test_a_refused_query_says_what_is_accepted(
 async def test_a_refused_body_says_what_is_accepted(
     ada: httpx2.AsyncClient, path: str, body: object, french: str, english: str
 ) -> None:
-    """Every kind of member, and keys in another case."""
+    """The cases cover every type of member, and keys in another case."""
     said = await sentences(ada, "POST", f"/datasets/{path}", body)
     assert french in said[0], said[0]
     assert english in said[1], said[1]
 
 
 async def test_every_parameter_in_capitals_suggests_its_own_name(ada: httpx2.AsyncClient) -> None:
-    """The nearest name of a name in another case is that name alone."""
+    """The suggestion for a name in another case is exactly that name."""
     for name in LIST_PARAMETERS.by_name:
         french, _ = await sentences(ada, "GET", f"/datasets/?{name.upper()}=1")
         assert french.endswith(f" : {name}"), french
@@ -129,7 +129,7 @@ async def test_every_parameter_in_capitals_suggests_its_own_name(ada: httpx2.Asy
 
 
 async def test_a_year_is_from_1900_to_the_next_one(ada: httpx2.AsyncClient) -> None:
-    """A year that cannot be is refused with the years that can; the first and the last are taken."""
+    """An impossible year is refused with the possible range; the first and the last year are accepted."""
     last = datetime.now(UTC).year + 1
     record = {"name": "x", "description": "", "file_path": "", "file_type": "csv"}
     for year in (3000, last + 1, 1899, 0):

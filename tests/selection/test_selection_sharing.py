@@ -34,7 +34,7 @@ Answers = tuple[list[tuple[int, float]], int, list[int]]
 
 
 class Question:
-    """What a seed asks: a ranking and a list under one filter."""
+    """The requests that a seed makes: a ranking and a list with the same filter."""
 
     def __init__(self, seed: int) -> None:
         random = Random(seed)
@@ -58,13 +58,13 @@ class Question:
 
 
 class Process:
-    """One of the processes: it writes, at once sees what it wrote, and answers after looking for others' writes."""
+    """One of the processes. It writes, sees its own writes at once, and responds after looking for writes of others."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     async def start(self) -> bool:
-        """Take in what the database holds, with an index over it."""
+        """Read the catalog from the database, and build an index for it."""
         self.catalog = LiveCatalog(self.database, INDEXED)
         await self.catalog.load()
         self.following = asyncio.ensure_future(self.catalog.follow())
@@ -97,7 +97,7 @@ class Process:
 
 
 def serve(pipe: Connection, url: str) -> None:
-    """Do what comes through the pipe until nothing more does."""
+    """Carry out the requests that arrive through the pipe, until it is closed."""
 
     async def serving() -> None:
         database = Database(url)
@@ -113,7 +113,7 @@ def serve(pipe: Connection, url: str) -> None:
 
 @contextlib.contextmanager
 def another_process(url: str) -> Iterator[Connection]:
-    """A process that serves this end of a pipe."""
+    """Start a process that serves this end of a pipe."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, url), daemon=True)
@@ -126,7 +126,7 @@ def another_process(url: str) -> Iterator[Connection]:
 
 
 class Writer:
-    """Draws what one process writes; two of them never write the same record, so that the end is known."""
+    """Draws the writes of one process; two writers never write the same record, so the final state is known."""
 
     def __init__(self, number: int) -> None:
         self.number = number

@@ -1,4 +1,4 @@
-"""Both backends over tiny tasks, beside a selection backend that knows a few datasets and projects."""
+"""Both job backends with tiny tasks, and a selection backend that knows a few datasets and projects."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ TINY = (sys.executable, str(Path(__file__).parents[1] / "jobs" / "tiny_worker.py
 
 
 class Selection:
-    """A selection backend with a state: dataset 1 is everybody's, and projects belong to their owners."""
+    """A selection backend with a state: dataset 1 is public, and projects belong to their owners."""
 
     def __init__(self) -> None:
         self.paths = {1: "table.csv", 2: "/etc/passwd", 3: "bomb.csv", 4: "crash.csv", 5: "gone.csv"}
@@ -50,7 +50,7 @@ class Selection:
 
 
 class Backends:
-    """The two applications, one job runtime for both, and clients that say who they are."""
+    """The two applications, the job runtime that they share, and clients that act as users."""
 
     def __init__(self, jobs: JobRuntime, selection: Selection) -> None:
         internal_client = InternalClient(selection, None)
@@ -66,7 +66,7 @@ class Backends:
         return httpx2.AsyncClient(transport=transport, base_url="http://backend", headers=headers, timeout=60)
 
     async def ended(self, job_id: str, user: UUID | None = None, *, of: str = "training") -> dict[str, Any]:
-        """The job when it has ended; its event stream says when."""
+        """Return a job after it has ended, which its event stream tells."""
         async with self.client(user, of=of) as client:
             await client.get(f"/jobs/{job_id}/events")
             job: dict[str, Any] = (await client.get(f"/jobs/{job_id}")).json()

@@ -1,4 +1,4 @@
-"""Both job backends as their callers see them, on both databases, over tasks that take no time."""
+"""Both job backends as their callers see them, on both databases, with tasks that take no time."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ ORDER: dict[str, Any] = {"dataset_id": 1, "target": "0"}
 
 
 async def test_training_from_start_to_artifacts(backends: Backends) -> None:
-    """A start answers 202 with the address of a job, which ends with a result, artefacts and pictures of its charts."""
+    """The response to a start is 202 with the address of a job, which produces a result, artifacts and charts."""
     async with backends.client() as client:
         answer = await client.post("/train", json=ORDER | {"name": " mine "})
         job = answer.json()
@@ -37,7 +37,7 @@ async def test_training_from_start_to_artifacts(backends: Backends) -> None:
 
 
 async def test_explanation_of_a_training(backends: Backends) -> None:
-    """An explanation gets the training's table and the very model that it left, and belongs to the same project."""
+    """An explanation uses the table and the model of the training, and belongs to the same project."""
     project = str(uuid4())
     backends.selection.projects[project] = backends.user
     async with backends.client() as client:
@@ -59,7 +59,7 @@ async def test_explanation_of_a_training(backends: Backends) -> None:
 
 
 async def test_a_model_that_is_gone(backends: Backends) -> None:
-    """An explanation that waited while its training was deleted says so, and so does a prediction without its file."""
+    """If the training is deleted meanwhile, the explanation says so, and so does a prediction."""
     async with backends.client() as client, backends.client(of="explanation") as explaining:
         trained = (await client.post("/train", json=ORDER)).json()["id"]
         await backends.ended(trained)
@@ -82,7 +82,7 @@ async def test_a_model_that_is_gone(backends: Backends) -> None:
 
 
 async def test_explanation_of_a_dataset(backends: Backends) -> None:
-    """`dataset_id` alone is enough for an explanation without a model."""
+    """A `dataset_id` is enough for an explanation without a model."""
     async with backends.client(of="explanation") as client:
         answer = await client.post("/explain", json={"dataset_id": 1, "target": "0"})
         assert answer.status_code == 202, answer.text
@@ -121,7 +121,7 @@ async def test_explanation_of_a_dataset(backends: Backends) -> None:
 async def test_what_cannot_work_is_refused_beforehand(
     backends: Backends, change: dict[str, Any], status: int, code: str, reason: str | None
 ) -> None:
-    """Whatever can be known before is refused before there is a job, with the place and the reason."""
+    """Whatever can be known in advance is rejected before a job exists, with the field and the reason."""
     async with backends.client() as client:
         answer = await client.post("/train", json=ORDER | change)
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
@@ -131,7 +131,7 @@ async def test_what_cannot_work_is_refused_beforehand(
 
 
 async def test_refusals_speak_the_callers_language(backends: Backends) -> None:
-    """The sentence of a refusal is French by default and English on demand, and names the nearest column."""
+    """Error messages are in French by default and in English on request, and suggest the most similar column."""
     async with backends.client() as client:
         for language, said in (("", "n’est pas dans le fichier"), ("en", "is not in the file")):
             answer = await client.post("/train", json=ORDER | {"target": "sam"}, headers={"Accept-Language": language})
@@ -152,7 +152,7 @@ async def test_only_what_succeeded_is_explained_and_predicts(backends: Backends)
 
 
 async def test_same_key_starts_one_job(backends: Backends) -> None:
-    """Fifty starts with one key at once make one job; another request with that key is refused."""
+    """Fifty concurrent starts with one key create one job, and the key is refused for another request."""
     async with backends.client() as client:
         client.headers["Idempotency-Key"] = "once"
         answers = await asyncio.gather(*(client.post("/train", json=ORDER) for _ in range(50)))
@@ -167,7 +167,7 @@ async def test_same_key_starts_one_job(backends: Backends) -> None:
 
 
 async def test_cancel_and_delete(backends: Backends) -> None:
-    """A job is cancelled, again without effect, deleted once it has ended, and then is as if it had never been."""
+    """A job is cancelled, cancelled again without effect, and deleted once it has ended."""
     async with backends.client() as client:
         job = f"/jobs/{(await client.post('/train', json=ORDER | {'target': '30'})).json()['id']}"
         assert (await client.delete(job)).json()["code"] == "job_not_final"
@@ -181,7 +181,7 @@ async def test_cancel_and_delete(backends: Backends) -> None:
 
 
 async def test_foreign_jobs_are_as_missing_ones(backends: Backends) -> None:
-    """On every route a foreign, a malformed and a missing id get the same answer, byte for byte."""
+    """On every route, foreign, malformed and missing ids get the same response, byte for byte."""
     async with backends.client() as client:
         own = (await client.post("/train", json=ORDER)).json()["id"]
     await backends.ended(own)
@@ -220,14 +220,14 @@ async def test_foreign_jobs_are_as_missing_ones(backends: Backends) -> None:
 async def test_an_explanation_of_nothing_is_refused(
     backends: Backends, order: dict[str, Any], status: int, code: str
 ) -> None:
-    """What is to be explained must exist, and be one thing."""
+    """There must be exactly one subject, and it must exist."""
     async with backends.client(of="explanation") as client:
         answer = await client.post("/explain", json=order)
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
 
 
 async def test_nobody_is_refused(backends: Backends) -> None:
-    """Without an identity, or with a misspelled one, every route answers 401 with the fixed sentence."""
+    """Without a valid identity, every route returns 401 with the fixed sentence."""
     for wrong in (None, "x", str(uuid4()).replace("-", "")):
         async with backends.client() as client:
             del client.headers["X-User-ID"]
@@ -238,7 +238,7 @@ async def test_nobody_is_refused(backends: Backends) -> None:
 
 
 async def test_lists(backends: Backends) -> None:
-    """Lists show one's own jobs newest first, bare or in pages, filtered, and refuse what they do not know."""
+    """Lists contain the user's own jobs, newest first, as an array or in pages; unknown parameters are refused."""
     async with backends.client() as client:
         made = []
         for _ in range(3):
@@ -258,7 +258,7 @@ async def test_lists(backends: Backends) -> None:
 
 
 async def test_lists_follow_the_rules_of_lists(backends: Backends) -> None:
-    """An empty parameter counts as not given; one given twice, or under two names that differ, is refused."""
+    """An empty parameter is ignored; a repeated one, or two aliases that differ, are refused."""
     mine, other = str(uuid4()), str(uuid4())
     backends.selection.projects[mine] = backends.user
     async with backends.client() as client:
@@ -286,7 +286,7 @@ async def test_lists_follow_the_rules_of_lists(backends: Backends) -> None:
 
 
 async def test_events_in_order_and_from_any_point(backends: Backends) -> None:
-    """The event stream tells every move in order, goes on after `Last-Event-ID`, and ends with the job."""
+    """The event stream reports all changes in order, continues after `Last-Event-ID`, and ends with the job."""
     async with backends.client() as client:
         job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
         whole = _events((await client.get(f"/jobs/{job}/events")).text)
@@ -303,7 +303,7 @@ async def test_events_in_order_and_from_any_point(backends: Backends) -> None:
 
 
 async def test_the_waiting_jobs_of_a_user_have_a_limit(backends: Backends) -> None:
-    """One more job than may wait is a 429 that leaves nothing behind; a cancelled job makes room."""
+    """A job beyond the limit is refused with 429 and leaves nothing behind; cancelling a job makes room."""
     backends.jobs.settings = backends.jobs.settings.model_copy(update={"jobs_waiting_per_user": 2})
     await backends.jobs._dispatcher.close()  # so that every job waits
     async with backends.client() as client, backends.client(uuid4()) as other:
@@ -320,7 +320,7 @@ async def test_the_waiting_jobs_of_a_user_have_a_limit(backends: Backends) -> No
 
 
 async def test_events_are_numbered_within_their_job(backends: Backends) -> None:
-    """The ids of a job's events are 1, 2, 3 ..., whatever other jobs have done: they count nobody else's work."""
+    """The ids of a job's events are 1, 2, 3 and so on, and do not depend on other jobs."""
     async with backends.client() as client, backends.client(uuid4()) as other:
         started = [(await who.post("/train", json=ORDER | {"target": "0.3"})).json()["id"] for who in (client, other)]
         for who, job in zip((client, other), started, strict=True):
@@ -331,7 +331,7 @@ async def test_events_are_numbered_within_their_job(backends: Backends) -> None:
 
 
 async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(backends: Backends) -> None:
-    """Whoever asks for what comes after an event that never was is not kept waiting once the job has ended."""
+    """A stream that starts after a non-existent event ends once the job has ended."""
     async with backends.client() as client:
         job = (await client.post("/train", json=ORDER | {"target": "0.3"})).json()["id"]
         beyond = {"Last-Event-ID": "999999999999999"}
@@ -342,7 +342,7 @@ async def test_an_event_stream_from_beyond_the_last_event_ends_with_the_job(back
 
 
 def _events(text: str) -> list[tuple[int, str, Any]]:
-    """What an event stream says: (id, event, data) of each message."""
+    """Return the id, the name and the data of each message of an event stream."""
     found = []
     for block in text.split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith((":", "retry")))

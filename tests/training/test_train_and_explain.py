@@ -1,4 +1,4 @@
-"""From a public request to a model, a prediction, a picture and an explanation, with the real libraries."""
+"""From a public request to a model, a prediction, a chart and an explanation, with the real libraries."""
 
 import hashlib
 from typing import Any
@@ -25,7 +25,7 @@ REFUSED_EXPLANATIONS: tuple[tuple[dict[str, Any], str], ...] = (
 
 
 def table() -> str:
-    """Rows whose kind follows from their size, with a missing mark and a colour that says nothing."""
+    """Return rows whose class depends on their size, with a missing value and an irrelevant colour."""
     sizes = [n * 7 % 61 for n in range(180)]
     rows = [
         f"{size},{('red', 'green', '?')[n % 3]},{n % 13},{'large' if size > 30 else 'small'}"
@@ -35,7 +35,7 @@ def table() -> str:
 
 
 async def test_from_upload_to_explanation(service: Service) -> None:
-    """A person's own table is learned from and explained, the same way each time, and nobody else sees any of it."""
+    """A user's own table is used for training and explanation, with reproducible results that nobody else can see."""
     async with await service.register("a@example.org") as person, await service.register("b@example.org") as other:
         sent = await person.post("/api/v1/files", params={"name": "kinds.csv"}, content=table())
         record = {"name": "Kinds", "description": "", "file_path": sent.json()["file_path"], "file_type": "csv"}

@@ -30,7 +30,7 @@ Visit = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the whole product, served by its own command with the demo catalog."""
+    """Serve the whole product with the demo catalog by its own command, and return its address."""
     serving = ServingProcess(tmp_path_factory.mktemp("web")).start()
     yield serving.address
     serving.stop()
@@ -38,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, closed with each module: while it is open its event loop runs, and no other can."""
+    """Open Debian's Chromium. It is closed after each module, because its event loop keeps others from running."""
     if not CHROMIUM.exists():
         missing("Chromium (Debian's package chromium)")
     with sync_playwright() as playwright:
@@ -49,13 +49,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def email() -> str:
-    """An address that nobody else has."""
+    """Return an address that no other user has."""
     return f"someone{next(_numbers)}-{os.getpid()}@example.org"
 
 
 @pytest.fixture
 def signed_in(server: str, email: str) -> dict[str, str]:
-    """The cookies of a new user."""
+    """Register a user, and return the cookies of a browser in which this user is signed in."""
     with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
         form = {"email": email, "password": PASSWORD, "pseudo": "Ada"}
         answer = client.post("/app/register", data=form)
@@ -65,7 +65,7 @@ def signed_in(server: str, email: str) -> dict[str, str]:
 
 @pytest.fixture
 def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[Visit]:
-    """Opens pages as a signed-in user; a message on the console of any of them fails the test."""
+    """Return a function that opens pages as a signed-in user; a message on the console of a page fails the test."""
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
@@ -97,7 +97,7 @@ def visit(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[
 
 @pytest.fixture
 def api(server: str, email: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
-    """The API as the same user."""
+    """Return a client of the API that acts as the same user."""
     with httpx2.Client(base_url=server, timeout=30) as client:
         tokens = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
         client.headers["Authorization"] = f"Bearer {tokens['access_token']}"

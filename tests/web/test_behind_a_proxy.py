@@ -1,4 +1,4 @@
-"""The pages behind a trusted reverse proxy: each client has its own limits, and a known device is never shut out."""
+"""The pages behind a trusted reverse proxy: limits apply to each client, and a known device is never locked out."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ DEVICE = "touchstone_device"
 
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that believes what loopback forwards, and lets an address make three accounts in an hour."""
+    """Serve the product with loopback as a trusted proxy, and allow each address to create three accounts per hour."""
     variables = {"TOUCHSTONE_TRUSTED_PROXIES": "127.0.0.1,::1", "TOUCHSTONE_REGISTRATIONS_PER_HOUR": "3"}
     folder = tmp_path_factory.mktemp("proxied")
     serving = ServingProcess(folder, TOUCHSTONE_DEMO="false", TOUCHSTONE_JOB_WORKERS="0", **variables).start()
@@ -22,14 +22,14 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def client(server: str, address: str, *, scheme: str = "https", **cookies: str) -> httpx2.Client:
-    """A browser at an address, as a proxy forwards it."""
+    """Return a browser at an address that a proxy forwards."""
     host = server.partition("://")[2]
     headers = {"X-Forwarded-For": address, "X-Forwarded-Proto": scheme, "Origin": f"{scheme}://{host}"}
     return httpx2.Client(base_url=server, headers={**headers, "Accept-Language": "en"}, cookies=cookies, timeout=60)
 
 
 def test_a_known_browser_signs_in_while_its_address_is_shut(proxied: str) -> None:
-    """The page keeps the device cookie over a sign-out, and with it the right password works under an attack."""
+    """The device cookie survives signing out, so the right password still works while the address is under attack."""
     email, address = "known@example.org", "203.0.113.1"
     with client(proxied, address) as browser:
         answer = browser.post("/app/register", data={"email": email, "password": PASSWORD})
@@ -58,7 +58,7 @@ def test_a_known_browser_signs_in_while_its_address_is_shut(proxied: str) -> Non
 
 
 def test_one_browser_s_cookie_is_not_sent_for_another(proxied: str) -> None:
-    """The pages share one client of the API: what it was given for one visitor stays with that visitor."""
+    """All pages share one client of the API, but a cookie set for one visitor is never sent for another."""
     email, address = "shared@example.org", "203.0.113.20"
     with client(proxied, address) as browser:
         assert browser.post("/app/register", data={"email": email, "password": PASSWORD}).status_code == 303
@@ -69,7 +69,7 @@ def test_one_browser_s_cookie_is_not_sent_for_another(proxied: str) -> None:
 
 
 def test_registration_is_throttled_on_its_page(proxied: str) -> None:
-    """The fourth account from one address has to wait, and the page says for how long; another address need not."""
+    """The fourth account from one address has to wait, and the page says how long; other addresses do not."""
     with client(proxied, "2001:db8::1") as browser:
         for number in range(4):
             browser.cookies.clear()
@@ -83,7 +83,7 @@ def test_registration_is_throttled_on_its_page(proxied: str) -> None:
 
 
 def test_the_scheme_is_the_proxy_s(proxied: str) -> None:
-    """Over https a form that names an http origin is refused; over http cookies are not marked Secure."""
+    """Behind https, a form with an http origin is refused. Behind http, cookies are not marked as Secure."""
     form = {"email": "scheme@example.org", "password": PASSWORD}
     with client(proxied, "203.0.113.9", scheme="http") as browser:
         answer = browser.post("/app/register", data=form)

@@ -1,4 +1,4 @@
-"""What holds on every page: accessible, complete, within its width, light, and safe against what others write."""
+"""Every page is accessible, complete, small, no wider than its window, and safe against what other users write."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ OUTSIDE = {"sign in": "/app/sign-in", "register": "/app/register", "reset": "/ap
 
 @pytest.fixture
 def places(api: httpx2.Client) -> dict[str, Any]:
-    """Something to look at: a project with a choice, a record with a table, and one of one's own."""
+    """Create what the pages show: a project with a choice, a record with a table, and a private record."""
     found = api.get("/api/v1/datasets/", params={"dataset_name": "German Credit", "file_type": "parquet"}).json()
     table = found[0]["id"]
     body = {"name": "A need", "chosen_dataset_id": table, "choice_reason": "Because.", "criteria": {"year_min": 1990}}
@@ -48,7 +48,7 @@ def places(api: httpx2.Client) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, places: dict[str, Any], name: str) -> None:
-    """No violation in light or dark; at phone, tablet and desk nothing hangs over the edge, in both languages."""
+    """The checker finds no violation, and nothing overflows on a phone, a tablet or a desktop, in either language."""
     path = PAGES[name].format(**places)
     for language, width in (("fr", 1440), ("en", 360)):
         page = visit(path, theme="auto", language=language, width=width)
@@ -58,13 +58,13 @@ def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, places: 
 
 
 def note_message(complaints: list[str], message: ConsoleMessage) -> None:
-    """Add what a page writes to its console."""
+    """Record what a page writes to its console."""
     complaints.append(message.text)
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_the_pages_outside_are_accessible_too(browser: Browser, server: str, name: str) -> None:
-    """Whoever has not signed in yet finds the same care."""
+    """The same holds for the pages that are shown before signing in."""
     for locale in ("fr-FR", "en-GB"):
         page = browser.new_page(base_url=server, locale=locale)
         complaints: list[str] = []
@@ -77,7 +77,7 @@ def test_the_pages_outside_are_accessible_too(browser: Browser, server: str, nam
 
 
 def test_a_missing_page_is_accessible_and_leads_home(browser: Browser, server: str, signed_in: dict[str, str]) -> None:
-    """It says that nothing is there, in the reader's language, and how to go on."""
+    """The page says in the language of the reader that nothing was found, and links to the start page."""
     context = browser.new_context(base_url=server)
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
     page = context.new_page()
@@ -92,7 +92,7 @@ def test_a_missing_page_is_accessible_and_leads_home(browser: Browser, server: s
 
 @pytest.fixture
 def measured(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterator[tuple[Page, list[int]]]:
-    """A page, and the bytes that came over the wire for it."""
+    """Open a page, and return it with the number of bytes that were transferred for it."""
     context = browser.new_context(base_url=server)
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
     page = context.new_page()
@@ -106,7 +106,7 @@ def measured(browser: Browser, server: str, signed_in: dict[str, str]) -> Iterat
 
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_light(measured: tuple[Page, list[int]], places: dict[str, Any], name: str) -> None:
-    """A page without charts takes at most 150 kB over the wire, its files included, on the very first visit."""
+    """On the very first visit, a page without charts transfers at most 150 kB, including its files."""
     page, sizes = measured
     page.goto(PAGES[name].format(**places))
     page.wait_for_load_state("networkidle")
@@ -114,7 +114,7 @@ def test_pages_are_light(measured: tuple[Page, list[int]], places: dict[str, Any
 
 
 def test_an_injected_script_does_not_run(browser: Browser, server: str) -> None:
-    """Even written into the page, a script, a handler and a foreign file stay dead: the policy blocks them."""
+    """Even if a script, an event handler or a foreign file gets into a page, the content security policy blocks it."""
     page = browser.new_page(base_url=server)
     page.goto("/app/sign-in")
     blocked = page.evaluate(
@@ -138,7 +138,7 @@ def test_an_injected_script_does_not_run(browser: Browser, server: str) -> None:
 
 
 def test_hostile_names_show_as_text(visit: Visit, api: httpx2.Client) -> None:
-    """A name that is markup is shown letter by letter, wherever it appears."""
+    """A name that contains markup is shown literally, wherever it appears."""
     body = {
         "name": HOSTILE,
         "description": HOSTILE,
@@ -173,7 +173,7 @@ def test_hostile_names_show_as_text(visit: Visit, api: httpx2.Client) -> None:
 
 
 def test_a_foreign_project_looks_missing(visit: Visit, server: str, email: str, browser: Browser) -> None:
-    """Someone else's project answers on the pages as one that does not exist."""
+    """The pages treat the project of another user like one that does not exist."""
     other = {"email": f"other-{email}", "password": "autre phrase bien longue"}
     with httpx2.Client(base_url=server) as client:
         client.post("/api/v1/auth/register", json=other)

@@ -1,4 +1,4 @@
-"""Forms that were refused or interrupted: what is wrong stands at its field, and what was written comes back."""
+"""Forms that were rejected or interrupted show the problem at its field, and keep what was entered."""
 
 import html
 import json
@@ -33,7 +33,7 @@ WRITTEN = "Because it is the only one <b>with</b> consent.\nAnd more."
 
 @pytest.fixture
 def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
-    """A signed-in browser that reads English."""
+    """Return a signed-in browser that prefers English."""
     cookies = signed_in | {"touchstone_language": "en"}
     with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=30) as opened:
         yield opened
@@ -41,14 +41,14 @@ def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
 
 @pytest.fixture
 def project(api: httpx2.Client) -> str:
-    """The id of a project."""
+    """Create a project and return its id."""
     found: str = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
     return found
 
 
 @pytest.fixture
 def table(api: httpx2.Client) -> str:
-    """The id of a record with a table."""
+    """Create a record with a table and return its id."""
     rows = "\n".join(f"{number},{number % 2}" for number in range(60))
     brought = api.post("/api/v1/files", files={"file": ("small.csv", f"a,y\n{rows}")}).json()
     record = {"name": "small", "description": "", "file_path": brought["file_path"], "file_type": "csv"}
@@ -59,7 +59,7 @@ def table(api: httpx2.Client) -> str:
 def test_a_problem_stands_at_its_field(
     client: httpx2.Client, project: str, table: str, path: str, form: dict[str, str], field: str
 ) -> None:
-    """The field is marked as invalid and described by a sentence that exists once on the page."""
+    """The field is marked as invalid, and its description is a sentence that occurs once on the page."""
     places = {"project": project, "table": table}
     sent = {name: value.format(**places) for name, value in form.items()}
     answer = client.post(path.format(**places), data=sent)
@@ -76,7 +76,7 @@ def test_a_problem_stands_at_its_field(
 def test_a_taken_address_and_a_wrong_bound_stand_at_their_fields(
     client: httpx2.Client, server: str, email: str
 ) -> None:
-    """Registering and filtering are forms like the others."""
+    """The same holds for the forms for registering and for filtering."""
     client.get("/app/account")
     form = {"email": email, "password": PASSWORD}
     answer = httpx2.post(f"{server}/app/register", data=form, headers={"Origin": server})
@@ -86,7 +86,7 @@ def test_a_taken_address_and_a_wrong_bound_stand_at_their_fields(
 
 
 def test_a_refused_sign_in_marks_both_fields(server: str, email: str) -> None:
-    """Nobody says which of the two is wrong: one sentence describes both."""
+    """The page does not reveal which of the two is wrong: the same sentence describes both."""
     form = {"email": email, "password": "wrong wrong"}
     answer = httpx2.post(f"{server}/app/sign-in", data=form, headers={"Origin": server, "Accept-Language": "en"})
     assert answer.status_code == 401
@@ -99,7 +99,7 @@ def test_a_refused_sign_in_marks_both_fields(server: str, email: str) -> None:
 
 @pytest.mark.parametrize("name", ["reason", ""])
 def test_of_two_forms_to_one_address_the_sent_one_is_marked(client: httpx2.Client, project: str, name: str) -> None:
-    """The reason for another choice and a better reason for this one are two forms of a project's page."""
+    """A project's page has two forms with a reason, and only the one that was sent is marked."""
     choice = {"project": project, "dataset": "1", "reason": "It was the one."}
     assert client.post("/app/projects/choose", data=choice).status_code == 303
     answer = client.post("/app/projects/choose", data={**choice, "reason": " ", "form": name})
@@ -113,7 +113,7 @@ def test_of_two_forms_to_one_address_the_sent_one_is_marked(client: httpx2.Clien
 
 
 def test_a_choice_for_an_existing_project_keeps_its_form(client: httpx2.Client, project: str) -> None:
-    """Without a reason the form of the existing project is marked, not that of a new one."""
+    """If the reason is missing, the form of the existing project is marked, and not the one for a new project."""
     form = {"project": project, "reason": "", "form": "update"}
     answer = client.post("/app/projects/new?choose=1", data=form)
     forms = re.findall(r'<form class="panel form".*?</form>', answer.text, re.DOTALL)
@@ -124,7 +124,7 @@ def test_a_choice_for_an_existing_project_keeps_its_form(client: httpx2.Client, 
 def test_a_page_with_problems_is_accessible(
     browser: Browser, server: str, signed_in: dict[str, str], project: str
 ) -> None:
-    """The marks please the checker, and the field is announced as invalid."""
+    """The accessibility checker accepts the marks, and screen readers announce the field as invalid."""
     context = browser.new_context(base_url=server)
     cookies = signed_in | {"touchstone_language": "en"}
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in cookies.items()])
@@ -143,7 +143,7 @@ def test_a_page_with_problems_is_accessible(
 def test_a_reason_comes_back_after_the_session_has_ended(
     browser: Browser, server: str, email: str, signed_in: dict[str, str], project: str, scripts: bool
 ) -> None:
-    """Signing in again leads back to the form with all that was written; nothing is saved before it is sent again."""
+    """After signing in again, the form appears with all that was entered; it is saved only when sent again."""
     context = browser.new_context(base_url=server, locale="en-GB", java_script_enabled=scripts)
     context.set_default_timeout(15_000)
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
@@ -168,12 +168,12 @@ def test_a_reason_comes_back_after_the_session_has_ended(
 
 
 def unsent(text: str) -> str:
-    """What a sign-in page carries."""
+    """Return the unsent form that a sign-in page contains."""
     return html.unescape(re.findall(r'name="unsent" value="([^"]*)"', text)[0])
 
 
 def test_passwords_never_go_along(server: str, signed_in: dict[str, str]) -> None:
-    """What was typed as a password is not written into any page."""
+    """No page contains a password that was entered."""
     with httpx2.Client(base_url=server, cookies=dict.fromkeys(signed_in, "gone"), headers={"Origin": server}) as late:
         answer = late.post("/app/account/password", data={"current_password": "sesame", "new_password": "open it 123"})
     assert answer.status_code == 401
@@ -184,13 +184,13 @@ def test_passwords_never_go_along(server: str, signed_in: dict[str, str]) -> Non
     "action", ["https://evil.example/", "//evil.example", "/app/projects/1/delete", "/app/sign-out", "/api/v1/projects"]
 )
 def test_only_forms_that_hold_something_written_come_back(action: str) -> None:
-    """Nothing is deleted, signed out or sent elsewhere by signing in."""
+    """Signing in never deletes anything, signs anybody out, or sends a form to another address."""
     assert decode_unsent_form(json.dumps({"action": action, "fields": []})) is None
     assert decode_unsent_form("{}") is None
 
 
 def test_what_is_marked_cannot_break_out() -> None:
-    """A sentence that holds markup stays text."""
+    """Markup in an error message is shown as text."""
     page = mark_invalid_fields(
         '<form action="/app/x"><label><input name="a"></label></form>', "/app/x", {"a": "<b>", 'x"y': "z"}
     )

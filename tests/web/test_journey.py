@@ -1,4 +1,4 @@
-"""From the first visit to an explained model, as a person goes."""
+"""The whole way of a user, from the first visit to an explained model."""
 
 import html
 import io
@@ -20,7 +20,7 @@ LONG = 180_000  # milliseconds that a training may take on a busy machine
 
 @pytest.fixture
 def own_table(tmp_path: Path) -> Path:
-    """A small table with something to learn and a column that is sensitive."""
+    """Return a small table with a target that can be learned and a sensitive column."""
     rng = random.Random(7)
     rows = ["income,years,city,approved"]
     for _ in range(160):
@@ -33,7 +33,7 @@ def own_table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def person(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
-    """Opens a browser of someone who has never been here; complaints on the console fail the test."""
+    """Return a function that opens the browser of a new visitor; messages on its console fail the test."""
     opened = []
     complaints: list[str] = []
 
@@ -76,7 +76,7 @@ def keep_in_project(page: Page) -> None:
 
 
 def test_the_whole_journey_by_mouse(person: Callable[..., Page], email: str, own_table: Path) -> None:
-    """Register, filter, weigh, compare, keep a project, bring a table, train on it, and have the model explained."""
+    """Register, filter, weight, compare, create a project, upload a table, train a model, and explain it."""
     page = person()
     register(page, email)
     with page.expect_response(re.compile("/app/parts/ranking")):
@@ -142,7 +142,7 @@ def explain(page: Page) -> None:
 
 
 def test_a_project_by_keyboard_alone(person: Callable[..., Page], email: str) -> None:
-    """Registering, weighing and keeping a choice need no mouse: Tab, arrows, Space and Enter are enough."""
+    """Registering, setting weights and recording a choice need only Tab, arrow keys, Space and Enter."""
     page = person()
     page.goto("/app/register")
     reach(page, "[name=email]")
@@ -169,7 +169,7 @@ def test_a_project_by_keyboard_alone(person: Callable[..., Page], email: str) ->
 
 
 def reach(page: Page, selector: str) -> None:
-    """Press Tab until the first element of the selector has the focus."""
+    """Press Tab until the first element that matches the selector has the focus."""
     wanted = page.locator(selector).first
     for _ in range(250):
         if wanted.evaluate("element => element === document.activeElement"):
@@ -180,7 +180,7 @@ def reach(page: Page, selector: str) -> None:
 
 @pytest.fixture
 def loans(api: httpx2.Client, own_table: Path) -> str:
-    """The address of the page of an own record with the small table."""
+    """Create a record with the small table, and return the address of its page."""
     with own_table.open("rb") as table:
         brought = api.post("/api/v1/files", files={"file": ("loans.csv", table)}).json()
     body = {
@@ -196,7 +196,7 @@ def loans(api: httpx2.Client, own_table: Path) -> str:
 
 
 def test_a_model_by_keyboard_alone(visit: Visit, loans: str) -> None:
-    """Training, explaining and asking what if need no mouse, and what comes out can be read at every size."""
+    """Training, explaining and asking "what if" need no mouse, and the results are readable at every size."""
     page = visit(loans, theme="auto", language="en")
     follow(page, "main a[href^='/app/jobs/train']")
     reach(page, "[name=max_trials]")
@@ -220,13 +220,13 @@ def test_a_model_by_keyboard_alone(visit: Visit, loans: str) -> None:
 
 
 def follow(page: Page, link: str) -> None:
-    """Follow a link by keyboard."""
+    """Follow a link with the keyboard."""
     reach(page, link)
     page.keyboard.press("Enter")
 
 
 def test_a_model_without_scripts(visit: Visit, loans: str) -> None:
-    """Forms start the work, the page looks again by itself until it is done, and results, charts and answers show."""
+    """Forms start the job, the page reloads itself until the job is done, and results, charts and answers are shown."""
     page = visit(loans, language="en", scripts=False)
     page.locator("main a[href^='/app/jobs/train']").first.click()
     page.get_by_label("Trials").fill("2")
@@ -246,7 +246,7 @@ def test_a_model_without_scripts(visit: Visit, loans: str) -> None:
 
 
 def drawn(page: Page) -> bool:
-    """Whether the first chart is there as a picture."""
+    """Return whether the first chart has been loaded as a picture."""
     picture = page.locator(".chart img").first
     picture.scroll_into_view_if_needed()
     found: bool = picture.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
@@ -254,7 +254,7 @@ def drawn(page: Page) -> bool:
 
 
 def test_the_account_without_scripts(person: Callable[..., Page], email: str, tmp_path: Path) -> None:
-    """Profile, picture, language, sessions and password are plain forms."""
+    """Profile, picture, language, sessions and password work as plain forms."""
     page = person(scripts=False)
     register(page, email)
     page.goto("/app/account")
@@ -282,7 +282,7 @@ def test_the_account_without_scripts(person: Callable[..., Page], email: str, tm
 
 
 def test_a_table_larger_than_other_bodies_is_taken(server: str, signed_in: dict[str, str]) -> None:
-    """The page takes what the API takes for a file, not only what it takes for a form."""
+    """The page accepts files as large as the API does, and not only bodies as large as other forms."""
     table = b"a,b\n" + b"1234567,7654321\n" * 400_000
     with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}, timeout=120) as client:
         answer = client.post(
@@ -293,14 +293,14 @@ def test_a_table_larger_than_other_bodies_is_taken(server: str, signed_in: dict[
 
 
 def png() -> bytes:
-    """A small picture."""
+    """Return a small picture."""
     buffer = io.BytesIO()
     Image.new("RGB", (40, 40), (210, 160, 40)).save(buffer, "PNG")
     return buffer.getvalue()
 
 
 def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Page], email: str) -> None:
-    """A file that was brought stands on the account page with its size, and a button takes it away."""
+    """The account page lists an uploaded file with its size, and a button deletes it."""
     page = person(scripts=False)
     register(page, email)
     page.goto("/app/account")
@@ -318,7 +318,7 @@ def test_an_upload_is_seen_and_deleted_without_scripts(person: Callable[..., Pag
 
 
 def test_a_record_is_changed_without_scripts(visit: Visit, loans: str, api: httpx2.Client) -> None:
-    """The author changes what is declared; what the form does not name, and what was measured, stays."""
+    """The author changes declared values; values that are not in the form, and measured ones, stay the same."""
     record = loans.replace("/app", "/api/v1")
     kept = {"target": "approved", "source": {"name": "Our own"}}
     before = api.patch(record, json={"metadata": kept, "citations": 12}).json()
@@ -340,7 +340,7 @@ def test_a_record_is_changed_without_scripts(visit: Visit, loans: str, api: http
 def test_a_record_that_someone_changed_meanwhile_is_not_overwritten(
     server: str, signed_in: dict[str, str], loans: str, api: httpx2.Client
 ) -> None:
-    """The form remembers which version it shows, and says so when there is a newer one."""
+    """The form remembers the version that it shows, and says so if a newer one exists."""
     with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
         shown = client.get(f"{loans}/edit").text
         etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', shown)[0])
@@ -351,7 +351,7 @@ def test_a_record_that_someone_changed_meanwhile_is_not_overwritten(
 
 
 def test_a_foreign_record_cannot_be_changed(server: str, signed_in: dict[str, str]) -> None:
-    """The form of someone else's record is refused, and says so."""
+    """The form for a record of another user is refused with an explanation."""
     with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
         answer = client.post("/app/datasets/1/edit", data={"name": "mine"})
         assert answer.status_code == 403

@@ -1,4 +1,4 @@
-"""What the reader has set is never lost: the ranking on the way to other pages, a choice on the way into a project."""
+"""The state of the ranking survives visits to other pages, and a chosen dataset is carried over into a project."""
 
 import re
 from typing import Final
@@ -15,7 +15,7 @@ ELSEWHERE: Final = ("/app/projects", "/app/jobs", "/app/account", "/app/datasets
 
 
 def state(page: Page) -> dict[str, list[str]]:
-    """The ranking that an address holds."""
+    """Return the state of the ranking in an address."""
     found: dict[str, list[str]] = {}
     for name, value in httpx2.URL(page.url).params.multi_items():
         found.setdefault(name, []).append(value)
@@ -24,7 +24,7 @@ def state(page: Page) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_navigation_leads_back_to_the_ranking_as_it_was(visit: Visit, scripts: bool) -> None:
-    """Weights, filters, pins and picture survive a visit to other pages, with scripts and without."""
+    """Weights, filters, pins and view survive a visit to other pages, with scripts and without."""
     page = visit(RANKING, language="en", scripts=scripts)
     before = state(page)
     page.get_by_role("link", name="Projects", exact=True).click()
@@ -35,7 +35,7 @@ def test_the_navigation_leads_back_to_the_ranking_as_it_was(visit: Visit, script
 
 
 def test_a_move_a_moment_ago_survives_the_navigation(visit: Visit) -> None:
-    """Leaving before the picture has followed loses nothing, and two tabs keep a ranking each."""
+    """Leaving the page before the ranking is updated loses nothing, and two tabs keep separate rankings."""
     page = visit(RANKING, language="en")
     expect(page.locator("html")).to_have_attribute("data-ready", "")
     move(page, "citations", 44)
@@ -52,7 +52,7 @@ def test_a_move_a_moment_ago_survives_the_navigation(visit: Visit) -> None:
 
 @pytest.mark.parametrize("path", ELSEWHERE)
 def test_every_page_knows_the_way_back(server: str, signed_in: dict[str, str], path: str) -> None:
-    """The link in the head carries the ranking; signing out forgets it."""
+    """The link in the header leads back to the ranking, until the user signs out."""
     with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
         client.get(RANKING)
         assert "w.year=60" in client.get(path).text
@@ -61,14 +61,14 @@ def test_every_page_knows_the_way_back(server: str, signed_in: dict[str, str], p
 
 
 def test_a_foreign_cookie_leads_nowhere_else(server: str, signed_in: dict[str, str]) -> None:
-    """What is not the query of a ranking is not written into a link."""
+    """A cookie that does not contain the query of a ranking is never written into a link."""
     with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_ranking": "../evil?x=1"}) as client:
         assert "evil" not in client.get("/app/projects").text
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_row_is_kept_in_a_new_project(visit: Visit, api: httpx2.Client, scripts: bool) -> None:
-    """The button of a row leads to a form that keeps the dataset, its reason, the weights and the filters."""
+    """The button of a row leads to a form that contains the dataset, a reason, the weights and the filters."""
     page = visit("/app/?year_min=1990&w.year=60&w.citations=20", language="en", scripts=scripts)
     name = page.locator("#results tbody th a").nth(2).inner_text()
     page.get_by_role("link", name=f"Keep {name} in a project").first.click()
@@ -84,7 +84,7 @@ def test_a_row_is_kept_in_a_new_project(visit: Visit, api: httpx2.Client, script
 
 
 def test_a_compared_dataset_is_kept_in_an_existing_project_by_keyboard(visit: Visit, api: httpx2.Client) -> None:
-    """The comparison offers the same for each dataset; without a reason the form comes back as it was."""
+    """The comparison offers this for each dataset; if the reason is missing, the form is shown again."""
     project = api.post("/api/v1/projects", json={"name": "There already"}).json()["id"]
     page = visit("/app/compare?pin=1&pin=2&w.year=60&w.citations=20", language="en")
     page.locator(".compare thead th a[aria-label]").nth(1).focus()
@@ -102,7 +102,7 @@ def test_a_compared_dataset_is_kept_in_an_existing_project_by_keyboard(visit: Vi
 
 
 def test_the_links_of_the_rows_follow_the_weights(visit: Visit) -> None:
-    """After a move that changes figures alone, a row's button still keeps that row under the new weights."""
+    """After a move that changes only numbers, a row's button still refers to that row, with the new weights."""
     page = visit("/app/?w.year=60&w.citations=20", language="en")
     with page.expect_response(re.compile("/app/parts/ranking")):
         move(page, "year", 61)

@@ -1,4 +1,4 @@
-"""The pages speak the browser's language until the account, or the reader in this browser, has chosen one."""
+"""The pages use the language of the browser until the account, or the reader in this browser, has chosen one."""
 
 from collections.abc import Mapping
 
@@ -10,20 +10,20 @@ LANGUAGE = "touchstone_language"
 
 
 def browser(server: str, language: str, cookies: Mapping[str, str] | None = None) -> httpx2.Client:
-    """A browser that prefers a language."""
+    """Return a browser that prefers a language."""
     headers = {"Origin": server, "Accept-Language": f"{language},{language[:2]};q=0.9,de;q=0.5"}
     return httpx2.Client(base_url=server, headers=headers, cookies=dict(cookies or {}), timeout=30)
 
 
 def spoken(client: httpx2.Client, path: str = "/app/account") -> str:
-    """The language of a page."""
+    """Return the language of a page."""
     answer = client.get(path)
     assert answer.status_code == 200
     return answer.text.partition('<html lang="')[2][:2]
 
 
 def account_language(server: str, email: str, language: str) -> str:
-    """The language that the API tells a client which prefers `language`."""
+    """Return the language that the API reports to a client that prefers `language`."""
     with browser(server, language) as client:
         grant = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
         me = client.get("/api/v1/users/me", headers={"Authorization": f"Bearer {grant['access_token']}"})
@@ -31,7 +31,7 @@ def account_language(server: str, email: str, language: str) -> str:
 
 
 def test_a_registered_english_speaker_reads_english(server: str, email: str) -> None:
-    """From the sign-in page on; and when the browser changes its language, so do the pages."""
+    """The pages are in English from the sign-in page on, and follow when the browser changes its language."""
     with browser(server, "en-GB") as client:
         assert spoken(client, "/app/register") == "en"
         assert client.post("/app/register", data={"email": email, "password": PASSWORD}).status_code == 303
@@ -43,7 +43,7 @@ def test_a_registered_english_speaker_reads_english(server: str, email: str) -> 
 
 
 def test_an_account_made_elsewhere_follows_the_browser(server: str, email: str) -> None:
-    """An account that a program made without a language is English in an English browser."""
+    """An account that a program created without a language is in English in an English browser."""
     with httpx2.Client(base_url=server, headers={"Origin": server}) as program:
         made = program.post("/api/v1/auth/register", json={"email": email, "password": PASSWORD})
         assert made.json()["locale"] == "fr"
@@ -53,7 +53,7 @@ def test_an_account_made_elsewhere_follows_the_browser(server: str, email: str) 
 
 
 def test_the_account_s_choice_wins_over_the_browser_s(server: str, email: str) -> None:
-    """Whoever has chosen French in the profile reads French in every browser, at once and later."""
+    """A user who has chosen French in the profile sees French in every browser, at once and later."""
     with browser(server, "en-GB") as client:
         client.post("/app/register", data={"email": email, "password": PASSWORD})
         assert client.post("/app/account/profile", data={"locale": "fr"}).status_code == 303
@@ -70,7 +70,7 @@ def test_the_account_s_choice_wins_over_the_browser_s(server: str, email: str) -
 
 
 def test_a_choice_made_before_registering_is_the_account_s(server: str, email: str) -> None:
-    """The language button on the sign-in page is a choice; it goes into the new account."""
+    """A language chosen with the button on the sign-in page becomes the language of the new account."""
     with browser(server, "fr-FR") as client:
         client.post("/app/preferences", data={"language": "en", "next": "/app/register"})
         assert spoken(client, "/app/register") == "en"
@@ -80,7 +80,7 @@ def test_a_choice_made_before_registering_is_the_account_s(server: str, email: s
 
 
 def test_the_button_chooses_for_the_account(server: str, email: str) -> None:
-    """A language chosen while signed in is kept in the profile."""
+    """A language that is chosen while signed in is stored in the profile."""
     with browser(server, "fr-FR") as client:
         client.post("/app/register", data={"email": email, "password": PASSWORD})
         client.post("/app/preferences", data={"language": "en", "next": "/app/"})

@@ -1,4 +1,4 @@
-"""The rank page in a real browser: playing with weights, and trusting what comes back."""
+"""The ranking page in a real browser: weights can be moved freely, and the page shows what the API returns."""
 
 import csv
 import io
@@ -70,14 +70,14 @@ def live(request: Request) -> bool:
 
 
 def move(page: Page, criterion: str, value: int) -> None:
-    """Move a slider as a hand does: the value changes and the page is told."""
+    """Move a slider as a user does: change its value, and dispatch the events for it."""
     page.locator(f"#w-{criterion}").evaluate(
         "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input', {bubbles: true})) }", value
     )
 
 
 def settled(page: Page, criterion: str, value: int) -> None:
-    """Move a slider and wait for the new picture."""
+    """Move a slider, and wait for the new ranking."""
     with page.expect_response(re.compile("/app/parts/ranking")):
         move(page, criterion, value)
     expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
@@ -99,7 +99,7 @@ def number(text: str) -> float:
 
 
 def test_the_heat_map_shows_what_the_api_answers(visit: Visit, api: httpx2.Client) -> None:
-    """Order, scores and cells equal the API's figures; what is unknown is hatched and never a number."""
+    """Order, scores and cells equal those of the API; unknown values are hatched, and never shown as numbers."""
     page = visit("/app/?w.ethical_score=40&w.data_quality=30&w.citations=30")
     expected = scored(api, {"ethical_score": 0.4, "data_quality": 0.3, "citations": 0.3})
     rows = page.locator(".heat tbody tr")
@@ -116,7 +116,7 @@ def test_the_heat_map_shows_what_the_api_answers(visit: Visit, api: httpx2.Clien
 
 
 def test_columns_are_as_wide_as_their_weight(visit: Visit) -> None:
-    """A criterion with twice the weight gets twice the width."""
+    """A criterion with twice the weight has a column of twice the width."""
     page = visit("/app/?w.ethical_score=50&w.technical_score=25&w.year=25")
     widths = [column.bounding_box()["width"] for column in page.locator(".heat th.criterion").all()]  # type: ignore[index]
     assert widths[0] / widths[1] == pytest.approx(2, rel=0.03)
@@ -126,7 +126,7 @@ def test_columns_are_as_wide_as_their_weight(visit: Visit) -> None:
 @pytest.mark.parametrize("width", [768, 1024, 1280, 1440])
 @pytest.mark.parametrize("criteria", [3, 6])
 def test_the_heat_map_fits_its_card(visit: Visit, width: int, criteria: int) -> None:
-    """Nothing scrolls sideways, and no label above a column stands upright, is cut off or leaves the heat map."""
+    """Nothing scrolls sideways, and no label above a column is vertical, cut off or outside of the heat map."""
     names = ("ethical_score", "data_quality", "instances_count", "informed_consent", "citations", "year")[:criteria]
     query = "&".join(f"w.{name}=50" for name in names)
     for language in ("fr", "en"):
@@ -138,13 +138,13 @@ def test_the_heat_map_fits_its_card(visit: Visit, width: int, criteria: int) -> 
 
 @pytest.mark.parametrize("view", ["heat", "bars", "table"])
 def test_never_more_than_twenty(visit: Visit, view: str) -> None:
-    """No picture holds more than twenty datasets, however many match."""
+    """No view shows more than twenty datasets, however many match."""
     page = visit(f"/app/?view={view}")
     assert len(shown_ids(page)) == 20
 
 
 def test_points_in_the_bars_add_up(visit: Visit) -> None:
-    """The parts written under a bar sum to the score beside it, to the digits shown."""
+    """The points written under a bar add up to the score beside it, to the digits shown."""
     page = visit("/app/?view=bars&w.ethical_score=40&w.technical_score=35&w.year=25", language="en")
     for row in page.locator(".bars li").all():
         parts, total = row.locator(".sum").inner_text().split("=")
@@ -153,7 +153,7 @@ def test_points_in_the_bars_add_up(visit: Visit) -> None:
 
 
 def test_a_burst_of_moves_is_one_request(visit: Visit) -> None:
-    """Moving sliders quickly asks once, 300 ms after the last move, with the last values."""
+    """Moving several sliders quickly causes one request, 300 ms after the last move, with the last values."""
     page = visit("/app/")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if live(request) else None)
@@ -166,7 +166,7 @@ def test_a_burst_of_moves_is_one_request(visit: Visit) -> None:
 
 
 def test_a_move_brings_the_picture_alone(visit: Visit) -> None:
-    """Filters and sliders are neither sent nor drawn again; shares, their sum and the picture follow."""
+    """Filters and sliders are neither sent nor rendered again; the shares, their sum and the ranking are updated."""
     page = visit("/app/", language="en")
     with page.expect_response(re.compile("/app/parts/ranking")) as answered:
         move(page, "year", 100)
@@ -182,7 +182,7 @@ def test_a_move_brings_the_picture_alone(visit: Visit) -> None:
 
 @pytest.mark.parametrize(("view", "language"), [("heat", "fr"), ("heat", "en"), ("bars", "fr"), ("table", "en")])
 def test_a_picture_filled_in_place_is_the_one_that_the_server_draws(visit: Visit, view: str, language: str) -> None:
-    """A move of a slider that leaves the layout sends figures alone; written in, they make the server's own picture."""
+    """If the layout stays the same, only values are sent; the patched page equals the one that the server renders."""
     weights = {"ethical_score": 30, "data_quality": 40, "citations": 55, "year": 30, "documentation": 9}
     query = "&".join(f"w.{name}={weight}" for name, weight in weights.items())
     page = visit(f"/app/?{query}&data_task=classification&view={view}", language=language)
@@ -204,7 +204,7 @@ def test_a_picture_filled_in_place_is_the_one_that_the_server_draws(visit: Visit
 
 
 def test_shares_and_columns_follow_before_any_answer(visit: Visit) -> None:
-    """What follows from the sliders alone is seen while they move: a column without weight has no width."""
+    """What depends on the sliders alone is updated while they move; a column without weight has no width."""
     page = visit("/app/?w.ethical_score=50&w.year=50&w.citations=50", language="en")
     page.route(re.compile("/app/parts/ranking"), lambda route: None)
     move(page, "citations", 0)
@@ -221,7 +221,7 @@ def test_shares_and_columns_follow_before_any_answer(visit: Visit) -> None:
 
 
 def test_a_weight_between_two_steps_stays_until_a_hand_moves_it(visit: Visit) -> None:
-    """A stored third is shown and asked for as it is; a moved slider goes from one whole step to the next."""
+    """A stored third is shown and requested as it is; a slider that is moved snaps to whole steps."""
     page = visit("/app/?w.ethical_score=66.667&w.year=33.333")
     slider = page.locator("#w-year")
     assert slider.get_attribute("aria-valuetext") == "33,333, 33\xa0% du score"
@@ -233,7 +233,7 @@ def test_a_weight_between_two_steps_stays_until_a_hand_moves_it(visit: Visit) ->
 
 
 def test_a_renamed_dataset_has_its_new_name_in_the_next_picture(visit: Visit, api: httpx2.Client) -> None:
-    """Also where the row stays in its place."""
+    """The new name appears even if the dataset stays in the same row."""
     record = {"name": "Quokka one", "description": "", "file_path": "/q.csv", "file_type": "csv", "year": 2020}
     made = api.post("/api/v1/datasets/", json=record | {"visibility": "private"}).json()["id"]
     page = visit("/app/?dataset_name=quokka&w.year=50&w.ethical_score=50")
@@ -244,7 +244,7 @@ def test_a_renamed_dataset_has_its_new_name_in_the_next_picture(visit: Visit, ap
 
 
 def test_a_picture_is_never_in_two_languages(server: str, signed_in: dict[str, str]) -> None:
-    """Figures are sent to a page of their own language alone."""
+    """A patch is only sent to a page in the same language."""
     with httpx2.Client(base_url=server, cookies=signed_in | {"touchstone_language": "fr"}) as client:
         (layout,) = re.findall('data-layout="([^"]+)"', client.get("/app/").text)
         asked = {"layout": layout, "w.ethical_score": 41, "w.technical_score": 40, "w.popularity_score": 20}
@@ -257,7 +257,7 @@ def test_a_picture_is_never_in_two_languages(server: str, signed_in: dict[str, s
 
 
 def test_focus_goes_with_the_dataset(visit: Visit) -> None:
-    """Enter opens what was heard, also when the dataset has another place in the new picture."""
+    """Enter opens the dataset that was announced, even if it has another rank in the new ranking."""
     page = visit("/app/?w.year=50&w.citations=50&w.ethical_score=50")
     link = page.locator("#results tbody th a").nth(8)
     name, number = link.inner_text(), link.get_attribute("id")
@@ -268,7 +268,7 @@ def test_focus_goes_with_the_dataset(visit: Visit) -> None:
 
 
 def test_the_skip_link_takes_no_move_back(visit: Visit) -> None:
-    """Going to a place within the page is not going back."""
+    """Jumping to a place within the page does not undo anything."""
     page = visit("/app/")
     page.route(re.compile("/app/parts/ranking"), lambda route: None)
     move(page, "year", 88)
@@ -279,7 +279,7 @@ def test_the_skip_link_takes_no_move_back(visit: Visit) -> None:
 
 
 def test_the_new_picture_leaves_the_reader_where_they_were(visit: Visit) -> None:
-    """An open menu stays open, and a dataset pinned by keyboard keeps the focus."""
+    """An open menu stays open, and a dataset that was pinned with the keyboard keeps the focus."""
     page = visit("/app/")
     page.locator("#export summary").click()
     settled(page, "year", 50)
@@ -293,7 +293,7 @@ def test_the_new_picture_leaves_the_reader_where_they_were(visit: Visit) -> None
 
 
 def test_an_old_answer_never_overwrites_a_new_one(visit: Visit, api: httpx2.Client) -> None:
-    """When the first answer arrives after the second, the page keeps the second."""
+    """If the first response arrives after the second, the page keeps the second."""
     page = visit("/app/")
     held: list[Route] = []
 
@@ -314,7 +314,7 @@ def test_an_old_answer_never_overwrites_a_new_one(visit: Visit, api: httpx2.Clie
 
 
 def test_a_late_answer_undoes_nothing(visit: Visit, api: httpx2.Client) -> None:
-    """Ticks made while an answer is on its way stay ticked, and the counts follow all of them."""
+    """Boxes ticked while a response is on its way stay ticked, and the counts include all of them."""
     page = visit("/app/")
     held: list[Route] = []
     page.route(re.compile("/app/parts/ranking"), lambda route: route.continue_() if held else held.append(route))
@@ -337,7 +337,7 @@ def test_a_late_answer_undoes_nothing(visit: Visit, api: httpx2.Client) -> None:
 
 
 def test_what_is_asked_quickly_is_all_done(visit: Visit) -> None:
-    """A profile, a move, a tick and two filters taken away, all before the first answer, add up."""
+    """A profile, a move, a tick and two removed filters, all before the first response, take effect together."""
     page = visit("/app/?domain=health&year_min=1990&dataset_name=a")
     held: list[Route] = []
     page.route(re.compile("/app/parts/ranking"), lambda route: route.continue_() if held else held.append(route))
@@ -355,7 +355,7 @@ def test_what_is_asked_quickly_is_all_done(visit: Visit) -> None:
 
 
 def test_what_was_done_a_moment_ago_goes_along(visit: Visit) -> None:
-    """A view, an export or another language, asked for before the picture has followed, knows the last change."""
+    """A view, an export or another language includes the last change, even before the ranking is updated."""
     page = visit("/app/")
     move(page, "year", 70)
     with page.expect_response(re.compile("view=table")):
@@ -376,7 +376,7 @@ def test_what_was_done_a_moment_ago_goes_along(visit: Visit) -> None:
 
 
 def test_a_move_before_the_script_has_loaded_is_not_lost(visit: Visit, api: httpx2.Client) -> None:
-    """What the reader did to the form before the page could listen is asked about as soon as it can."""
+    """Changes to the form before the script has loaded are requested as soon as it has."""
     page = visit("/app/account")
     held: list[Route] = []
 
@@ -397,7 +397,7 @@ def test_a_move_before_the_script_has_loaded_is_not_lost(visit: Visit, api: http
 
 
 def test_a_page_that_loads_asks_for_nothing_more(visit: Visit) -> None:
-    """A stored weight between two steps and every filter that is set are what the server wrote, not changes."""
+    """A stored weight between two steps, and filters that are set, do not count as changes."""
     page = visit("/app/account")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if live(request) else None)
@@ -409,7 +409,7 @@ def test_a_page_that_loads_asks_for_nothing_more(visit: Visit) -> None:
 
 
 def test_back_empties_the_field_that_has_the_focus(visit: Visit) -> None:
-    """The form says what the ranking shows, wherever the reader's cursor stands."""
+    """The form shows the state of the ranking, wherever the cursor is."""
     page = visit("/app/")
     with page.expect_response(re.compile("/app/parts/ranking")):
         page.locator("#f-dataset_name").fill("data")
@@ -421,7 +421,7 @@ def test_back_empties_the_field_that_has_the_focus(visit: Visit) -> None:
 
 
 def test_a_service_that_is_away_leaves_the_picture(browser: Browser, server: str, signed_in: dict[str, str]) -> None:
-    """A move without an answer is said above the ranking from before, and can be tried again."""
+    """If a request fails, a notice appears above the previous ranking, and the request can be repeated."""
     context = browser.new_context(base_url=server)
     context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in signed_in.items()])
     page = context.new_page()
@@ -440,7 +440,7 @@ def test_a_service_that_is_away_leaves_the_picture(browser: Browser, server: str
 
 
 def test_a_sixth_pin_is_refused_aloud(visit: Visit) -> None:
-    """Five datasets at most, and the page says so."""
+    """At most five datasets can be pinned, and the page says so."""
     page = visit("/app/")
     ids = shown_ids(page)[:6]
     for pin in ids:
@@ -451,7 +451,7 @@ def test_a_sixth_pin_is_refused_aloud(visit: Visit) -> None:
 
 
 def test_the_address_holds_everything(visit: Visit) -> None:
-    """Reloading shows the same; going back shows what was before."""
+    """Reloading the page shows the same ranking, and going back shows the previous one."""
     page = visit("/app/")
     first = shown_ids(page)
     settled(page, "year", 90)
@@ -473,7 +473,7 @@ def test_the_address_holds_everything(visit: Visit) -> None:
 
 
 def test_changes_of_rank_are_shown(visit: Visit) -> None:
-    """After a move each dataset says how far it went, or that it is new."""
+    """After a move, each dataset shows by how many ranks it has moved, or that it is new."""
     page = visit("/app/")
     before = shown_ids(page)
     settled(page, "year", 30)
@@ -487,7 +487,7 @@ def test_changes_of_rank_are_shown(visit: Visit) -> None:
 
 
 def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
-    """Ticking a value narrows the ranking, and the counts beside the others follow."""
+    """Ticking a value narrows the ranking, and the counts of the other values are updated."""
     page = visit("/app/")
     choice = page.locator('input[name="domain"]').first
     word = choice.get_attribute("value")
@@ -503,7 +503,7 @@ def test_filters_count_live(visit: Visit, api: httpx2.Client) -> None:
 
 
 def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
-    """A profile's button sets its weights, and the ranking is the API's for that profile."""
+    """The button of a profile sets its weights, and the ranking is that of the API for this profile."""
     page = visit("/app/")
     with page.expect_response(re.compile("/app/parts/ranking")):
         page.locator("#profile-ethical").click()
@@ -514,7 +514,7 @@ def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
 
 
 def test_pins_lead_to_a_comparison(visit: Visit) -> None:
-    """Two ticked datasets stand side by side with the same weights."""
+    """Two pinned datasets appear side by side, with the same weights."""
     page = visit("/app/", language="en")
     first, second = shown_ids(page)[:2]
     for pin in (first, second):
@@ -526,7 +526,7 @@ def test_pins_lead_to_a_comparison(visit: Visit) -> None:
 
 
 def test_without_scripts_the_same_ranking_comes_by_form(visit: Visit, api: httpx2.Client) -> None:
-    """Sliders, filters, profiles, views and pins work by submitting the form."""
+    """Sliders, filters, profiles, views and pins work when the form is submitted."""
     page = visit("/app/", scripts=False)
     page.locator("#f-dataset_name").fill("data")
     go(page, "#weights .actions button")
@@ -546,13 +546,13 @@ def test_without_scripts_the_same_ranking_comes_by_form(visit: Visit, api: httpx
 
 
 def go(page: Page, selector: str) -> None:
-    """Press what leads to another page, and wait for that page."""
+    """Activate what leads to another page, and wait for that page."""
     with page.expect_navigation():
         page.locator(selector).click()
 
 
 def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
-    """Arrow keys move a focused slider, focus stays where it is, and the ranking follows."""
+    """Arrow keys move a focused slider, the focus stays where it is, and the ranking is updated."""
     page = visit("/app/")
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
@@ -573,14 +573,14 @@ def test_the_keyboard_alone_is_enough(visit: Visit, api: httpx2.Client) -> None:
 
 
 def test_a_wrong_bound_is_said_beside_the_form(visit: Visit) -> None:
-    """What is not a number is named; nothing is lost."""
+    """A value that is not a number is reported, and nothing is lost."""
     page = visit("/app/?year_min=abc", language="en")
     expect(page.get_by_role("alert")).to_contain_text("Year: enter a number")
     assert page.locator("#f-year_min").input_value() == "abc"
 
 
 def test_what_does_not_fit_is_answered_in_our_own_words(server: str, signed_in: dict[str, str]) -> None:
-    """Bad values in an address never break a page, and no file pretends that nothing was found."""
+    """Invalid values in an address never break a page, and no export pretends that nothing was found."""
     with httpx2.Client(base_url=server, cookies=signed_in, timeout=60, headers={"Origin": server}) as client:
         whole = client.get("/app/").text
         for query in ("visibility=zzz", "is_public=maybe", "year_min=abc", "year_min=1.5"):
@@ -595,7 +595,7 @@ def test_what_does_not_fit_is_answered_in_our_own_words(server: str, signed_in: 
 
 
 def test_beyond_the_last_page_is_the_last_page(visit: Visit, api: httpx2.Client) -> None:
-    """A page number that is too large leads to the end; the picture says which places it shows."""
+    """A page number that is too large shows the last page, with the ranks on it."""
     total = api.get("/api/v1/datasets/facets").json()["total_count"]
     last = -(-total // 20)
     page = visit("/app/?page=50000", language="en")
@@ -604,7 +604,7 @@ def test_beyond_the_last_page_is_the_last_page(visit: Visit, api: httpx2.Client)
 
 
 def test_the_table_never_shows_the_unknown_as_zero(visit: Visit, api: httpx2.Client) -> None:
-    """A composite score of which nothing is known is unknown there too."""
+    """A composite score without any known value is shown as unknown in the table, too."""
     page = visit("/app/?view=table&profile=popularity&page=50000", language="en")
     skip = 20 * (int(dict(parse_qsl(urlsplit(page.url).query))["page"]) - 1)
     params = {"limit": 20, "skip": skip, "explain": True}
@@ -616,7 +616,7 @@ def test_the_table_never_shows_the_unknown_as_zero(visit: Visit, api: httpx2.Cli
 
 
 def test_a_dataset_with_a_common_name_has_its_score(visit: Visit, api: httpx2.Client) -> None:
-    """However many names contain its own, a record's page says its score."""
+    """The page of a record shows its score, however many names contain its own name."""
     body = {"name": "a", "description": "Short", "visibility": "private", "file_path": "", "file_type": "csv"}
     found = api.post("/api/v1/datasets/", json=body)
     assert found.status_code == 201, found.text
@@ -625,7 +625,7 @@ def test_a_dataset_with_a_common_name_has_its_score(visit: Visit, api: httpx2.Cl
 
 
 def test_no_match_says_what_to_do(visit: Visit) -> None:
-    """An empty ranking offers the way out."""
+    """An empty ranking offers to remove the filters."""
     page = visit("/app/?dataset_name=zzzzzzzz", language="en")
     expect(page.locator(".empty h2")).to_have_text("No dataset matches these filters")
     page.locator(".empty a").first.click()
@@ -634,7 +634,7 @@ def test_no_match_says_what_to_do(visit: Visit) -> None:
 
 
 def test_all_sliders_at_zero_is_explained(visit: Visit) -> None:
-    """Without any weight there is no ranking, and a way back to one."""
+    """Without any weight there is no ranking, and the page offers a way back."""
     page = visit("/app/?profile=none", language="en")
     expect(page.locator(".empty h2")).to_have_text("No criterion has any weight")
 
@@ -650,7 +650,7 @@ def test_the_language_changes_in_place(visit: Visit) -> None:
 
 
 def test_the_theme_is_kept(visit: Visit) -> None:
-    """The switch goes round system, dark and light, and stays."""
+    """The switch cycles through system, dark and light, and its state is kept."""
     page = visit("/app/", theme="auto")
     page.locator("button[name=theme]").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -659,7 +659,7 @@ def test_the_theme_is_kept(visit: Visit) -> None:
 
 
 def test_exports_hold_the_ranking(server: str, signed_in: dict[str, str], api: httpx2.Client) -> None:
-    """CSV has every place with the API's figures, unknown left empty; the picture comes as SVG and PNG."""
+    """The CSV file has all ranks, with unknown values left empty; the heat map is available as SVG and PNG."""
     with httpx2.Client(base_url=server, cookies=signed_in, timeout=60) as client:
         table = client.get("/app/ranking.csv", params={"domain": "health"})
         rows = list(csv.DictReader(io.StringIO(table.content.decode("utf-8-sig"))))

@@ -1,4 +1,4 @@
-"""What a reader takes from the pages: one meaning for each colour and label, nothing cut, turned around or lost."""
+"""Colours and labels have one meaning on all pages, and nothing is cut off, reversed or lost."""
 
 import re
 import time
@@ -49,7 +49,7 @@ def finish(api: httpx2.Client, path: str, order: dict[str, Any]) -> str:
 
 @pytest.fixture
 def penguins(api: httpx2.Client) -> tuple[str, str]:
-    """The pages of a training on the demo's penguins and of an explanation of two of its rows."""
+    """Return the pages of a training on the penguins of the demo catalog, and of an explanation of two rows."""
     found = api.get("/api/v1/datasets/", params={"dataset_name": "penguins", "file_type": "csv"}).json()
     order = {"dataset_id": found[0]["id"], "target": "species", "algorithms": ["linear"], "budget": {"max_trials": 1}}
     training = finish(api, "ml/train", order | {"sensitive_features": ["sex"]})
@@ -64,7 +64,7 @@ def draw_all_charts(page: Page) -> None:
 
 
 def test_results_read_the_same_in_tables_and_charts(visit: Visit, penguins: tuple[str, str]) -> None:
-    """Charts fill their cards at every width, the bars of a table have the charts' colours, a gap has one name."""
+    """Charts fill their cards at every width, bars in tables have the colours of the charts, and a gap has one name."""
     training, explanation = penguins
     for path in penguins:
         for width in (1440, 360):
@@ -97,7 +97,7 @@ def rgb(colour: str) -> str:
 def test_what_if_refuses_what_the_model_never_saw_and_shows_the_difference(
     visit: Visit, penguins: tuple[str, str]
 ) -> None:
-    """An unknown island is an error at its field; a known one gives both answers, side by side, with the change."""
+    """An unknown island is an error at its field; a known one shows both predictions and the difference."""
     page = visit(f"{penguins[1]}?row=1", language="en", theme="auto")
     island = page.locator('[name="v.island"]')
     island.fill("Mars")
@@ -122,7 +122,7 @@ def test_what_if_refuses_what_the_model_never_saw_and_shows_the_difference(
 
 
 def test_what_is_all_unknown_has_no_score(visit: Visit, api: httpx2.Client) -> None:
-    """A dash, not 0.000, wherever the score of a record stands whose every weighted criterion is unknown."""
+    """If all weighted criteria of a record are unknown, the pages show a dash instead of 0.000."""
     body = {"name": "nothing known", "description": "", "file_path": "", "file_type": "", "visibility": "private"}
     made = api.post("/api/v1/datasets/", json=body).json()["id"]
     weights = "w.citations=50&w.year=20"
@@ -135,7 +135,7 @@ def test_what_is_all_unknown_has_no_score(visit: Visit, api: httpx2.Client) -> N
 
 
 def test_no_name_turns_a_line_around(visit: Visit, api: httpx2.Client) -> None:
-    """A right-to-left override is shown, not obeyed, on every page; a form sends it back as it was."""
+    """A right-to-left override is made visible on every page, and a form sends it back unchanged."""
     body = {"name": TURNED, "description": TURNED, "file_path": "", "file_type": "", "objective": TURNED}
     made = api.post("/api/v1/datasets/", json=body | {"domain": ["\u202eycnanif"], "visibility": "private"}).json()
     project = {"name": TURNED, "description": TURNED, "chosen_dataset_id": made["id"], "choice_reason": TURNED}
@@ -159,7 +159,7 @@ def test_no_name_turns_a_line_around(visit: Visit, api: httpx2.Client) -> None:
 
 
 def test_a_printed_ranking_keeps_its_legend(visit: Visit) -> None:
-    """On paper, where browsers leave backgrounds out, the scale and the swatches of the criteria keep their colours."""
+    """On paper, where browsers omit backgrounds, the scale and the swatches of the criteria keep their colours."""
     page = visit("/app/")
     page.emulate_media(media="print")
     for legend, count in ((".scale i", 12), (".slider:not(.off) .swatch", 3)):
@@ -171,7 +171,7 @@ def test_a_printed_ranking_keeps_its_legend(visit: Visit) -> None:
 
 @pytest.mark.parametrize("path", ["/app/", "/app/?view=bars", "/app/compare?pin=1&pin=2&pin=3", "/app/datasets/1718"])
 def test_numbers_are_never_broken_over_two_lines(visit: Visit, path: str) -> None:
-    """A count of 17 reads 17, however narrow its place."""
+    """A number is never wrapped, however narrow its column."""
     page = visit(path)
     page.locator("details").evaluate_all("all => all.forEach((one) => (one.open = true))")
     page.locator(".choice .count").evaluate_all("all => all.forEach((one) => (one.textContent = '17 345'))")

@@ -1,4 +1,4 @@
-"""What a page says when something is refused, and that nothing which was typed or asked for is lost."""
+"""What pages say when something is refused; nothing that was entered or requested is lost."""
 
 import html
 import re
@@ -23,24 +23,24 @@ NUMBERS = [
 
 @pytest.fixture
 def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
-    """A browser's worth of headers and cookies, of a signed-in user who reads English."""
+    """Return a client with the headers and cookies of a signed-in user who prefers English."""
     cookies = signed_in | {"touchstone_language": "en"}
     with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}) as opened:
         yield opened
 
 
 def here(answer: httpx2.Response) -> str:
-    """The address that the language switch leads back to."""
+    """Return the address to which the language switch leads back."""
     return html.unescape(re.findall(r'name="next"[^>]* value="([^"]*)"', answer.text)[0])
 
 
 def problem(code: str, detail: str, *errors: dict[str, Any]) -> TouchstoneError:
-    """A refusal as the API sends it."""
+    """Return an error as the API sends it."""
     return TouchstoneError(422, code, detail, list(errors))
 
 
 def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
-    """No name or unit of the API stands on a page."""
+    """No page shows a name or a unit of the API."""
     long = {"loc": ["body", "name"], "msg": "255 caractères au plus", "type": "string_too_long"}
     huge = {"loc": ["body", "seed"], "msg": "-9007199254740991 … 9007199254740991", "type": "int"}
     french = Localizer("fr")
@@ -59,12 +59,12 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
 
 @pytest.mark.parametrize(("written", "shown"), NUMBERS)
 def test_numbers_in_texts_follow_the_language(written: str, shown: str) -> None:
-    """The ends of a group and a cell have the signs of French; a date keeps its own."""
+    """Numbers have French separators; dates keep their own format."""
     assert Localizer("fr").table_value(written) == shown
 
 
 def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:
-    """What is refused at the door of the pages is said on a page, in MB, with the protecting headers."""
+    """A form that is too large is refused on a page, with the size in MB and the security headers."""
     answer = client.post("/app/projects/new", content=b"x" * (4 * 1024 * 1024 + 1))
     assert (answer.status_code, answer.headers["content-type"]) == (413, "text/html; charset=utf-8")
     assert "at most 4.2 MB" in answer.text
@@ -85,14 +85,14 @@ def test_too_large_a_form_gets_a_page(client: httpx2.Client) -> None:
 def test_the_language_switch_after_a_refusal_leads_to_a_page(
     client: httpx2.Client, path: str, form: dict[str, str], opened: str
 ) -> None:
-    """The address beside the switch is one that can be opened, with what it needs."""
+    """The address of the switch can be opened, and contains what it needs."""
     answer = client.post(path, data=form)
     assert answer.status_code in (401, 422)
     assert here(answer) == opened
 
 
 def test_a_blank_reason_comes_back_to_the_project(client: httpx2.Client, api: httpx2.Client) -> None:
-    """The sentence stands above the form, which keeps the dataset that was ticked."""
+    """The message appears above the form, in which the dataset is still selected."""
     project = api.post("/api/v1/projects", json={"name": "A need"}).json()["id"]
     offered = api.get(f"/api/v1/projects/{project}/recommendations").json()["datasets"][0]["id"]
     answer = client.post("/app/projects/choose", data={"project": project, "dataset": offered, "reason": "  "})
@@ -103,7 +103,7 @@ def test_a_blank_reason_comes_back_to_the_project(client: httpx2.Client, api: ht
 
 
 def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: httpx2.Client) -> None:
-    """The list says that it is gone; the project still shows why it was made."""
+    """The list says that the dataset no longer exists; the project still shows why it was chosen."""
     made = api.post(
         "/api/v1/datasets/", json={"name": "passing", "description": "", "file_path": "", "file_type": "csv"}
     ).json()["id"]
@@ -116,7 +116,7 @@ def test_a_choice_that_is_gone_keeps_its_reason(client: httpx2.Client, api: http
 
 
 def test_an_ended_session_keeps_what_was_sent(server: str, signed_in: dict[str, str]) -> None:
-    """Whoever sends a form after the session's end is told, and takes it along through signing in."""
+    """If a form is sent after the session has ended, it comes back after signing in."""
     stale = dict.fromkeys(signed_in, "gone")
     with httpx2.Client(base_url=server, cookies=stale, headers={"Origin": server}) as late:
         answer = late.post("/app/projects/new?w.year=30", data={"name": "lost"})
@@ -128,14 +128,14 @@ def test_an_ended_session_keeps_what_was_sent(server: str, signed_in: dict[str, 
 
 
 def test_the_language_is_kept_in_the_profile(client: httpx2.Client, api: httpx2.Client) -> None:
-    """The switch and the profile never say two things."""
+    """The language switch and the profile always agree."""
     client.post("/app/preferences", data={"language": "en", "next": "/app/"})
     assert api.get("/api/v1/users/me").json()["locale"] == "en"
     assert client.get("/app/sign-in").headers["location"] == "/app/"
 
 
 def test_a_refused_registration_keeps_what_was_typed(server: str, email: str) -> None:
-    """All but the password."""
+    """Everything except the password is kept."""
     form = {"email": email, "pseudo": "Ada L.", "password": "short"}
     answer = httpx2.post(f"{server}/app/register", data=form, headers={"Origin": server})
     assert answer.status_code == 422
@@ -144,5 +144,5 @@ def test_a_refused_registration_keeps_what_was_typed(server: str, email: str) ->
 
 
 def test_a_foreign_record_has_no_form(client: httpx2.Client) -> None:
-    """It says so before anything is typed."""
+    """The page says so before anything can be entered."""
     assert client.get("/app/datasets/1/edit").status_code == 403

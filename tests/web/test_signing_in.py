@@ -1,4 +1,4 @@
-"""Who is signed in, and which requests may change anything."""
+"""Who is signed in on the pages, and which requests may change anything."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.web.conftest import PASSWORD
 
 @pytest.fixture
 def stranger(server: str) -> Iterator[httpx2.Client]:
-    """A client without cookies."""
+    """Return a client without cookies."""
     with httpx2.Client(base_url=server) as client:
         yield client
 
@@ -21,7 +21,7 @@ PROTECTED = ("/app/", "/app/projects", "/app/jobs", "/app/account", "/app/datase
 
 @pytest.mark.parametrize("path", PROTECTED)
 def test_a_stranger_is_asked_to_sign_in_and_comes_back(stranger: httpx2.Client, path: str) -> None:
-    """A page asked for without a session leads to the sign-in, which remembers it."""
+    """A page that is requested without a session leads to the sign-in page, which leads back."""
     answer = stranger.get(path)
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/app/sign-in")
@@ -29,7 +29,7 @@ def test_a_stranger_is_asked_to_sign_in_and_comes_back(stranger: httpx2.Client, 
 
 
 def test_the_session_cookies_are_out_of_reach(server: str, email: str) -> None:
-    """Scripts cannot read them and other sites cannot send them with a form."""
+    """Scripts cannot read the cookies, and forms on other sites do not send them."""
     with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
         answer = client.post("/app/register", data={"email": email, "password": PASSWORD})
     cookies = [value for name, value in answer.headers.multi_items() if name == "set-cookie" and "=ey" in value]
@@ -53,7 +53,7 @@ def test_the_session_cookies_are_out_of_reach(server: str, email: str) -> None:
 def test_a_form_of_another_site_changes_nothing(
     server: str, signed_in: dict[str, str], headers: dict[str, str]
 ) -> None:
-    """A request that does not come from our own pages is refused, cookies or not."""
+    """A request that does not come from one of our own pages is refused, with or without cookies."""
     with httpx2.Client(base_url=server, cookies=signed_in, headers=headers) as client:
         answer = client.post("/app/projects/new", data={"name": "forged"})
         assert answer.status_code == 403
@@ -64,14 +64,14 @@ def test_a_form_of_another_site_changes_nothing(
     "target", ["https://evil.example", "//evil.example", "/app/\\evil", "/api/v1/users/me", "app/"]
 )
 def test_signing_in_never_leads_off_the_pages(server: str, email: str, target: str) -> None:
-    """`next` leads to one of our own pages or to the start."""
+    """`next` leads to one of our own pages, or else to the start page."""
     with httpx2.Client(base_url=server, headers={"Origin": server}) as client:
         answer = client.post("/app/register", data={"email": email, "password": PASSWORD, "next": target})
     assert answer.headers["location"] == "/app/"
 
 
 def test_an_expired_access_token_is_renewed_in_every_tab(server: str, signed_in: dict[str, str]) -> None:
-    """With the refresh token alone a page opens and gets new cookies; a second tab with the old ones opens too."""
+    """With the refresh token alone, a page opens and sets new cookies; a second tab with the old ones opens too."""
     old = {"touchstone_refresh": signed_in["touchstone_refresh"]}
     for _ in range(2):
         with httpx2.Client(base_url=server, cookies=old) as tab:
@@ -81,7 +81,7 @@ def test_an_expired_access_token_is_renewed_in_every_tab(server: str, signed_in:
 
 
 def test_signing_out_ends_the_session(server: str, signed_in: dict[str, str]) -> None:
-    """Afterwards neither cookie opens anything."""
+    """Afterwards, neither of the cookies gives access to anything."""
     with httpx2.Client(base_url=server, cookies=signed_in, headers={"Origin": server}) as client:
         assert client.post("/app/sign-out").status_code == 303
     with httpx2.Client(base_url=server, cookies=signed_in) as again:
@@ -90,7 +90,7 @@ def test_signing_out_ends_the_session(server: str, signed_in: dict[str, str]) ->
 
 
 def test_a_wrong_password_says_so_on_the_page(stranger: httpx2.Client, server: str, email: str) -> None:
-    """The sign-in page keeps the address and shows the refusal."""
+    """The sign-in page keeps the email address and shows the error."""
     form = {"email": email, "password": "wrong wrong"}
     answer = stranger.post("/app/sign-in", data=form, headers={"Origin": server, "Accept-Language": "en"})
     assert answer.status_code == 401
@@ -100,7 +100,7 @@ def test_a_wrong_password_says_so_on_the_page(stranger: httpx2.Client, server: s
 
 @pytest.mark.parametrize("path", ["/app/", "/app/sign-in", "/app/nowhere", "/app/static/rank.js", "/"])
 def test_every_answer_carries_the_protecting_headers(stranger: httpx2.Client, path: str) -> None:
-    """Pages, refusals and files alike say what a browser may do with them."""
+    """Pages, errors and files all have the security headers."""
     headers = stranger.get(path).headers
     assert "script-src 'self'" in headers["content-security-policy"]
     assert "unsafe" not in headers["content-security-policy"]
@@ -108,7 +108,7 @@ def test_every_answer_carries_the_protecting_headers(stranger: httpx2.Client, pa
 
 
 def test_pages_stay_out_of_shared_caches(server: str, signed_in: dict[str, str]) -> None:
-    """What one person saw is not shown to the next one at the same computer; static files are kept for ever."""
+    """What one user has seen is not cached for the next user of the same computer; static files are cached forever."""
     with httpx2.Client(base_url=server, cookies=signed_in) as client:
         assert client.get("/app/account").headers["cache-control"] == "no-store"
         # The address of a page's file has its digest; a module is imported by its bare name, and asked about again.

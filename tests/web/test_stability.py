@@ -1,4 +1,4 @@
-"""Pages stand still while they load: what is read or about to be pressed does not move away."""
+"""Pages do not shift while they load: what is being read or about to be clicked stays in its place."""
 
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ def test_nothing_moves_while_a_page_loads(visit: Visit, places: dict[str, Any], 
 
 
 def test_the_panels_wait_closed_where_they_stand_above_the_ranking(visit: Visit) -> None:
-    """On a phone the ranking comes first; beside it on a large screen both panels stand open."""
+    """On a phone, the ranking comes first and the panels are closed; on a large screen, both panels are open."""
     for width, expected in ((360, [False, False]), (768, [False, True]), (1440, [True, True])):
         page = visit("/app/", width=width)
         expect(page.locator("html")).to_have_attribute("data-ready", "")
@@ -46,7 +46,7 @@ def test_the_panels_wait_closed_where_they_stand_above_the_ranking(visit: Visit)
 
 
 def test_the_panels_show_without_scripts_where_there_is_room(visit: Visit) -> None:
-    """A large screen shows filters and weights at once; a phone opens them by their heading."""
+    """A large screen shows filters and weights at once; on a phone, their headings open them."""
     wide = visit("/app/", scripts=False)
     assert wide.locator("#w-year").is_visible()
     assert wide.locator("#f-dataset_name").is_visible()
@@ -57,7 +57,7 @@ def test_the_panels_show_without_scripts_where_there_is_room(visit: Visit) -> No
 
 
 def test_a_change_of_the_ranking_is_announced(visit: Visit, api: httpx2.Client) -> None:
-    """Each new picture puts one short sentence into a polite live region outside of what is redrawn."""
+    """Each new ranking writes one short sentence into a polite live region outside of what is redrawn."""
     page = visit("/app/", language="en")
     region = page.locator("#announcement")
     assert region.get_attribute("role") == "status"
@@ -76,7 +76,7 @@ def test_a_change_of_the_ranking_is_announced(visit: Visit, api: httpx2.Client) 
 
 
 def test_links_skip_to_the_ranking_and_to_the_weights(visit: Visit) -> None:
-    """The first Tab stops lead past the head of the page, to the ranking and to both panels."""
+    """The first Tab stops skip the header of the page, to the ranking and to both panels."""
     page = visit("/app/", language="en")
     for steps, target in ((2, "results"), (3, "weights-title"), (4, "filters-title")):
         page.goto("/app/")

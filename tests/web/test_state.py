@@ -1,4 +1,4 @@
-"""The rank page's address: the whole state, and nothing lost on the way."""
+"""The address of the ranking page contains its whole state, and reading and writing it loses nothing."""
 
 from urllib.parse import parse_qsl
 
@@ -29,7 +29,7 @@ def read(query: str) -> RankState:
 
 @given(pairs)
 def test_an_address_read_and_written_again_is_the_same(given_pairs: list[tuple[str, str]]) -> None:
-    """Whatever a form or a stranger's link holds, its state has one address, which leads to that very state."""
+    """Whatever a form or a link contains, its state has exactly one address, which leads to the same state."""
     state = RankState.from_pairs(given_pairs, WEIGHT_PROFILES)
     assert read(state.query()) == state
     assert read(state.query()).query() == state.query()
@@ -37,31 +37,31 @@ def test_an_address_read_and_written_again_is_the_same(given_pairs: list[tuple[s
 
 @given(pairs)
 def test_shares_add_up_to_one(given_pairs: list[tuple[str, str]]) -> None:
-    """The shares of the criteria are the whole score, or nothing weighs anything."""
+    """The shares of the criteria add up to the whole score, unless nothing has a weight."""
     shares = RankState.from_pairs(given_pairs, WEIGHT_PROFILES).shares
     assert not shares or sum(shares.values()) == pytest.approx(1)
 
 
 def test_the_bare_address_is_the_balanced_profile_as_heat_map() -> None:
-    """Without a query the page shows what the API does without weights."""
+    """Without a query, the page shows what the API returns without weights."""
     state = read("")
     assert (state.profile, state.view, state.query()) == ("balanced", VIEWS[0], "")
     assert state.weight_body() == {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 
 
 def test_a_profile_wins_over_sliders() -> None:
-    """A profile's button sends the sliders too; they follow the profile."""
+    """The button of a profile also submits the sliders, which then follow the profile."""
     assert read("?profile=ethical&w.year=90").weights == {"ethical_score": 70, "year": 30}
 
 
 def test_no_weight_at_all_is_kept() -> None:
-    """All sliders at zero is a state of its own, not the default one."""
+    """All sliders at zero is a state of its own, and not the default."""
     assert read("?w.year=0").weights == {}
     assert read(read("?w.year=0").query()).weights == {}
 
 
 def test_bounds_are_read_as_people_write_them() -> None:
-    """Blanks between thousands and a decimal comma are numbers; words are not."""
+    """Numbers may have spaces between thousands and a decimal comma; words are not numbers."""
     state = read("?instances_number_min=1 000&missing_values_percentage_max=2,5")
     assert state.filter_body() == {"instances_number_min": 1000, "missing_values_percentage_max": 2.5}
     with pytest.raises(InvalidFilterValue):
@@ -69,7 +69,7 @@ def test_bounds_are_read_as_people_write_them() -> None:
 
 
 def test_what_a_filter_cannot_take_is_named() -> None:
-    """A bound in words, a flag that is neither and a visibility that does not exist are told from what fits."""
+    """A bound in words, an invalid flag and an unknown visibility are reported apart from what is valid."""
     state = read("?year_min=abc&is_public=maybe&visibility=zzz&split=true&is_split=true&domain=a")
     assert state.invalid_filters == ("year_min", "is_public", "visibility")
     kept = state.with_filters_only(name for name in state.filters if name not in state.invalid_filters)
@@ -78,13 +78,13 @@ def test_what_a_filter_cannot_take_is_named() -> None:
 
 @pytest.mark.parametrize("name", [name for name, kind in FILTERS.items() if kind is FilterInput.FLAG])
 def test_flags_are_true_or_false(name: str) -> None:
-    """A flag in the address becomes the API's boolean."""
+    """A flag in the address becomes a boolean in the request to the API."""
     assert read(f"?{name}=true").filter_body() == {name: True}
     assert read(f"?{name}=false").filter_body() == {name: False}
 
 
 def test_removing_a_filter_leaves_the_others() -> None:
-    """Taking one value of a list away keeps its other values."""
+    """Removing one value of a list keeps its other values."""
     assert read("?domain=a&domain=b").without_filter_value("domain", "a").filters == {"domain": ("b",)}
 
 
@@ -102,7 +102,7 @@ def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], e
 
 
 def test_stored_filters_are_shown_under_their_own_names() -> None:
-    """A project stored with other names of the filters opens as the same filters."""
+    """A project that was stored with aliases of filters opens with the same filters."""
     state = RankState.of_project(
         {"instances_min": 100, "split": False, "domain": "a,b", "task": None}, {"year": 1}, WEIGHT_PROFILES
     )
@@ -111,6 +111,6 @@ def test_stored_filters_are_shown_under_their_own_names() -> None:
 
 
 def test_only_stored_lists_are_parted_at_their_commas() -> None:
-    """A name or an objective with a comma stays one text."""
+    """A name or an objective that contains a comma remains one text."""
     state = RankState.of_project({"objective": "Income, of adults", "file_type": "csv,parquet"}, {}, WEIGHT_PROFILES)
     assert state.filters == {"objective": ("Income, of adults",), "file_type": ("csv", "parquet")}

@@ -1,4 +1,4 @@
-"""Texts, palette and templates held against one another."""
+"""The texts, the palette and the templates of the pages are consistent with one another."""
 
 import re
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ SOURCES = [path for path in ROOT.rglob("*") if path.suffix in (".html", ".svg", 
 
 
 def test_every_text_asked_for_exists() -> None:
-    """A page never fails for want of a sentence."""
+    """No page fails because a sentence is missing."""
     asked = {
         key
         for path in SOURCES
@@ -47,13 +47,13 @@ def test_every_text_asked_for_exists() -> None:
 
 
 def test_no_key_stands_in_two_catalogs() -> None:
-    """Two texts under one key would hide one another."""
+    """Two texts with the same key would hide one another."""
     keys = [key for catalog in CATALOGS for key in catalog]
     assert len(keys) == len(set(keys))
 
 
 def test_every_text_has_both_languages_with_the_same_facts() -> None:
-    """A sentence says the same in French and in English."""
+    """The French and the English version of a sentence have the same placeholders."""
     for catalog in CATALOGS:
         for key, (french, english) in catalog.items():
             assert french, key
@@ -62,7 +62,7 @@ def test_every_text_has_both_languages_with_the_same_facts() -> None:
 
 
 def french_texts() -> list[tuple[str, str]]:
-    """Every French text that a person may read, with where it is written."""
+    """Return every French text that a user may read, with the place where it is written."""
     tables: dict[str, Mapping[str, tuple[str, str]]] = {"messages": MESSAGES, "validation": VALIDATION}
     for module in (labels, progress, training_warnings, narratives, charts, model_card):
         tables |= {name: rows for name, rows in vars(module).items() if name.isupper() and isinstance(rows, dict)}
@@ -73,7 +73,7 @@ def french_texts() -> list[tuple[str, str]]:
 
 
 def test_french_texts_are_typeset_as_french() -> None:
-    """Apostrophes are curved, and the space before a high sign or inside quotation marks never breaks a line."""
+    """Apostrophes are curved, and spaces before tall punctuation and inside quotation marks do not break."""
     texts = french_texts()
     assert len(texts) > 500
     for where, written in texts:
@@ -83,7 +83,7 @@ def test_french_texts_are_typeset_as_french() -> None:
 
 
 def test_the_fixed_texts_of_the_interface_stay_byte_for_byte() -> None:
-    """Typography never reaches the three sentences that callers compare."""
+    """Typography never changes the three sentences that callers compare."""
     fixed = {key: MESSAGES[key] for key in FRENCH_ONLY}
     assert fixed == {
         "unauthorized": ("Non autorisé",) * 2,
@@ -93,7 +93,7 @@ def test_the_fixed_texts_of_the_interface_stay_byte_for_byte() -> None:
 
 
 def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
-    """Each of the two has a word of its own in French too."""
+    """French also has a different word for each of the two."""
     tasks = {where for where, french in french_texts() if "tâche" in french.casefold()}
     assert tasks == {
         "messages: task",
@@ -112,12 +112,12 @@ def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
     ],
 )
 def test_words_agree_with_the_number_beside_them(count: int, french: str, english: str) -> None:
-    """French takes the singular for zero and one, English for one alone."""
+    """French uses the singular for zero and one, English only for one."""
     assert (text("moved_up", "fr", count=count), text("moved_up", "en", count=count)) == (french, english)
 
 
 def test_a_single_column_is_spoken_of_in_the_singular() -> None:
-    """Sentences written from results agree with lists and numbers alike."""
+    """Sentences about results agree in number with their lists and counts."""
     left_out = training_warnings.WARNINGS["columns_left_out"]
     assert localize(left_out, names=["id"]) == {
         "fr": "Colonne inutilisable pour l’apprentissage, laissée de côté\u00a0: id.",
@@ -132,7 +132,7 @@ def test_a_single_column_is_spoken_of_in_the_singular() -> None:
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance (WCAG 2.2)."""
+    """Return the relative luminance of a colour (WCAG 2.2)."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -140,7 +140,7 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_numbers_are_readable_on_every_shade(palette: tuple[tuple[str, str], ...]) -> None:
-    """Each shade's ink has a contrast of 4.5 or more, and lightness never turns back along the palette."""
+    """The text on each shade has a contrast of at least 4.5, and lightness is monotone along the palette."""
     for fill, ink in palette:
         low, high = sorted((luminance(fill), luminance(ink)))
         assert (high + 0.05) / (low + 0.05) >= 4.5, fill
@@ -149,7 +149,7 @@ def test_numbers_are_readable_on_every_shade(palette: tuple[tuple[str, str], ...
 
 
 def test_the_style_sheet_has_the_same_palette() -> None:
-    """The picture that is exported has the colours of the page."""
+    """The exported heat map has the colours of the page."""
     tokens = (ROOT / "static/tokens.css").read_text()
     for step, (light, dark) in enumerate(zip(LIGHT, DARK, strict=True)):
         assert f"--q{step}: light-dark({light[0]}, {dark[0]});" in tokens
@@ -157,7 +157,7 @@ def test_the_style_sheet_has_the_same_palette() -> None:
 
 
 def on_dark(colour: str) -> tuple[float, ...]:
-    """The colour that the style sheet's filter for charts in the dark makes of one: inverted by 0.92, hues kept."""
+    """Return a colour as the style sheet's filter for dark charts shows it: inverted by 0.92, with its hue."""
     red, green, blue = (0.92 - 0.84 * int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     turned = (
         -0.574 * red + 1.430 * green + 0.144 * blue,
@@ -168,7 +168,7 @@ def on_dark(colour: str) -> tuple[float, ...]:
 
 
 def test_each_colour_means_one_thing_in_both_themes() -> None:
-    """The style sheet has the table's colours, no two meanings share one, and charts in the dark agree with tables."""
+    """The style sheet has the colours of the table, no two meanings share one, and dark charts agree with tables."""
     tokens = (ROOT / "static/tokens.css").read_text()
     for name, colour in ROLES.items():
         assert f"--{name}: light-dark({colour.light}, {colour.dark});" in tokens, name
@@ -187,12 +187,12 @@ def test_each_colour_means_one_thing_in_both_themes() -> None:
 
 @pytest.mark.parametrize(("value", "expected"), [(0, 0), (0.04, 0), (0.5, 5), (1, 10), (1.2, 10), (-1, 0)])
 def test_values_find_their_shade(value: float, expected: int) -> None:
-    """The lowest value has the first shade, the highest the last."""
+    """The lowest value has the first shade, and the highest value the last."""
     assert shade(value) == expected
 
 
 def test_templates_hold_no_inline_script_or_style() -> None:
-    """The policy would block it, and the page would look broken."""
+    """The content security policy would block it, and the page would look broken."""
     for path in ROOT.rglob("templates/**/*.html"):
         text = path.read_text()
         assert not re.search(r"\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=)", text), path.name

@@ -1,4 +1,4 @@
-"""The page of all values of a filter: to search, to tick, and to go back to the ranking with."""
+"""The page with all values of a filter, where values can be searched and ticked before returning to the ranking."""
 
 import html
 import re
@@ -19,7 +19,7 @@ RARE = 150
 
 @pytest.fixture
 def rare(api: httpx2.Client) -> list[str]:
-    """Domains that one private record each has: more than a list of the rank page can show."""
+    """Create domains with one private record each, which are more than a list on the ranking page can show."""
     words = [f"rareté {number:03}" for number in range(RARE)]
     for start in range(0, RARE, 10):
         record = {"name": f"rare {start}", "description": "", "file_path": "", "file_type": "csv", "year": 2020}
@@ -30,20 +30,20 @@ def rare(api: httpx2.Client) -> list[str]:
 
 @pytest.fixture
 def client(server: str, signed_in: dict[str, str]) -> Iterator[httpx2.Client]:
-    """A signed-in browser that reads English."""
+    """Return a signed-in browser that prefers English."""
     cookies = signed_in | {"touchstone_language": "en"}
     with httpx2.Client(base_url=server, cookies=cookies, timeout=30) as opened:
         yield opened
 
 
 def offered(page: str) -> list[str]:
-    """The values that a page offers to tick."""
+    """Return the values that a page offers."""
     return [html.unescape(value) for value in re.findall(r'<input type="checkbox" name="domain" value="([^"]*)"', page)]
 
 
 @pytest.mark.usefixtures("rare")
 def test_every_value_that_the_api_counts_can_be_reached(client: httpx2.Client, api: httpx2.Client) -> None:
-    """Page by page, all values with their counts, most frequent first, also those that the rank page cuts off."""
+    """The pages list all values with their counts, most frequent first, including those that the ranking page omits."""
     counted = api.get("/api/v1/datasets/facets").json()["values"]["domain"]
     numbers = range(1, -(-len(counted) // 100) + 1)
     pages = [client.get("/app/values/domain", params={"values_page": number}).text for number in numbers]
@@ -55,7 +55,7 @@ def test_every_value_that_the_api_counts_can_be_reached(client: httpx2.Client, a
 
 
 def test_a_chosen_value_hides_no_other(client: httpx2.Client, api: httpx2.Client) -> None:
-    """Values that never occur beside the chosen one are listed too: any of the chosen values suffices."""
+    """Values that never occur together with the chosen one are listed too, since any of the chosen values suffices."""
     counted = [row["value"] for row in api.get("/api/v1/datasets/facets").json()["values"]["domain"]]
     page = client.get("/app/values/domain", params={"domain": counted[-1]}).text
     assert offered(page)[0] == counted[-1]
@@ -68,7 +68,7 @@ def test_a_chosen_value_hides_no_other(client: httpx2.Client, api: httpx2.Client
 
 @pytest.mark.parametrize("search", ["rarete 14", "RARETÉ", "14 rar", "no such thing", "<b>&"])
 def test_a_search_ignores_case_accents_and_order(client: httpx2.Client, rare: list[str], search: str) -> None:
-    """The count and the list say what contains every word that was typed; nothing typed becomes markup."""
+    """The count and the list include the values with every word of the search; markup in a search is shown as text."""
     page = client.get("/app/values/domain", params={"search": search, "domain": "health"}).text
     expected = [word for word in rare if all(part in fold(word) for part in fold(search).split())]
     assert offered(page) == ["health", *expected[:100]]
@@ -79,14 +79,14 @@ def test_a_search_ignores_case_accents_and_order(client: httpx2.Client, rare: li
 
 @pytest.mark.parametrize("query", ["year_min=soon", "visibility=zzz", "values_page=0", "values_page=9999999", "page=x"])
 def test_a_strangers_address_breaks_nothing(client: httpx2.Client, query: str) -> None:
-    """Values are offered whatever the address holds."""
+    """Values are offered whatever the address contains."""
     answer = client.get(f"/app/values/domain?{query}")
     assert answer.status_code == 200
     assert offered(answer.text)
 
 
 def test_only_lists_have_such_a_page(client: httpx2.Client) -> None:
-    """Numbers and texts are typed."""
+    """Numbers and texts have no such page, because they are entered."""
     for name in ("year", "dataset_name", "visibility", "nothing"):
         assert client.get(f"/app/values/{name}").status_code == 404
     for name in ("task", "file_type"):
@@ -95,7 +95,7 @@ def test_only_lists_have_such_a_page(client: httpx2.Client) -> None:
 
 @pytest.mark.parametrize(("scripts", "language"), [(True, "fr"), (False, "en")])
 def test_searching_and_ticking_with_the_keyboard(visit: Visit, rare: list[str], scripts: bool, language: str) -> None:
-    """Ticks survive a search and another page; the ranking comes back filtered, with all the rest of its state."""
+    """Ticks survive a search and another page; the ranking is then filtered and keeps the rest of its state."""
     page = visit(f"/app/?{STATE}", scripts=scripts, language=language)
     link = page.locator("#values-domain")
     link.focus()
@@ -123,7 +123,7 @@ def test_searching_and_ticking_with_the_keyboard(visit: Visit, rare: list[str], 
 
 
 def test_a_change_of_a_moment_ago_goes_along(visit: Visit) -> None:
-    """The link knows what the reader did before the picture has followed."""
+    """The link includes the last change, even before the ranking is updated."""
     page = visit("/app/?domain=health")
     page.locator("#w-year").evaluate(
         "(slider) => { slider.value = 70; slider.dispatchEvent(new Event('input', {bubbles: true})) }"
@@ -136,6 +136,6 @@ def test_a_change_of_a_moment_ago_goes_along(visit: Visit) -> None:
 @pytest.mark.usefixtures("rare")
 @pytest.mark.parametrize("query", ["", "?domain=health&search=rar", "?search=zzzz"])
 def test_the_page_is_accessible_and_fits(visit: Visit, query: str) -> None:
-    """In both themes, at phone, tablet and desk."""
+    """The page is checked in both themes, on a phone, a tablet and a desktop."""
     page = visit(f"/app/values/domain{query}", theme="auto")
     check_looks(page)

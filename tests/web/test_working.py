@@ -1,4 +1,4 @@
-"""Jobs at work, as their pages show them: state, times, and a service that does not answer."""
+"""Running jobs on their pages: their state, their times, and a service that does not respond."""
 
 import re
 import threading
@@ -22,7 +22,7 @@ NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
 
 def job(step: int | None = None, total: int = 20, *, phase: str = "searching", **fields: Any) -> Job:
-    """A job that began 60 seconds ago."""
+    """Return a job that started 60 seconds ago."""
     progress = None if step is None else Progress(percent=50, phase=phase, step=step, total_steps=total)
     values: dict[str, Any] = {
         "id": uuid4(),
@@ -50,13 +50,13 @@ def job(step: int | None = None, total: int = 20, *, phase: str = "searching", *
     ],
 )
 def test_the_time_left_is_said_only_when_it_is_known(work: Job, remaining: str | None) -> None:
-    """A search goes on at the pace of its trials and ends with its budget; nothing else is estimated."""
+    """The time for a search is estimated from its trials and its budget; no other time is estimated."""
     found = job_timing(work, localizer=Localizer("en"), now=NOW)
     assert (found.elapsed, found.remaining) == ("1:00", remaining)
 
 
 def test_a_waiting_job_counts_from_its_request() -> None:
-    """Nothing has started yet."""
+    """The time is counted from the request, because nothing has started yet."""
     found = job_timing(job(status="queued", started_at=None), localizer=Localizer("fr"), now=NOW)
     assert (found.waiting, found.elapsed, found.remaining) == (True, "1:30", None)
     assert format_clock(3725) == "1:02:05"
@@ -64,7 +64,7 @@ def test_a_waiting_job_counts_from_its_request() -> None:
 
 @pytest.fixture
 def training(api: httpx2.Client) -> Iterator[str]:
-    """The id of a training that goes on until it is stopped."""
+    """Start a training that runs until it is stopped, and return its id."""
     rows = "\n".join(f"{number % 97},{number % 31},{number % 7},{(number * 7919) % 2}" for number in range(30_000))
     brought = api.post("/api/v1/files", files={"file": ("long.csv", f"a,b,c,y\n{rows}")}).json()
     record = {"name": "long", "description": "", "file_path": brought["file_path"], "file_type": "csv"}
@@ -77,7 +77,7 @@ def training(api: httpx2.Client) -> Iterator[str]:
 
 
 def running(api: httpx2.Client, training: str) -> None:
-    """Wait until the training runs."""
+    """Wait until the training is running."""
     for _ in range(600):
         if api.get(f"/api/v1/ml/jobs/{training}").json()["status"] == "running":
             return
@@ -86,7 +86,7 @@ def running(api: httpx2.Client, training: str) -> None:
 
 
 def test_the_badge_and_the_clock_follow_a_job(visit: Visit, api: httpx2.Client, training: str) -> None:
-    """What was opened while it waited says that it works once it does, on its page and in the list."""
+    """A page that was opened while the job was waiting shows when it starts, and so does the list."""
     page, jobs = (visit(path, language="en") for path in (f"/app/jobs/train/{training}", "/app/jobs"))
     running(api, training)
     expect(page.locator("#state")).to_have_text("in progress", timeout=30_000)
@@ -102,7 +102,7 @@ def test_the_badge_and_the_clock_follow_a_job(visit: Visit, api: httpx2.Client, 
 
 
 def test_a_running_job_is_shown_well(visit: Visit, api: httpx2.Client, training: str) -> None:
-    """Its page and the list fit every width and please the checker in both themes."""
+    """Its page and the list fit every width and are accessible in both themes."""
     running(api, training)
     for path in (f"/app/jobs/train/{training}", "/app/jobs"):
         page = visit(path, theme="auto")
@@ -113,7 +113,7 @@ def test_a_running_job_is_shown_well(visit: Visit, api: httpx2.Client, training:
 def test_a_job_page_says_when_the_service_is_away(
     browser: Browser, server: str, signed_in: dict[str, str], api: httpx2.Client, training: str
 ) -> None:
-    """The page says so, keeps what it knows, and goes on by itself when the service is back."""
+    """The page reports this, keeps what it shows, and continues by itself when the service is back."""
     running(api, training)
     context = browser.new_context(base_url=server)
     cookies = signed_in | {"touchstone_language": "en"}
@@ -131,7 +131,7 @@ def test_a_job_page_says_when_the_service_is_away(
 
 
 def test_without_scripts_a_running_job_has_its_times(visit: Visit, api: httpx2.Client, training: str) -> None:
-    """The page is loaded again by itself, with the state and the time of now."""
+    """The page reloads itself, and shows the current state and time."""
     page = visit(f"/app/jobs/train/{training}", language="en", scripts=False)
     running(api, training)
     expect(page.locator("#state")).to_have_text("in progress", timeout=30_000)
