@@ -8,10 +8,10 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test quick coverage wheel check format bench lock clean
+.PHONY: help serve test quick coverage remaining wheel check format bench lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 serve: $(VENV)/.run ## Set everything up and serve the whole product on this machine
 	@exec $(BIN)/touchstone serve
@@ -24,6 +24,9 @@ quick: $(VENV)/.dev ## Run the tests that find most mistakes
 
 coverage: $(VENV)/.dev ## Report which branches the quick tests miss
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded --cov=touchstone --cov-branch --cov-report=term:skip-covered $(QUICK) $(ARGS)
+
+remaining: $(VENV)/.dev ## Run the tests that `quick` and `coverage` leave out
+	$(BIN)/python -m pytest --after-quick "$(QUICK)" $(ARGS)
 
 wheel: $(VENV)/.dev ## Build the wheel, and install it instead of the editable source
 	rm -rf dist

@@ -1,12 +1,15 @@
 """Fixtures for all tests: a real database of each kind, and the whole service in each topology."""
 
+import asyncio
+import contextlib
 import os
 import secrets
 import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ POSTGRES_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--databases", default=",".join(DATABASES), help="comma-separated: sqlite, postgresql")
     parser.addoption("--topologies", default=",".join(TOPOLOGIES), help="comma-separated: embedded, split")
+    parser.addoption("--after-quick", default="", help="leave out what `make quick` runs: its folders, space-separated")
     parser.addoption("--long", action="store_true", help="run the long form of tests that have one")
 
 
@@ -34,6 +38,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name, option in (("database_kind", "databases"), ("topology", "topologies")):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, metafunc.config.getoption(option).split(","), scope="session")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests that the quick run has executed already, if there was one."""
+    quick_paths = [config.rootpath / name for name in config.getoption("--after-quick").split()]
+    quick_items = [item for item in items if _is_quick(item, quick_paths)]
+    if quick_items:
+        config.hook.pytest_deselected(items=quick_items)
+        items[:] = [item for item in items if not _is_quick(item, quick_paths)]
+
+
+def _is_quick(item: pytest.Item, quick_paths: Sequence[Path]) -> bool:
+    """Return whether a test is in one of these paths, and is not a variant that the quick run leaves out."""
+    variant = getattr(item, "callspec", None)
+    parameters = variant.params if variant else {}
+    is_quick_variant = (
+        parameters.get("database_kind", "sqlite") == "sqlite" and parameters.get("topology", "embedded") == "embedded"
+    )
+    return is_quick_variant and any(item.path.is_relative_to(path) for path in quick_paths)
 
 
 def missing(what: str) -> None:
@@ -90,32 +113,45 @@ def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: P
     if database_kind == "sqlite":
         yield f"sqlite:///{tmp_path / 'touchstone.db'}"
         return
-    server = request.getfixturevalue("postgresql_server")
-    name = f"t_{secrets.token_hex(6)}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield f"{server}/{name}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    with _postgresql_database(request.getfixturevalue("postgresql_server")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Create a database file with the current schema, which tests copy, because migrating takes longer."""
+    file = tmp_path_factory.mktemp("template") / "touchstone.db"
+    _migrate(f"sqlite:///{file}")
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgresql_template(postgresql_server: str) -> Iterator[str]:
+    """Create a PostgreSQL database with the current schema, which tests copy, and return its name."""
+    with _postgresql_database(postgresql_server) as url:
+        _migrate(url)
+        yield url.rpartition("/")[2]
 
 
 @pytest.fixture
-def settings(database_url: str, tmp_path: Path) -> Settings:
-    """Return settings of a service without the demo catalog, on the database under test."""
-    return Settings.load(
-        {
-            "TOUCHSTONE_DATABASE_URL": database_url,
-            "TOUCHSTONE_DATA_DIR": str(tmp_path / "data"),
-            "TOUCHSTONE_DEMO": "false",
-        }
-    )
+def settings(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """Return settings of a service without the demo catalog, on a database with the current schema."""
+    if database_kind == "sqlite":
+        file = tmp_path / "touchstone.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), file)
+        yield _settings(f"sqlite:///{file}", tmp_path)
+        return
+
+    server = request.getfixturevalue("postgresql_server")
+    with _postgresql_database(server, template=request.getfixturevalue("postgresql_template")) as url:
+        yield _settings(url, tmp_path)
 
 
 @pytest.fixture
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database under test, with its schema."""
+    """Open the database under test, which has the current schema."""
     opened = Database(settings.effective_database_url)
-    await prepare_schema(opened)
     yield opened
     await opened.close()
 
@@ -133,3 +169,38 @@ def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
+
+
+@contextlib.contextmanager
+def _postgresql_database(server: str, *, template: str = "template1") -> Iterator[str]:
+    """Create a database that is a copy of a template, and drop it at the end of the block."""
+    name = f"t_{secrets.token_hex(6)}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield f"{server}/{name}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _settings(database_url: str, tmp_path: Path) -> Settings:
+    """Return settings of a service without the demo catalog."""
+    return Settings.load(
+        {
+            "TOUCHSTONE_DATABASE_URL": database_url,
+            "TOUCHSTONE_DATA_DIR": str(tmp_path / "data"),
+            "TOUCHSTONE_DEMO": "false",
+        }
+    )
+
+
+def _migrate(database_url: str) -> None:
+    """Create the current schema in an empty database."""
+
+    async def migrate() -> None:
+        database = Database(database_url)
+        await prepare_schema(database)
+        await database.close()
+
+    # The event loop of the tests belongs to this thread, so the migration gets a thread of its own.
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        executor.submit(asyncio.run, migrate()).result()

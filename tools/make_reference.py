@@ -53,11 +53,11 @@ def settings_page() -> str:
 
     return (
         "# Settings\n\n"
-        "Read from the environment at the start. "
-        "An unknown name or a value that does not fit stops it with one line.\n\n"
+        "A service reads its settings from environment variables when it starts. "
+        "If a name is unknown or a value is invalid, it prints a line that says so, and does not start.\n\n"
         + format_table(("Variable", "Default", "Meaning"), settings)
         + "\n## Variables of the command line\n\n"
-        "Commands that speak to a server read these; a server ignores them.\n\n"
+        "Commands that connect to a server read these variables. Servers ignore them.\n\n"
         + format_table(("Variable", "Meaning"), client_variables)
     )
 
@@ -68,8 +68,8 @@ def errors_page() -> str:
 
     return (
         "# Errors\n\n"
-        'Every refusal is `{"detail": "<one sentence>", "code": "<stable key>", "errors": [{loc, msg, type}]}`. '
-        "The sentence is French, or English with `Accept-Language: en`; three are French always.\n\n"
+        'Every error response is `{"detail": "<one sentence>", "code": "<stable key>", "errors": [{loc, msg, type}]}`. '
+        "The sentence is in French, or in English with `Accept-Language: en`. Three of them are always in French.\n\n"
         + format_table(("Status", "Code", "French", "English", "When"), errors)
     )
 
@@ -89,8 +89,8 @@ def attributes_page() -> str:
 
     return (
         "# Attributes of a dataset\n\n"
-        "A flag is true, false (assessed, absent) or null (not assessed). "
-        "Every attribute but the name may be null.\n\n"
+        "A flag is true, false (somebody has checked, and it is not the case) or null (not assessed). "
+        "Every attribute except the name may be null.\n\n"
         + format_table(("Name", "Kind", "Bounds", "Ethical", "Label"), attributes)
     )
 
@@ -117,9 +117,10 @@ def filters_page() -> str:
 
     return (
         "# Filters and sort keys\n\n"
-        "The same names work in a query string, under `filters` of a score, and as the criteria of a project.\n\n"
+        "The same names work in a query string, under `filters` in the body of a score request, and in the criteria "
+        "of a project.\n\n"
         + format_table(("Name", "Other names", "Form", "Matches"), filters)
-        + f"\n`sort_by` takes: {code_list(SORT_KEYS)}.\n"
+        + f"\nThe values of `sort_by` are {code_list(SORT_KEYS)}.\n"
     )
 
 
@@ -136,8 +137,8 @@ def criteria_page() -> str:
 
     return (
         "# Criteria and profiles\n\n"
-        "`score = sum of weight x criterion / sum of weights`, in float64, the terms added in this order. An unknown\n"
-        "criterion counts as 0 and stays marked as unknown.\n\n"
+        "`score = sum of weight x criterion / sum of weights`, in float64, with the terms added in this order. An\n"
+        "unknown criterion contributes 0, and remains marked as unknown.\n\n"
         + format_table(("Name", "Kind", "Label", "Value"), criteria)
         + "\n"
         + format_table(("Profile", "Weights"), profiles)
@@ -151,12 +152,12 @@ def codebook_page() -> str:
         (f"`{rule.name}`", rule.definition[1], rule.when_true[1], rule.when_false[1], rule.not_evidence[1])
         for rule in CODEBOOK.values()
     ]
-    header = ("Criterion", "Meaning", "True", "False", "Unknown, though it looks like something")
+    header = ("Criterion", "Meaning", "True", "False", "Unknown, although it may look like evidence")
 
     return (
         "# Codebook of the ethical criteria\n\n"
-        "The value is what a document shows, not what one may hope. "
-        "People who review evidence and the extractor follow the same rules.\n\n"
+        "The value of a criterion is what a document shows, and not what one may hope. "
+        "The extractor and the people who review evidence follow the same rules.\n\n"
         "## Every criterion\n\n" + "".join(general_rules) + "\n## Each criterion\n\n" + format_table(header, criteria)
     )
 
@@ -176,8 +177,8 @@ def routes_page() -> str:
 
     return (
         "# Public routes\n\n"
-        "With and without a trailing slash are one route. Bodies and answers are described at `/docs` of a running "
-        "service, or by `touchstone openapi`.\n\n"
+        "An address with a trailing slash is the same route as without one. Request and response bodies are "
+        "described at `/docs` of a running service, and in the output of `touchstone openapi`.\n\n"
         + format_table(("Method", "Path", "Also at", "Needs", "Answered by"), routes)
     )
 
@@ -196,7 +197,7 @@ def jobs_page() -> str:
     ]
 
     sections = (
-        "# Jobs\n\nTraining and explanation share one contract; these tables are read by the code itself.\n",
+        "# Jobs\n\nTraining jobs and explanation jobs work in the same way. The code itself reads these tables.\n",
         format_table(("State", "May become", "Final"), states),
         format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
         format_table(("Metric", "Label", "Task"), metrics),

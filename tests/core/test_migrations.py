@@ -15,7 +15,6 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import (
     FOLDER,
@@ -75,9 +74,9 @@ async def test_a_backup_contains_every_row(tmp_path: Path) -> None:
     connection.close()
 
 
-async def test_records_of_the_first_schema_get_their_sizes(settings: Settings) -> None:
+async def test_records_of_the_first_schema_get_their_sizes(database_url: str) -> None:
     """Upgrading counts the bytes of the texts and JSON documents of every record that exists already."""
-    database = Database(settings.effective_database_url)
+    database = Database(database_url)
 
     def create_first_schema(connection: sa.Connection) -> None:
         with Operations.context(MigrationContext.configure(connection)):

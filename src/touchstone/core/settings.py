@@ -32,88 +32,104 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
     host: str = Field("127.0.0.1", description="Address to listen on, or `unix:/path` for a socket.")
-    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one and prints it.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 chooses a free port and prints it.")
     data_dir: Path = Field(
-        Path("touchstone-data"), description="Folder of the database, the signing key, uploads and artefacts."
+        Path("touchstone-data"), description="Folder for the database, the signing key, uploads and artifacts."
     )
     database_url: str | None = Field(
         None, description="`sqlite:///path` or `postgresql://user@host/name`; by default SQLite in the data folder."
     )
     data_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
-        (), description="Colon-separated folders whose tables may be opened by everyone."
+        (), description="Colon-separated folders whose tables every user may open."
     )
     demo: bool = Field(True, description="Load the demo catalog into an empty database.")
-    registration: Literal["open", "closed"] = Field("open", description="Whether people may register by themselves.")
-    registrations_per_hour: int = Field(100, ge=1, description="Accounts that one client address may make in an hour.")
+    registration: Literal["open", "closed"] = Field("open", description="Whether people may create their own accounts.")
+    registrations_per_hour: int = Field(100, ge=1, description="Accounts that one client address may create per hour.")
     signing_key: SecretStr | None = Field(
-        None, description="Key of the access tokens, at least 32 bytes; by default made once in the data folder."
+        None, description="Key for access tokens, at least 32 bytes; by default created in the data folder."
     )
     internal_key: SecretStr | None = Field(
-        None, description="Key shared by the gateway and the backends when they run apart, at least 32 bytes."
+        None, description="Key shared by separately running services, at least 32 bytes."
     )
     selection_url: str | None = Field(
-        None, description="Where every other part finds the selection part, when served apart: `http://…` or `unix:/…`."
+        None, description="Address of a separately running selection service: `http://…` or `unix:/…`."
     )
-    training_url: str | None = Field(None, description="Where the gateway finds the training backend, when apart.")
-    explanation_url: str | None = Field(None, description="Where the gateway finds the explanation backend, if apart.")
+    training_url: str | None = Field(None, description="Address of a separately running training service.")
+    explanation_url: str | None = Field(None, description="Address of a separately running explanation service.")
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Comma-separated origins of other browser clients; never `*`."
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Comma-separated addresses and networks of the reverse proxies whose `X-Forwarded-For` and "
-        "`X-Forwarded-Proto` are believed; `unix` for the peers of a socket.",
+        "`X-Forwarded-Proto` are trusted; `unix` for clients of a socket.",
     )
-    access_token_seconds: int = Field(1800, ge=1, le=86400, description="Life of an access token, in seconds.")
-    refresh_token_days: int = Field(30, ge=1, le=365, description="Life of an unused session, in days.")
-    reset_token_minutes: int = Field(60, ge=1, le=1440, description="Life of a password reset token, in minutes.")
-    body_max_bytes: int = Field(4 * MIB, ge=1024, description="Largest request body but uploads, in bytes.")
+    access_token_seconds: int = Field(1800, ge=1, le=86400, description="Lifetime of an access token, in seconds.")
+    refresh_token_days: int = Field(30, ge=1, le=365, description="Lifetime of an unused session, in days.")
+    reset_token_minutes: int = Field(
+        60, ge=1, le=1440, description="Lifetime of a token for resetting a password, in minutes."
+    )
+    body_max_bytes: int = Field(4 * MIB, ge=1024, description="Largest request body, except for uploads, in bytes.")
     upload_max_bytes: int = Field(200 * MIB, ge=1024, description="Largest uploaded table, in bytes.")
     reserve_bytes: int = Field(
-        16 * MIB, ge=0, description="Disk space kept beside SQLite for signing in and deleting on a full disk; 0: none."
+        16 * MIB,
+        ge=0,
+        description="Disk space reserved for signing in and deleting when the disk is full (SQLite); 0: none.",
     )
-    upload_quota_bytes: int = Field(1024 * MIB, ge=1024, description="All uploads of one user together, in bytes.")
-    record_quota_bytes: int = Field(64 * MIB, ge=1024, description="All records of one user together, in bytes.")
-    project_quota_bytes: int = Field(16 * MIB, ge=4096, description="All projects of one user together, in bytes.")
-    upstream_timeout_seconds: float = Field(30.0, gt=0, le=600, description="Wait for a backend's first byte.")
+    upload_quota_bytes: int = Field(1024 * MIB, ge=1024, description="Total size of a user's uploads, in bytes.")
+    record_quota_bytes: int = Field(64 * MIB, ge=1024, description="Total size of a user's records, in bytes.")
+    project_quota_bytes: int = Field(16 * MIB, ge=4096, description="Total size of a user's projects, in bytes.")
+    upstream_timeout_seconds: float = Field(
+        30.0, gt=0, le=600, description="Longest wait for the first byte of a backend's response."
+    )
     receive_timeout_seconds: float = Field(
         20.0, gt=0, le=600, description="Longest time for a whole request body; uploads have no such limit."
     )
     minimum_rate_bytes: int = Field(
         4096,
         ge=0,
-        description="Bytes a second, over four seconds, below which a client that sends or reads is cut off.",
+        description="Bytes per second, over four seconds, that a client has to send or read to stay connected.",
     )
-    max_uploads: int = Field(8, ge=1, description="Uploads received at once; further ones get 503.")
+    max_uploads: int = Field(
+        8, ge=1, description="Uploads received at the same time; further ones are refused with 503."
+    )
     connections_per_address: int = Field(
         1000, ge=0, description="Open connections of one client address (an IPv6 /64); 0: no limits per address."
     )
     slow_connections_per_address: int = Field(
-        64, ge=0, description="Of these, how many may send or read slowly at once; 0: no limit."
+        64, ge=0, description="How many of these may send or read slowly at the same time; 0: no limit."
     )
-    drain_seconds: float = Field(10.0, ge=0, le=600, description="Time that running requests get at a stop.")
-    max_concurrency: int = Field(64, ge=1, description="Requests worked on at once; as many more may wait.")
+    drain_seconds: float = Field(
+        10.0, ge=0, le=600, description="Time for running requests to finish when the service stops."
+    )
+    max_concurrency: int = Field(64, ge=1, description="Requests processed at the same time.")
     queue_seconds: float = Field(
         1.0,
         gt=0,
         le=60,
-        description="Longest wait for one's turn; 503 at once if the work ahead takes 3 % of it.",
+        description="Longest wait of a request; it is refused with 503 if the work ahead takes 3 % of this time.",
     )
-    profile_seconds: float = Field(20.0, gt=0, le=600, description="Longest profiling of one data file.")
+    profile_seconds: float = Field(20.0, gt=0, le=600, description="Longest time for profiling one data file.")
     profile_memory_bytes: int = Field(2048 * MIB, ge=256 * MIB, description="Memory of the profiling process.")
-    executor: Literal["local", "ray"] = Field("local", description="What runs the jobs: child processes, or Ray.")
+    executor: Literal["local", "ray"] = Field("local", description="Where jobs run: in child processes, or on Ray.")
     ray_address: str | None = Field(None, description="Address of a Ray cluster; by default one is started.")
-    job_workers: int = Field(1, ge=0, le=64, description="Jobs run at once by this process; 0 only accepts them.")
-    jobs_per_user: int = Field(2, ge=1, description="Jobs of one user run at once; further ones wait.")
-    jobs_waiting_per_user: int = Field(100, ge=1, description="Jobs of one user that may wait; further ones get 429.")
-    job_memory_bytes: int = Field(8192 * MIB, ge=512 * MIB, description="Memory of one job's process.")
-    job_seconds: int = Field(3600, ge=1, description="Longest run of one job, in seconds.")
-    job_lease_seconds: float = Field(10.0, ge=1, le=300, description="A silent worker's job is re-queued after this.")
+    job_workers: int = Field(
+        1, ge=0, le=64, description="Jobs that this process runs at the same time; 0: it only accepts them."
+    )
+    jobs_per_user: int = Field(2, ge=1, description="Jobs of one user that run at the same time; further ones wait.")
+    jobs_waiting_per_user: int = Field(
+        100, ge=1, description="Jobs of one user that may wait; further ones are refused with 429."
+    )
+    job_memory_bytes: int = Field(8192 * MIB, ge=512 * MIB, description="Memory of the process of one job.")
+    job_seconds: int = Field(3600, ge=1, description="Longest running time of one job, in seconds.")
+    job_lease_seconds: float = Field(
+        10.0, ge=1, le=300, description="Time after which the job of a silent worker is queued again."
+    )
     metrics_host: str = Field("127.0.0.1", description="Address of the metrics listener.")
     metrics_port: int = Field(9464, ge=0, le=65535, description="Port of the metrics listener; 0 switches it off.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "json", "console"] = Field(
-        "auto", description="One JSON object a line, or lines for people; `auto` looks for a terminal."
+        "auto", description="JSON lines or readable lines; `auto` chooses by whether the output is a terminal."
     )
 
     @field_validator("data_roots", mode="before")
