@@ -236,6 +236,11 @@ def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
     assert run("user", "deactivate", "OTHER@example.org").exit_code == 0
     assert {one["email"]: one["is_active"] for one in answer("user", "list", "--json")}["other@example.org"] is False
     assert run("user", "activate", "other@example.org").exit_code == 0
+    run("user", "create", "reader@example.org")
+    for options, is_curator in (((), True), (("--remove",), False)):
+        assert run("user", "curator", "reader@example.org", *options).exit_code == 0
+        accounts = {one["email"]: one for one in answer("user", "list", "--json")}
+        assert accounts["reader@example.org"]["is_curator"] is is_curator
     assert "Token" in run("user", "reset", "other@example.org").stdout
 
 

@@ -15,6 +15,7 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from touchstone.database.change_counters import CATALOG, read_version
 from touchstone.database.engine import Database
 from touchstone.database.migrations import (
     FOLDER,
@@ -24,7 +25,7 @@ from touchstone.database.migrations import (
     required_revision,
     upgrade_schema,
 )
-from touchstone.database.tables import datasets, metadata, sessions, users
+from touchstone.database.tables import claims, datasets, metadata, sessions, users
 
 
 async def test_an_empty_database_gets_the_schema_of_the_tables(database: Database) -> None:
@@ -86,7 +87,8 @@ async def test_records_of_the_first_schema_get_their_sizes(database_url: str) ->
         texts = ("description", "file_path", "file_type", "dataset_name", "visibility")
         values: dict[str, Any] = dict.fromkeys(texts, "ü")
         values |= {"dataset_id": uuid4(), "created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
-        names = [column.name for column in datasets.c if column.name != "bytes"]
+        later_columns = {"bytes", "attribute_evidence", "is_hidden", "hidden_reason"}
+        names = [column.name for column in datasets.c if column.name not in later_columns]
         first_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in names))
         connection.execute(
             sa.insert(first_datasets).values(**values, changed_at_version=1, metadata={"note": "x" * 1000})
@@ -128,6 +130,64 @@ async def test_accounts_keep_their_language_and_their_sessions(database_url: str
             await rows.execute(sa.update(users).values(locale=None))
     finally:
         await database.close()
+
+
+async def test_measurements_become_claims(database_url: str) -> None:
+    """What was measured before there were claims is a claim, and stays what the record shows unless it was declared."""
+    database = Database(database_url)
+    measured = {"rows": 3, "columns": 2, "missing_values_percentage": 0.0, "column_profiles": [{"name": "y"}]}
+    values: dict[str, Any] = dict.fromkeys(("description", "file_path", "file_type"), "")
+    values |= {"visibility": "public", "created_at": datetime.now(UTC), "updated_at": datetime.now(UTC)}
+    values |= {"changed_at_version": 4, "domain": None, "task": None}
+    first = {"dataset_name": "measured", "metadata": {"measured": measured, "target": "y"}, "features_number": 1}
+    second = {"dataset_name": "declared", "metadata": {"tags": ["measured"]}, "features_number": None}
+    third = {"dataset_name": "both", "metadata": {"measured": {"rows": 3}}, "features_number": None}
+    filled: dict[str, Any] = {"measured": ["features_number"], "declared": None, "both": None}
+    rows = [
+        {**values, **row, "dataset_id": uuid4(), "instances_number": 7, "measured_attributes": filled[name]}
+        for row in (first, second, third)
+        for name in [str(row["dataset_name"])]
+    ]
+    names = list(rows[0])
+    old_datasets = sa.table("datasets", *(sa.column(name, datasets.c[name].type) for name in names))
+    try:
+        await database.run_sync(lambda connection: upgrade_to(connection, "0003"))
+        async with database.writing() as transaction:
+            await transaction.execute(sa.insert(old_datasets), rows)
+            await transaction.execute(sa.text("INSERT INTO versions VALUES ('catalog', 4)"))
+        await upgrade_schema(database)
+        async with database.reading() as connection:
+            records = {row["dataset_name"]: row for row in await connection.all(sa.select(datasets))}
+            stored = await connection.all(sa.select(claims))
+            assert await read_version(connection, CATALOG) == 5
+    finally:
+        await database.close()
+
+    record = records["measured"]
+    assert (record["features_number"], record["instances_number"], record["has_missing_values"]) == (1, 7, False)
+    assert record["missing_values_percentage"] == 0
+    assert record["changed_at_version"] == 5
+    assert record["attribute_evidence"] == {
+        "instances_number": {"level": "declared", "declared": 7, "documented": 3, "reviewed": 3},
+        "features_number": {"level": "measured", "declared": None, "documented": 1, "reviewed": 1},
+        "missing_values_percentage": {"level": "measured", "declared": None, "documented": 0.0, "reviewed": 0.0},
+        "has_missing_values": {"level": "measured", "declared": None, "documented": False, "reviewed": False},
+    }
+    assert (records["declared"]["attribute_evidence"], records["declared"]["changed_at_version"]) == (None, 4)
+    assert records["both"]["attribute_evidence"]["instances_number"]["declared"] == 7
+    values_by_record: dict[int, dict[str, Any]] = {}
+    for claim in stored:
+        assert (claim["level"], claim["status"], claim["author"]) == ("measured", "active", None)
+        values_by_record.setdefault(claim["dataset_id"], {})[claim["attribute"]] = claim["value"]
+    assert values_by_record == {
+        record["id"]: {
+            "instances_number": 3,
+            "features_number": 1,
+            "missing_values_percentage": 0.0,
+            "has_missing_values": False,
+        },
+        records["both"]["id"]: {"instances_number": 3},
+    }
 
 
 def upgrade_to(connection: sa.Connection, revision: str) -> None:

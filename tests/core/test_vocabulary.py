@@ -177,7 +177,8 @@ def test_a_repeated_user_id_is_refused() -> None:
 def test_an_internal_token_proves_the_caller() -> None:
     """The backend reads the caller for whom the gateway has signed the token, or that there is no user."""
     tokens = InternalTokens("k" * 32)
-    for caller in (Caller(UUID(ID), "a@example.org", is_admin=True), Caller(UUID(ID)), None):
+    curator = Caller(UUID(ID), "b@example.org", is_curator=True)
+    for caller in (Caller(UUID(ID), "a@example.org", is_admin=True), curator, Caller(UUID(ID)), None):
         assert tokens.verify([(INTERNAL_HEADER, tokens.sign(caller))]) == caller
         assert tokens.sign(caller) == tokens.sign(caller)
 

@@ -10,6 +10,7 @@ from PIL import Image
 
 from tests.gateway.harness import PASSWORD, GatewayHarness
 from touchstone.core.errors import UserNotFound
+from touchstone.http.backend_auth import CALLER
 from touchstone.services.gateway import accounts, passwords
 
 ME = "/api/v1/users/me"
@@ -35,6 +36,7 @@ async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarnes
         for name in (
             "email",
             "is_superuser",
+            "is_curator",
             "is_active",
             "is_verified",
             "id",
@@ -207,6 +209,26 @@ async def test_a_deactivated_user_is_out_at_once(harness: GatewayHarness) -> Non
         await root.patch(f"/api/v1/admin/users/{user['id']}", json={"is_active": True})
         assert (await ada.get(ME)).status_code == 401
     await harness.sign_in()
+
+
+async def test_administrators_appoint_curators(harness: GatewayHarness) -> None:
+    """The role reaches requests at once, and goes as it came; administrators are curators in any case."""
+    async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:
+        user = (await ada.get(ME)).json()
+        path = f"/api/v1/admin/users/{user['id']}"
+        assert not user["is_curator"]
+        for is_curator in (True, False):
+            appointed = await root.patch(path, json={"is_curator": is_curator})
+            assert (appointed.status_code, appointed.json()) == (200, user | {"is_curator": is_curator})
+            assert (await ada.get(ME)).json()["is_curator"] is is_curator
+            await ada.get("/projects")
+            assert harness.backends["selection"].last()[CALLER].is_curator is is_curator
+        assert (await root.patch(path, json={})).json() == user
+        assert (await root.patch(path, json={"is_curator": None})).status_code == 422
+        administrator = (await root.get(ME)).json()
+        assert administrator["is_curator"]
+        own = f"/api/v1/admin/users/{administrator['id']}"
+        assert (await root.patch(own, json={"is_curator": False})).json()["is_curator"]
 
 
 async def test_the_last_administrator_stays(harness: GatewayHarness) -> None:

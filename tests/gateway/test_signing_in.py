@@ -46,6 +46,7 @@ async def test_a_registered_user_signs_in_and_reads_the_account(harness: Gateway
         "email": "Ada@Example.org",
         "is_active": True,
         "is_superuser": False,
+        "is_curator": False,
         "is_verified": False,
         "pseudo": "ada",
         "given_name": None,
@@ -137,7 +138,7 @@ async def test_failed_sign_ins_look_alike(harness: GatewayHarness) -> None:
     for email in ("ada@example.org", "out@example.org"):
         await accounts.create_user(harness.database, email=email, password=PASSWORD)
     out = await accounts.find_user(harness.database, "OUT@example.org")
-    await accounts.set_active(harness.database, out.id, is_active=False)
+    await accounts.change_user(harness.database, out.id, is_active=False)
     async with harness.client() as guest:
         answers = [
             await guest.post(LOGIN, data={"username": email, "password": password})

@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.selection.claims import evidence
 from tests.selection.conftest import BOB, FOUR, client_of, created
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
@@ -42,6 +43,7 @@ async def test_a_readable_file_is_measured(ada: httpx2.AsyncClient) -> None:
     assert measured["sha256"] == hashlib.sha256(TABLE).hexdigest()
     assert (made["instances_number"], made["features_number"]) == (3, 2)
     assert made["missing_values_percentage"] == measured["missing_values_percentage"] == pytest.approx(100 / 3)
+    assert made["has_missing_values"] is True
     declared = await created(ada, file_path="people.csv", instances_number=7)
     assert (declared["instances_number"], declared["metadata"]["measured"]["rows"]) == (7, 3)
     assert (await ada.get("/datasets?instances_min=7")).json() == [declared]
@@ -51,11 +53,45 @@ async def test_a_column_to_predict_is_no_feature(ada: httpx2.AsyncClient) -> Non
     """Only feature columns are counted, even if the target is named later; an undeclared target is reported."""
     made = await created(ada, file_path="people.csv", instances_number=7, metadata={"target": "name"})
     name = made["metadata"]["measured"]["column_profiles"][0]["name"]
-    assert made["metadata"]["measured"]["filled"] == ["features_number", "missing_values_percentage"]
+    assert made["metadata"]["measured"]["filled"] == [
+        "features_number",
+        "has_missing_values",
+        "missing_values_percentage",
+    ]
     named = (await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"target": name}})).json()
     assert (named["features_number"], named["metadata"]["measured"]["columns"]) == (1, 2)
     free = (await ada.patch(f"/datasets/{made['id']}", json={"metadata": {"target": "nothing"}})).json()
     assert free["features_number"] == 2
+
+
+async def test_a_measurement_makes_claims(ada: httpx2.AsyncClient, settings: Settings) -> None:
+    """What is measured counts at every level; where record and file differ, both remain."""
+    (settings.data_roots[0] / "complete.csv").write_bytes(b"a,b\n1,2\n3,4\n5,6\n")
+    made = await created(ada, file_path="complete.csv", instances_number=7, has_missing_values=True)
+    assert (made["instances_number"], made["features_number"], made["has_missing_values"]) == (7, 2, True)
+    assert made["missing_values_percentage"] == 0
+    path = f"/datasets/{made['id']}"
+    states = (await evidence(ada, made["id"]))["attributes"]
+    unsaid = {"value": 0, "declared": None, "documented": 0, "reviewed": 0, "level": "measured"}
+    assert states["missing_values_percentage"] == unsaid | {"not_applicable": False, "conflicting": False}
+    for name, declared, measured in (("instances_number", 7, 3), ("has_missing_values", True, False)):
+        state = states[name]
+        assert (state["value"], state["declared"], state["level"]) == (declared, declared, "declared")
+        assert (state["documented"], state["reviewed"], state["conflicting"]) == (measured, measured, True)
+
+    agreed = (await ada.patch(path, json={"instances_number": 3, "has_missing_values": None})).json()
+    assert (agreed["instances_number"], agreed["has_missing_values"]) == (3, False)
+    claims = (await evidence(ada, made["id"]))["claims"]
+    measured_claims = [claim for claim in claims if claim["level"] == "measured"]
+    assert {claim["status"] for claim in measured_claims} == {"active"}
+    assert len(measured_claims) == 4
+
+    (settings.data_roots[0] / "longer.csv").write_bytes(b"a,b\n" + b"1,2\n" * 9)
+    await ada.patch(path, json={"file_path": "longer.csv", "instances_number": None})
+    claims = (await evidence(ada, made["id"]))["claims"]
+    rows = {claim["value"]: claim["status"] for claim in claims if claim["attribute"] == "instances_number"}
+    assert rows == {9: "active", 3: "withdrawn"}
+    assert (await ada.get("/datasets?instances_min=9")).json()[0]["id"] == made["id"]
 
 
 async def test_a_change_of_the_file_is_measured_anew(ada: httpx2.AsyncClient) -> None:

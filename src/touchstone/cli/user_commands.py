@@ -28,6 +28,7 @@ USER_COLUMNS: Final = (
     Column[UserView]("E-mail", lambda account: account.email, is_key=True),
     Column[UserView]("Active", lambda account: account.is_active),
     Column[UserView]("Admin", lambda account: account.is_superuser),
+    Column[UserView]("Curator", lambda account: account.is_curator),
     Column[UserView]("Since", lambda account: account.created_at),
 )
 PROFILE_OPTIONS: Final = OptionGroup(
@@ -96,6 +97,15 @@ def activate(email: Email) -> None:
     _print_account(account)
 
 
+@local_command(user, "curator")
+def curator(
+    email: Email, remove: Annotated[bool, typer.Option("--remove", help="Take the role away.")] = False
+) -> None:
+    """Let someone review claims about datasets."""
+    account = asyncio.run(_set_curator(email, is_curator=not remove))
+    _print_account(account)
+
+
 @local_command(user, "reset")
 def reset(email: Email) -> None:
     """Issue a token with which someone chooses a new password, once."""
@@ -116,7 +126,13 @@ async def _issue_reset_token(email: str) -> ResetToken:
 async def _set_active(email: str, *, is_active: bool) -> UserView:
     async with _open_accounts() as database:
         account = await accounts.find_user(database, email)
-        return await accounts.set_active(database, account.id, is_active=is_active)
+        return await accounts.change_user(database, account.id, is_active=is_active)
+
+
+async def _set_curator(email: str, *, is_curator: bool) -> UserView:
+    async with _open_accounts() as database:
+        account = await accounts.find_user(database, email)
+        return await accounts.change_user(database, account.id, is_curator=is_curator)
 
 
 def _print_account(account: UserView, *, generated_password: str | None = None) -> None:
@@ -126,6 +142,7 @@ def _print_account(account: UserView, *, generated_password: str | None = None) 
         "Id": account.id,
         "Active": account.is_active,
         "Administrator": account.is_superuser,
+        "Curator": account.is_curator,
         "Password": generated_password,
     }
     Console().print(build_facts_table(facts))

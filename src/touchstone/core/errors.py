@@ -108,6 +108,24 @@ class AdministratorsOnly(Forbidden):
     code = "administrators_only"
 
 
+class ReviewForbidden(Forbidden):
+    """Claims are reviewed by curators; the creator of the record may accept or reject a proposal."""
+
+    code = "review_forbidden"
+
+
+class OwnClaim(Forbidden):
+    """Nobody may confirm a claim of their own."""
+
+    code = "own_claim"
+
+
+class WithdrawalForbidden(Forbidden):
+    """A claim is withdrawn by its author or a curator."""
+
+    code = "withdrawal_forbidden"
+
+
 class NotFound(ServiceError):
     """No such path."""
 
@@ -124,6 +142,12 @@ class DatasetNotFound(NotFound):
     """The dataset does not exist, or is private to someone else."""
 
     code = "dataset_not_found"
+
+
+class ClaimNotFound(NotFound):
+    """The dataset that the caller sees has no such claim."""
+
+    code = "claim_not_found"
 
 
 class UploadNotFound(NotFound):
@@ -195,6 +219,12 @@ class LastAdministrator(ServiceError):
     status, code = 409, "last_administrator"
 
 
+class ClaimClosed(ServiceError):
+    """The claim has been rejected or withdrawn, or this decision has been made already."""
+
+    status, code = 409, "claim_closed"
+
+
 class IdempotencyConflict(ServiceError):
     """The same Idempotency-Key came with another request."""
 
@@ -244,6 +274,12 @@ class ProjectQuotaExceeded(TooLarge):
     """The user's projects together are larger than allowed."""
 
     code = "project_quota_exceeded"
+
+
+class ClaimQuotaExceeded(TooLarge):
+    """The user has made as many claims as allowed about one dataset, or has too many open proposals."""
+
+    code = "claim_quota_exceeded"
 
 
 class UnsupportedMedia(ServiceError):

@@ -16,11 +16,12 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user on whose behalf a backend works."""
+    """The user on whose behalf a backend works; an administrator is always a curator, too."""
 
     id: UUID
     email: str = ""
     is_admin: bool = False
+    is_curator: bool = False
 
 
 def parse_uuid(text: str) -> UUID | None:

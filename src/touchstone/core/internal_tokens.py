@@ -68,6 +68,7 @@ class InternalTokens:
             claims["sub"] = str(caller.id)
             claims["email"] = caller.email
             claims["adm"] = caller.is_admin
+            claims["cur"] = caller.is_curator
 
         return jwt.encode({"alg": _ALGORITHM}, claims, self._key).encode()
 
@@ -96,4 +97,5 @@ class InternalTokens:
 
         email = str(token.claims.get("email", ""))
         is_admin = token.claims.get("adm") is True
-        return Caller(user_id, email, is_admin)
+        is_curator = token.claims.get("cur") is True
+        return Caller(user_id, email, is_admin, is_curator)

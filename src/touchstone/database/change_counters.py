@@ -1,6 +1,6 @@
 """Version counters, by which processes notice each other's writes.
 
-A transaction that changes the catalog or the accounts also increments the counter of that name.
+A transaction that changes the catalog, the accounts or the names of users also increments the counter of that name.
 """
 
 from typing import Final
@@ -12,6 +12,7 @@ from touchstone.database.tables import versions
 
 CATALOG: Final = "catalog"
 ACCOUNTS: Final = "accounts"
+NAMES: Final = "names"
 # Two processes may create a counter at the same time: the later one waits here until the earlier one has committed.
 _CREATE_COUNTER: Final = sa.text("INSERT INTO versions (name, version) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 

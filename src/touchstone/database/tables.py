@@ -1,4 +1,4 @@
-"""The tables of the database: the catalog, projects, files, users, sessions and jobs."""
+"""The tables of the database: the catalog with its claims, projects, files, users, sessions and jobs."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -53,6 +53,11 @@ datasets = sa.Table(
     _json_column("metadata"),
     # The names of the attributes that were measured in the data file, not declared by anybody.
     _json_column("measured_attributes"),
+    # What the claims about each attribute amount to; an attribute without an entry is merely declared by the creator.
+    _json_column("attribute_evidence"),
+    # An administrator has hidden the record from everybody but its owner.
+    sa.Column("is_hidden", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("hidden_reason", sa.Text, nullable=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("updated_at", UtcDateTime, nullable=False),
     # The catalog version of the last change of this row: other processes fetch the rows that are newer than theirs.
@@ -70,7 +75,38 @@ dataset_deletions = sa.Table(
     sa.Column("deleted_at_version", sa.BigInteger, nullable=False, index=True),
 )
 
-# The counters "catalog" and "accounts", which change in the same transaction as the data of that name.
+# What people, documents and measurements say about the attributes of datasets. A value that the creator of a record
+# merely declares is not here, but in the row of the record.
+claims = sa.Table(
+    "claims",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("dataset_id", sa.Integer, sa.ForeignKey("datasets.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("attribute", sa.Text, nullable=False),
+    _json_column("value"),
+    sa.Column("is_not_applicable", sa.Boolean, nullable=False),
+    sa.Column("level", sa.Text, nullable=False),  # before the review
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("author", sa.Uuid, nullable=True),
+    sa.Column("scope", sa.Text, nullable=True),
+    sa.Column("quote", sa.Text, nullable=True),
+    sa.Column("place", sa.Text, nullable=True),
+    _json_column("source"),
+    sa.Column("standard", sa.Text, nullable=True),
+    sa.Column("field", sa.Text, nullable=True),
+    sa.Column("note", sa.Text, nullable=True),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("until", UtcDateTime, nullable=True, index=True),
+    sa.Column("withdrawn_at", UtcDateTime, nullable=True),
+    sa.Column("reviewer", sa.Uuid, nullable=True),
+    sa.Column("reviewed_at", UtcDateTime, nullable=True),
+    sa.Column("decision", sa.Text, nullable=True),
+    sa.Column("review_note", sa.Text, nullable=True),
+    sa.Index(None, "status", "created_at"),
+    sa.Index(None, "author", "status"),
+)
+
+# The counters "catalog", "accounts" and "names", which change in the same transaction as the data of that name.
 versions = sa.Table(
     "versions",
     metadata,
@@ -115,6 +151,7 @@ users = sa.Table(
     sa.Column("password_hash", sa.Text, nullable=True),
     sa.Column("is_active", sa.Boolean, nullable=False),
     sa.Column("is_superuser", sa.Boolean, nullable=False),
+    sa.Column("is_curator", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("is_verified", sa.Boolean, nullable=False),
     sa.Column("pseudo", sa.Text, nullable=True),
     sa.Column("given_name", sa.Text, nullable=True),

@@ -23,10 +23,23 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Seuls son auteur et les administrateurs peuvent le modifier",
         "Only its author and administrators may change it",
     ),
+    "review_forbidden": (
+        "Seul un curateur peut en décider, ou l’auteur de la fiche s’il s’agit d’une proposition",
+        "Only a curator may decide about it, or the creator of the record if it is a proposal",
+    ),
+    "own_claim": (
+        "Personne ne peut confirmer sa propre affirmation",
+        "Nobody can confirm a claim of their own",
+    ),
+    "withdrawal_forbidden": (
+        "Seuls son auteur et les curateurs peuvent retirer une affirmation",
+        "Only its author and curators may withdraw a claim",
+    ),
     "administrators_only": ("Réservé aux administrateurs", "For administrators only"),
     "registration_closed": ("Les inscriptions sont fermées", "Registration is closed"),
     "not_found": ("Adresse inconnue", "Unknown address"),
     "dataset_not_found": ("Jeu de données non trouvé", "Dataset not found"),
+    "claim_not_found": ("Affirmation non trouvée", "Claim not found"),
     "upload_not_found": ("Fichier non trouvé", "File not found"),
     "job_not_found": ("Traitement non trouvé", "Job not found"),
     "artifact_not_found": ("Fichier de traitement non trouvé", "Job artefact not found"),
@@ -40,6 +53,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "method_not_allowed": ("Méthode non permise à cette adresse", "Method not allowed at this address"),
     "receive_timeout": ("La requête n’est pas arrivée à temps", "The request did not arrive in time"),
     "email_taken": ("Cette adresse a déjà un compte", "This address already has an account"),
+    "claim_closed": (
+        "Il a déjà été décidé de cette affirmation, ou elle a été retirée",
+        "This claim has been decided already, or was withdrawn",
+    ),
     "idempotency_conflict": (
         "Cette clé d’idempotence a servi à une autre requête",
         "This idempotency key was used for another request",
@@ -68,6 +85,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "project_quota_exceeded": (
         "Vos projets prennent toute la place à laquelle vous avez droit : {limit} octets au plus en tout",
         "Your projects take up all the space that you may use: at most {limit} bytes in total",
+    ),
+    "claim_quota_exceeded": (
+        "Vous avez atteint le nombre d’affirmations permis : {limit} au plus",
+        "You have reached the number of claims that is allowed: at most {limit}",
     ),
     "unsupported_media": (
         "Type de contenu non pris en charge ; attendu : {expected}",

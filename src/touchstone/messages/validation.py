@@ -77,6 +77,10 @@ VALIDATION: Final[Mapping[str, Text]] = {
     "greater_than_equal": ("doit être au moins {ge}", "must be at least {ge}"),
     "less_than": ("doit être inférieur à {lt}", "must be less than {lt}"),
     "less_than_equal": ("doit être au plus {le}", "must be at most {le}"),
+    "time_expected": (
+        "une date et une heure avec leur fuseau sont attendues, comme 2027-01-31T12:00:00Z",
+        "a date and time with its time zone is expected, such as 2027-01-31T12:00:00Z",
+    ),
     # Flags and choices
     "bool_type": ("true ou false est attendu", "true or false is expected"),
     "bool_parsing": ("true ou false est attendu", "true or false is expected"),
@@ -171,6 +175,10 @@ VALIDATION: Final[Mapping[str, Text]] = {
     "weight_not_a_number": ("un nombre est attendu", "a number is expected"),
     "weight_not_finite": ("un nombre fini est attendu", "a finite number is expected"),
     "weight_negative": ("un poids ne peut pas être négatif", "a weight cannot be negative"),
+    "value_not_applicable": (
+        "une affirmation « sans objet » n’a pas de valeur ; null est attendu",
+        "a claim that is “not applicable” has no value; null is expected",
+    ),
     # The place of an error that concerns no single field
     "whole_body": ("le corps de la requête", "the request body"),
     "whole_query": ("les paramètres de l’adresse", "the query parameters"),

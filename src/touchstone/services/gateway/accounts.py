@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from touchstone.core.errors import LastAdministrator, UserNotFound
-from touchstone.database.engine import Database, Reader
+from touchstone.database import change_counters
+from touchstone.database.engine import Database, Reader, Writer
 from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway import passwords, sessions, user_store
 from touchstone.services.gateway.schemas import ProfileChange, UserView
@@ -52,6 +53,7 @@ async def create_user(
         password_hash=password_hash,
         is_active=True,
         is_superuser=is_superuser,
+        is_curator=False,
         is_verified=False,
         pseudo=profile.pseudo,
         given_name=profile.given_name,
@@ -129,31 +131,52 @@ async def change_profile(
     if changes:
         async with database.writing() as transaction:
             await user_store.update_profile(transaction, user_id, changes)
+            if "pseudo" in changes:
+                # The records and claims of the user show this name.
+                await change_counters.increment_version(transaction, change_counters.NAMES)
 
     return await read_user(database, user_id, locale=locale)
 
 
-async def set_active(database: Database, user_id: UUID, *, is_active: bool) -> UserView:
-    """Activate or deactivate a user on behalf of an administrator, and return the user after the change.
+async def change_user(
+    database: Database, user_id: UUID, *, is_active: bool | None = None, is_curator: bool | None = None
+) -> UserView:
+    """Change the state or the role of a user on behalf of an administrator, and return the user after the change.
 
-    Deactivation ends all sessions of the user in the same transaction.
+    What is None stays as it is. Deactivation ends all sessions of the user in the same transaction.
 
     Raises:
         UserNotFound: there is no such user.
         LastAdministrator: no active administrator would be left; nothing is changed.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
-        exists = await user_store.update_is_active(transaction, user_id, is_active=is_active)
-        if not exists:
+        if await user_store.lock_user(transaction, user_id) is None:
             raise UserNotFound
 
-        if not is_active:
-            # This is checked after the update, so that only the administrators who would be left are counted.
-            if await user_store.is_last_administrator(transaction, user_id):
-                raise LastAdministrator
-            await sessions.revoke_all_sessions(transaction, user_id)
+        if is_curator is not None:
+            await user_store.update_is_curator(transaction, user_id, is_curator=is_curator)
+            # Other processes cache who is a curator until this counter changes.
+            await change_counters.increment_version(transaction, change_counters.ACCOUNTS)
+        if is_active is not None:
+            await _update_is_active(transaction, user_id, is_active=is_active)
 
     return await read_user(database, user_id)
+
+
+async def _update_is_active(transaction: Writer, user_id: UUID, *, is_active: bool) -> None:
+    """Activate or deactivate a user; deactivation ends all sessions of the user.
+
+    Raises:
+        LastAdministrator: no active administrator would be left.
+    """
+    await user_store.update_is_active(transaction, user_id, is_active=is_active)
+    if is_active:
+        return
+
+    # This is checked after the update, so that only the administrators who would be left are counted.
+    if await user_store.is_last_administrator(transaction, user_id):
+        raise LastAdministrator
+    await sessions.revoke_all_sessions(transaction, user_id)
 
 
 async def _view_user(connection: Reader, user: UserRecord | None, locale: str) -> UserView:

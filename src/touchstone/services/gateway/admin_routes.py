@@ -38,13 +38,13 @@ async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> User
     )
 
 
-@router.patch("/{user_id}", summary="Deactivate or reactivate a user")
+@router.patch("/{user_id}", summary="Change the state or the role of a user")
 async def change_user(user_id: str, change: UserChange, ctx: Context) -> UserView:
-    """Deactivate a user, which ends all sessions of that user at once, or reactivate a user.
+    """Deactivate a user, which ends all sessions of that user at once, or reactivate a user; appoint a curator.
 
     Only administrators may call this.
     """
-    user = await accounts.set_active(ctx.database, _parse_user_id(user_id), is_active=change.is_active)
+    user = await accounts.change_user(ctx.database, _parse_user_id(user_id), **change.provided_fields())
 
     ctx.state.authenticator.clear_cache()
     return user

@@ -9,6 +9,7 @@ from starlette.types import Scope
 
 from touchstone.core.errors import (
     ArtifactNotFound,
+    ClaimNotFound,
     DatasetNotFound,
     JobNotFound,
     NotFound,
@@ -26,6 +27,7 @@ MAX_VALUE_LENGTH: Final = 255
 # An impossible value in a path gets the same response as a possible value of something that does not exist.
 NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
     "dataset_id": DatasetNotFound,
+    "claim_id": ClaimNotFound,
     "file_id": UploadNotFound,
     "project_id": ProjectNotFound,
     "job_id": JobNotFound,

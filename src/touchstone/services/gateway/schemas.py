@@ -115,9 +115,18 @@ class ProfileChange(RequestModel):
 
 
 class UserChange(RequestModel):
-    """A change of a user by an administrator."""
+    """A change of a user by an administrator; fields that are left out stay as they are."""
 
-    is_active: Flag = Field(description="Without it nobody signs in as this user, and whoever is signed in is out.")
+    is_active: Flag = Field(
+        True,
+        description="Without it nobody signs in as this user, and whoever is signed in is out.",
+        json_schema_extra=_hide_default,
+    )
+    is_curator: Flag = Field(
+        False,
+        description="A curator reviews claims about all datasets. Administrators are curators in any case.",
+        json_schema_extra=_hide_default,
+    )
 
 
 class Grant(BaseModel):
@@ -145,6 +154,7 @@ class UserView(BaseModel):
     email: str
     is_active: bool
     is_superuser: bool
+    is_curator: bool = Field(description="Whether the user reviews claims; true for every administrator.")
     is_verified: bool
     pseudo: str | None
     given_name: str | None
@@ -174,6 +184,7 @@ class UserView(BaseModel):
             email=user.email,
             is_active=user.is_active,
             is_superuser=user.is_superuser,
+            is_curator=user.is_superuser or user.is_curator,
             is_verified=user.is_verified,
             pseudo=user.pseudo,
             given_name=user.given_name,

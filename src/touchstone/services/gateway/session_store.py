@@ -41,7 +41,7 @@ async def read_caller(connection: Reader, *, user_id: UUID, session_id: UUID) ->
     The result is None if the session has been revoked or does not exist, or if the user is not active.
     """
     query = (
-        sa.select(users.c.id, users.c.email, users.c.is_superuser)
+        sa.select(users.c.id, users.c.email, users.c.is_superuser, users.c.is_curator)
         .join(sessions, sessions.c.user_id == users.c.id)
         .where(users.c.id == user_id, users.c.is_active)
         .where(sessions.c.id == session_id, sessions.c.revoked_at.is_(None))
@@ -50,7 +50,12 @@ async def read_caller(connection: Reader, *, user_id: UUID, session_id: UUID) ->
     if row is None:
         return None
 
-    return Caller(id=row["id"], email=row["email"], is_admin=row["is_superuser"])
+    return Caller(
+        id=row["id"],
+        email=row["email"],
+        is_admin=row["is_superuser"],
+        is_curator=row["is_superuser"] or row["is_curator"],
+    )
 
 
 async def insert_session(transaction: Writer, session: SessionRecord) -> None:

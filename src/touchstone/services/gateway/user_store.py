@@ -30,6 +30,7 @@ class UserRecord:
     password_hash: str | None
     is_active: bool
     is_superuser: bool
+    is_curator: bool
     is_verified: bool
     pseudo: str | None
     given_name: str | None
@@ -122,9 +123,14 @@ async def update_password_hash(transaction: Writer, user_id: UUID, password_hash
     await _update_user(transaction, user_id, password_hash=password_hash)
 
 
-async def update_is_active(transaction: Writer, user_id: UUID, *, is_active: bool) -> bool:
-    """Activate or deactivate a user; return whether there is such a user."""
-    return await _update_user(transaction, user_id, is_active=is_active)
+async def update_is_active(transaction: Writer, user_id: UUID, *, is_active: bool) -> None:
+    """Activate or deactivate a user."""
+    await _update_user(transaction, user_id, is_active=is_active)
+
+
+async def update_is_curator(transaction: Writer, user_id: UUID, *, is_curator: bool) -> None:
+    """Give a user the role of a curator, or take it away."""
+    await _update_user(transaction, user_id, is_curator=is_curator)
 
 
 async def is_last_administrator(connection: Reader, user_id: UUID) -> bool:
@@ -159,7 +165,6 @@ async def delete_picture(transaction: Writer, user_id: UUID) -> None:
     await _update_user(transaction, user_id, picture=None, picture_digest=None)
 
 
-async def _update_user(transaction: Writer, user_id: UUID, **changes: Any) -> bool:
-    """Change columns of a user's row; return whether there is such a user."""
-    result = await transaction.execute(sa.update(users).where(users.c.id == user_id).values(changes))
-    return result.rowcount == 1
+async def _update_user(transaction: Writer, user_id: UUID, **changes: Any) -> None:
+    """Change columns of a user's row, if there is such a user."""
+    await transaction.execute(sa.update(users).where(users.c.id == user_id).values(changes))

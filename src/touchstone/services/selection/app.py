@@ -12,10 +12,15 @@ from touchstone.http.backend_auth import BackendAuthMiddleware
 from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
 from touchstone.services.selection.context import SelectionServices
+from touchstone.services.selection.datasets import hiding_routes
 from touchstone.services.selection.datasets import routes as dataset_routes
 from touchstone.services.selection.datasets.editor import DatasetEditor
+from touchstone.services.selection.datasets.hiding import HidingEditor
 from touchstone.services.selection.datasets.response_cache import ResponseCache
 from touchstone.services.selection.demo_loader import load_demo
+from touchstone.services.selection.evidence import proposal_routes
+from touchstone.services.selection.evidence import routes as evidence_routes
+from touchstone.services.selection.evidence.editor import EvidenceEditor
 from touchstone.services.selection.files import routes as file_routes
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.measurement import FileMeasurer
@@ -31,7 +36,7 @@ SLASHED_PATHS: Final = frozenset({"/datasets"})
 
 
 class Selection:
-    """The selection backend: its application, and the task that follows the writes of other processes."""
+    """The selection backend: its application, and tasks that follow the writes of others and the dates of claims."""
 
     def __init__(self, services: SelectionServices, database: Database, tokens: InternalTokens | None) -> None:
         """Build the application around its services, and start to follow the writes of other processes.
@@ -41,7 +46,14 @@ class Selection:
         self.services = services
         self.resources = (Resource("database", database.ping),)
 
-        routers = (dataset_routes.router, file_routes.router, project_routes.router)
+        routers = (
+            dataset_routes.router,
+            evidence_routes.router,
+            proposal_routes.router,
+            hiding_routes.router,
+            file_routes.router,
+            project_routes.router,
+        )
         api = create_app(NAME, *routers, resources=self.resources)
         api.state.services = services
         add_body_schemas(api)
@@ -51,7 +63,10 @@ class Selection:
         fast_api = FastPathMiddleware(checked_api, api, *routers)
         self.app = BackendAuthMiddleware(fast_api, tokens)
 
-        self._follow_task = asyncio.ensure_future(services.catalog.follow())
+        self._tasks = (
+            asyncio.ensure_future(services.catalog.follow()),
+            asyncio.ensure_future(services.evidence.withdraw_expired_claims()),
+        )
 
     @classmethod
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
@@ -69,6 +84,8 @@ class Selection:
         services = SelectionServices(
             catalog=catalog,
             datasets=DatasetEditor(catalog, measurer, quota_bytes=settings.record_quota_bytes),
+            evidence=EvidenceEditor(database, catalog),
+            hiding=HidingEditor(database, catalog),
             projects=ProjectEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
             data_files=data_files,
             uploads=Uploads(settings, database),
@@ -77,8 +94,9 @@ class Selection:
         return cls(services, database, tokens)
 
     async def close(self) -> None:
-        """Stop following the catalog; whoever opened the database closes it."""
-        self._follow_task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._follow_task
+        """Stop following the catalog and the dates of claims; whoever opened the database closes it."""
+        for task in self._tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
         await self.services.catalog.close()

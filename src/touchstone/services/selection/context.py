@@ -11,14 +11,16 @@ from pydantic import ValidationError, WithJsonSchema
 from starlette.requests import Request
 
 from touchstone.core.attributes import INT32_MAX
-from touchstone.core.errors import DatasetNotFound
+from touchstone.core.errors import AdministratorsOnly, DatasetNotFound
 from touchstone.core.identity import Caller, parse_uuid
 from touchstone.http.backend_auth import caller_of, require_caller
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord
+from touchstone.services.selection.datasets.hiding import HidingEditor
 from touchstone.services.selection.datasets.response_cache import ResponseCache
+from touchstone.services.selection.evidence.editor import EvidenceEditor
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.uploads import Uploads
 from touchstone.services.selection.live_catalog import LiveCatalog
@@ -40,6 +42,8 @@ class SelectionServices:
 
     catalog: LiveCatalog
     datasets: DatasetEditor
+    evidence: EvidenceEditor
+    hiding: HidingEditor
     projects: ProjectEditor
     data_files: DataFiles
     uploads: Uploads
@@ -70,13 +74,33 @@ class RequestContext:
         query_string: bytes = self.request.scope["query_string"]
         return query_string
 
+    def require_caller(self) -> Caller:
+        """Return the caller of a request that needs a user.
+
+        Raises:
+            InvalidUserId: the caller is anonymous.
+        """
+        return require_caller(self.request.scope)
+
+    def require_administrator(self) -> Caller:
+        """Return the caller of a request that only administrators may make.
+
+        Raises:
+            InvalidUserId: the caller is anonymous.
+            AdministratorsOnly: the caller is not an administrator.
+        """
+        caller = self.require_caller()
+        if not caller.is_admin:
+            raise AdministratorsOnly
+        return caller
+
     def require_owner(self) -> UUID:
         """Return the id of the caller, to whom the projects or files in question belong.
 
         Raises:
             InvalidUserId: the caller is anonymous.
         """
-        return require_caller(self.request.scope).id
+        return self.require_caller().id
 
     async def body(self, model: type[BodyModel], parse: Callable[[bytes], Any] = parse_json) -> BodyModel:
         """Return the body of the request, parsed as JSON and validated against a model.
@@ -117,10 +141,17 @@ class RequestContext:
 
         The result is None if the key is neither of them, or if the caller may see no record with this UUID.
         """
-        if _ROW_ID.fullmatch(key) and int(key) <= INT32_MAX:
-            return int(key)
+        row_id = parse_row_id(key)
+        if row_id is not None:
+            return row_id
 
         uuid = parse_uuid(key)
         if uuid is None:
             return None
         return await self.catalog.id_of_uuid(uuid, self.viewer)
+
+
+def parse_row_id(key: str) -> int | None:
+    """Return the integer id of a record that is written in a path, or None if the text is not such an id."""
+    is_row_id = _ROW_ID.fullmatch(key) is not None and int(key) <= INT32_MAX
+    return int(key) if is_row_id else None

@@ -7,9 +7,11 @@ from uuid import UUID
 from touchstone.database import change_counters
 from touchstone.database.engine import Database
 from touchstone.demo.packaged_records import read_records
-from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft
-from touchstone.services.selection.files.measurement import MEASURED_ATTRIBUTES, Measurement
+from touchstone.services.selection.evidence.ledger import insert_records
+from touchstone.services.selection.evidence.record_claims import measured_claims
+from touchstone.services.selection.evidence.records import ClaimDraft
+from touchstone.services.selection.files.measurement import Measurement
 
 # How the evidence of an attribute says that nobody declared it.
 _MEASURED_EVIDENCE: Final = "measured in the file"
@@ -32,21 +34,28 @@ async def load_demo(database: Database) -> int:
             return 0
 
         now = datetime.now(UTC)
-        drafts = [_to_draft(record, now) for record in read_records()]
-        await store.insert_datasets(transaction, drafts, version)
+        records = [(_to_draft(record, now), _measured_claims(record)) for record in read_records()]
+        await insert_records(transaction, records, version)
 
-    return len(drafts)
+    return len(records)
+
+
+def _measured_claims(record: dict[str, Any]) -> list[ClaimDraft]:
+    """Return claims for what was measured in the table of a demo record, as if the service had measured it."""
+    metadata = record["metadata"]
+    return measured_claims(Measurement.from_metadata(metadata).attribute_values(metadata.get("target")))
 
 
 def _to_draft(record: dict[str, Any], now: datetime) -> DatasetDraft:
     """Return a demo record as a public dataset without an owner.
 
-    Attributes whose evidence says that they were measured are marked as measured, as if the service had done it.
+    Attributes whose evidence says that they were measured are not declared by anybody.
     """
     metadata = record["metadata"]
-    evidence = metadata.get("evidence", {})
-    measured_attributes = [name for name in MEASURED_ATTRIBUTES if _MEASURED_EVIDENCE in str(evidence.get(name, ""))]
-    measurement_metadata = Measurement.from_metadata(metadata).to_metadata(measured_attributes)
+    declared_attributes = {name: record[name] for name in ATTRIBUTE_NAMES}
+    for name, evidence in metadata.get("evidence", {}).items():
+        if _MEASURED_EVIDENCE in str(evidence):
+            declared_attributes[name] = None
 
     return DatasetDraft(
         dataset_id=UUID(record["dataset_id"]),
@@ -55,9 +64,9 @@ def _to_draft(record: dict[str, Any], now: datetime) -> DatasetDraft:
         description=record["description"],
         file_path=record["file_path"],
         file_type=record["file_type"],
-        attributes={name: record[name] for name in ATTRIBUTE_NAMES},
-        metadata={**metadata, **measurement_metadata},
-        measured_attributes=measured_attributes or None,
+        attributes=declared_attributes,
+        metadata=metadata,
+        measured_attributes=None,
         created_at=now,
         updated_at=now,
     )

@@ -83,24 +83,30 @@ class CatalogWriter:
     def __init__(self, transaction: Writer, version: int) -> None:
         self.transaction = transaction
         self.version = version
-        self.upserts: list[DatasetRecord] = []
         self.deleted_ids: list[int] = []
+        self._upserts: dict[int, DatasetRecord] = {}
+
+    @property
+    def upserts(self) -> list[DatasetRecord]:
+        """The records that the transaction has inserted or changed, each in its last state."""
+        return list(self._upserts.values())
 
     async def insert(self, draft: DatasetDraft) -> DatasetRecord:
         """Insert a record and return it as stored."""
         record = await store.insert_dataset(self.transaction, draft, self.version)
-        self.upserts.append(record)
+        self._upserts[record.id] = record
         return record
 
     async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
         """Replace the content of a record and return it as stored."""
         record = await store.update_dataset(self.transaction, dataset_id, draft, self.version)
-        self.upserts.append(record)
+        self._upserts[record.id] = record
         return record
 
     async def delete(self, dataset_id: int) -> None:
         """Delete a record."""
         await store.delete_dataset(self.transaction, dataset_id, self.version)
+        self._upserts.pop(dataset_id, None)
         self.deleted_ids.append(dataset_id)
 
 
@@ -129,6 +135,8 @@ class LiveCatalog:
         self._applied_ahead: set[int] = set()
         # Changes are applied one after the other, in the order of their versions.
         self._apply_lock = asyncio.Lock()
+        # The version of the names that users have chosen, which are part of the cached records.
+        self._names_version = 0
         # The number of times that changes were applied.
         self._generation = 0
         self._rebuild_task: asyncio.Task[None] | None = None
@@ -157,6 +165,8 @@ class LiveCatalog:
         """Bring the catalog in memory up to date with what other processes have written to the database."""
         async with self._database.reading() as connection:
             version = await change_counters.read_version(connection, change_counters.CATALOG)
+            names_version = await change_counters.read_version(connection, change_counters.NAMES)
+        self._forget_outdated_names(names_version)
         if version <= self._applied_version:
             return
 
@@ -347,6 +357,13 @@ class LiveCatalog:
         self.cache.drop([*(record.id for record in upserts), *deleted_ids])
         self._columns.apply(upserts=[to_catalog_row(record) for record in upserts], deleted=deleted_ids)
         CATALOG_RECORDS.set(self.view.size)
+
+    def _forget_outdated_names(self, names_version: int) -> None:
+        """Empty the cache of records if a user has chosen another name, which the records show."""
+        if names_version != self._names_version:
+            self._names_version = names_version
+            self._generation += 1
+            self.cache.clear()
 
     def _advance_to(self, version: int) -> None:
         """Note that all changes up to a version of the catalog have been applied.

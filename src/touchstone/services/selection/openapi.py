@@ -12,7 +12,14 @@ from pydantic.json_schema import models_json_schema
 
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import PROFILES
-from touchstone.services.selection.datasets.schemas import TAGS, DatasetChange, DatasetCreate, SearchCriteria
+from touchstone.services.selection.datasets.schemas import (
+    TAGS,
+    DatasetChange,
+    DatasetCreate,
+    HidingChange,
+    SearchCriteria,
+)
+from touchstone.services.selection.evidence.schemas import ClaimCreate, ReviewCreate
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.parameters import ParameterTable
 from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
@@ -29,6 +36,9 @@ BODIES: Final[tuple[type[BaseModel], ...]] = (
     ProjectCreate,
     ProjectChange,
     SearchCriteria,
+    ClaimCreate,
+    ReviewCreate,
+    HidingChange,
 )
 
 

@@ -44,6 +44,8 @@ _PAGE_SIZE: Final = Parameter(
     maximum=MAX_LIMIT,
 )
 PAGE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _PAGE, _PAGE_SIZE)
+# For lists that are always paged.
+PAGE_FORM_PARAMETERS: Final = ParameterTable(_PAGE, _PAGE_SIZE)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
@@ -84,6 +86,11 @@ def parse_page_window(values: ParameterValues) -> PageWindow:
     if _PAGE.name not in values and _PAGE_SIZE.name not in values:
         return PageWindow(skip=SKIP.integer_in(values), limit=_LIMIT.integer_in(values))
 
+    return parse_page(values)
+
+
+def parse_page(values: ParameterValues) -> PageWindow:
+    """Return the page that a caller asks for, the first one unless it says otherwise."""
     page = _PAGE.integer_in(values, default=1)
     page_size = _PAGE_SIZE.integer_in(values, default=DEFAULT_PAGE_SIZE)
     return PageWindow(skip=(page - 1) * page_size, limit=page_size, page=page)

@@ -15,13 +15,16 @@ from touchstone.core.errors import (
     PreconditionFailed,
     RecordQuotaExceeded,
 )
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.core.identity import Caller
-from touchstone.database.engine import Reader
+from touchstone.database.engine import Reader, Writer
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
-from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
+from touchstone.services.selection.evidence.ledger import insert_record
+from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
+from touchstone.services.selection.files.measurement import MEASUREMENT_KEYS, FileMeasurer, Measurement
 from touchstone.services.selection.json_fields import SERVICE_KEYS
 from touchstone.services.selection.live_catalog import LiveCatalog
 
@@ -39,7 +42,8 @@ class DatasetEditor:
     async def create(self, body: DatasetCreateBody, caller: Caller | None) -> EncodedRecord:
         """Create a record that belongs to the caller, and return it as a client receives it.
 
-        The data file is measured first, which fills in attributes that the body leaves out.
+        The data file is measured first. What is measured becomes claims, which fill in attributes that the body leaves
+        out.
 
         Raises:
             ConflictingValues: the two keys of the name have different values.
@@ -47,14 +51,15 @@ class DatasetEditor:
             RecordQuotaExceeded: the caller's records would take more bytes than allowed.
         """
         owner = caller.id if caller else None
-        declared_draft = _new_draft(body, owner)
-        _check_visibility(declared_draft)
+        draft = _new_draft(body, owner)
+        _check_visibility(draft)
 
-        measurement = await self._measurer.measure(declared_draft.file_path, declared_draft.file_type, owner)
-        draft = _with_measurement(declared_draft, measurement, retained={})
+        measurement = await self._measurer.measure(draft.file_path, draft.file_type, owner)
+        measured_values = measurement.attribute_values(_target(draft))
+        draft = _with_measurement(draft, measurement)
 
         async with self._catalog.writing() as writer:
-            record = await writer.insert(draft)
+            record, _claims = await insert_record(writer, draft, measured_claims(measured_values))
             await self._check_quota(writer.transaction, owner)
 
         return await self._read_encoded(record.id, owner)
@@ -64,7 +69,8 @@ class DatasetEditor:
     ) -> EncodedRecord:
         """Change a record on behalf of its owner or an administrator, and return it as a client receives it.
 
-        The data file is measured again only if the change names another file.
+        The data file is measured again only if the change names another file. Attributes in the change replace what the
+        creator has declared before, in the record and in claims.
 
         Raises:
             DatasetNotFound, Forbidden: the caller may not see or not change the record.
@@ -76,7 +82,7 @@ class DatasetEditor:
         viewer = caller.id if caller else None
         stored_record = await self._catalog.stored_record(dataset_id, viewer)
         before = _require_changeable(stored_record, caller, if_match)
-        draft = _with_changes(_declared_part(before), body)
+        draft = _with_changes(before, body)
         _check_visibility(draft)
 
         # Measuring can take a minute, so it happens before the catalog is locked.
@@ -89,7 +95,8 @@ class DatasetEditor:
         async with self._catalog.writing() as writer:
             stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
             current = _require_changeable(stored_record, caller, if_match)
-            changed = await writer.update(dataset_id, _changed_draft(current, body, measurement))
+            changed_draft = await _change_claims(writer.transaction, current, body, measurement)
+            changed = await writer.update(dataset_id, changed_draft)
             if changed.content_bytes > current.content_bytes:
                 await self._check_quota(writer.transaction, current.owner)
 
@@ -189,7 +196,7 @@ def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
         file_path=body.file_path,
         file_type=body.file_type,
         attributes={**unknown_attributes, **body.provided_attributes()},
-        metadata=body.metadata,
+        metadata=None if body.metadata is None else _without_service_keys(body.metadata),
         measured_attributes=None,
         created_at=now,
         updated_at=now,
@@ -197,67 +204,77 @@ def _new_draft(body: DatasetCreateBody, owner: UUID | None) -> DatasetDraft:
 
 
 def _declared_part(record: DatasetRecord) -> DatasetRecord:
-    """Return what users have declared about a dataset: its record without anything that was measured in its file."""
-    measured_names = record.measured_attributes or ()
-    declared_attributes = {**record.attributes, **dict.fromkeys(measured_names)}
-
-    declared_metadata = record.metadata
-    if declared_metadata:
-        # If nothing is left, the metadata was only added to hold the measurement.
-        declared_metadata = _without_service_keys(declared_metadata) or None
-
-    return replace(record, attributes=declared_attributes, metadata=declared_metadata, measured_attributes=None)
+    """Return a record with the attributes that its creator declares, whatever claims say about them."""
+    declared_values = {name: record.declared_value(name) for name in CLAIMED_ATTRIBUTES}
+    return replace(
+        record,
+        attributes={**record.attributes, **declared_values},
+        attribute_evidence=None,
+        measured_attributes=None,
+    )
 
 
 def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
-    """Return a record with the changes that a request asks for; fields that the request leaves out stay as they are."""
+    """Return a record with the changes that a request asks for; fields that the request leaves out stay as they are.
+
+    The members of the metadata that only the service writes stay, too.
+    """
     provided_fields = body.provided_fields()
-    plain_fields = ("visibility", "description", "file_path", "file_type", "metadata")
+    plain_fields = ("visibility", "description", "file_path", "file_type")
     changes = {name: provided_fields[name] for name in plain_fields if name in provided_fields}
+    if "metadata" in provided_fields:
+        changes["metadata"] = _with_service_keys(provided_fields["metadata"], draft.metadata)
 
     attributes = {**draft.attributes, **body.provided_attributes()}
     return replace(draft, **changes, attributes=attributes)
 
 
-def _with_measurement(draft: Draft, measurement: Measurement, *, retained: Mapping[str, Any]) -> Draft:
-    """Complete a record by what the measurement of its data file has found.
+def _with_measurement(draft: Draft, measurement: Measurement) -> Draft:
+    """Return a record whose metadata has the measurement of its data file."""
+    other_members = {key: value for key, value in (draft.metadata or {}).items() if key not in MEASUREMENT_KEYS}
+    metadata: dict[str, Any] | None = {**other_members, **measurement.to_metadata()}
 
-    The measurement is stored in the metadata, and fills in attributes that nobody has declared. `retained` are values
-    of attributes that an earlier measurement has filled in, and that stay.
-    """
-    declared_metadata = draft.metadata or {}
-    target = declared_metadata.get("target")
-    filled_attributes = {**retained, **measurement.fill_attributes(draft.attributes, target)}
-    measured_metadata = measurement.to_metadata(filled_attributes)
-
-    metadata: dict[str, Any] | None = {**_without_service_keys(declared_metadata), **measured_metadata}
-    if draft.metadata is None and not measured_metadata:
+    # Metadata that only held a measurement goes with it; an empty object of the caller stays.
+    if not metadata and draft.metadata != {}:
         metadata = None
-
-    return replace(
-        draft,
-        attributes={**draft.attributes, **filled_attributes},
-        metadata=metadata,
-        measured_attributes=sorted(filled_attributes) or None,
-    )
+    return replace(draft, metadata=metadata)
 
 
-def _changed_draft(current: DatasetRecord, body: DatasetChangeBody, measurement: Measurement | None) -> DatasetRecord:
-    """Return a record with a change applied, ready to be written.
+async def _change_claims(
+    transaction: Writer, current: DatasetRecord, body: DatasetChangeBody, measurement: Measurement | None
+) -> DatasetRecord:
+    """Apply a change to a record and to the claims about it, and return the record as it is to be written.
 
-    `measurement` is the new measurement if the change names another data file. Otherwise the values that were measured
-    before stay, except for attributes that the change declares.
+    `measurement` is the new measurement if the change names another data file.
     """
-    declared_record = _with_changes(_declared_part(current), body)
-    declared_record = replace(declared_record, updated_at=datetime.now(UTC))
+    draft = replace(_with_changes(_declared_part(current), body), updated_at=datetime.now(UTC))
     if measurement is not None:
-        return _with_measurement(declared_record, measurement, retained={})
+        draft = _with_measurement(draft, measurement)
 
-    newly_declared = body.provided_attributes()
-    retained_names = [name for name in current.measured_attributes or () if name not in newly_declared]
-    retained = {name: current.attributes[name] for name in retained_names}
-    last_measurement = Measurement.from_metadata(current.metadata or {})
-    return _with_measurement(declared_record, last_measurement, retained=retained)
+    claims = await RecordClaims.load(transaction, current.id)
+    await claims.replace_declarations(transaction, current.owner, body.provided_attributes())
+
+    if measurement is not None or _target(draft) != _target(current):
+        last_measurement = Measurement.from_metadata(draft.metadata or {})
+        await claims.replace_measurements(transaction, last_measurement.attribute_values(_target(draft)))
+
+    return claims.resolve(draft)
+
+
+def _target(draft: DatasetDraft) -> object:
+    """Return the column that the metadata of a record names as the target of a training, if it names one."""
+    return (draft.metadata or {}).get("target")
+
+
+def _with_service_keys(
+    metadata: Mapping[str, Any] | None, stored_metadata: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return metadata of a caller with those members of the stored metadata that only the service writes."""
+    kept_members = {key: value for key, value in (stored_metadata or {}).items() if key in SERVICE_KEYS}
+    if metadata is None:
+        return kept_members or None
+
+    return {**_without_service_keys(metadata), **kept_members}
 
 
 def _without_service_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:

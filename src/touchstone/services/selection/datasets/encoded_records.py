@@ -62,6 +62,11 @@ class RecordCache:
             oldest_id = next(iter(self._records))
             self.drop([oldest_id])
 
+    def clear(self) -> None:
+        """Remove all records."""
+        self._records.clear()
+        self.bytes = 0
+
     def drop(self, ids: Iterable[int]) -> None:
         """Remove the records with these ids, if they are cached."""
         for dataset_id in ids:
@@ -77,7 +82,7 @@ def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]
         encoded_records[record.id] = EncodedRecord(
             id=record.id,
             body=msgspec.json.encode(_to_json(record, scores)),
-            is_public=record.visibility == "public",
+            is_public=record.is_public,
             owner=record.owner,
             content_bytes=record.content_bytes,
         )
@@ -122,7 +127,7 @@ def encode_members(value: msgspec.Struct) -> bytes:
 def to_catalog_row(record: DatasetRecord) -> CatalogRow:
     """Return a stored record in the form in which the catalog in memory takes it.
 
-    Lists of words become tuples, and times become microseconds.
+    Lists of words become tuples, and times become microseconds. A hidden record counts as a private one.
     """
     attributes: dict[str, Any] = dict(record.attributes)
     for name in WORDS:
@@ -133,12 +138,13 @@ def to_catalog_row(record: DatasetRecord) -> CatalogRow:
         id=record.id,
         dataset_id=record.dataset_id,
         owner=record.owner,
-        visibility=record.visibility,
+        visibility="public" if record.is_public else "private",
         description=record.description,
         file_path=record.file_path,
         file_type=record.file_type,
         created_at=_microseconds(record.created_at),
         updated_at=_microseconds(record.updated_at),
+        evidence=record.attribute_evidence,
         **attributes,
     )
 
@@ -155,7 +161,7 @@ def _microseconds(instant: datetime) -> int:
 def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, Any]:
     """Return a record and its composite scores as the JSON object that clients receive.
 
-    The name of the dataset is there twice, as `name` and as `dataset_name`.
+    The name of the dataset is there twice, as `name` and as `dataset_name`. A hidden record is shown as a private one.
     """
     name = record.attributes["dataset_name"]
     other_attributes = {key: value for key, value in record.attributes.items() if key != "dataset_name"}
@@ -168,10 +174,28 @@ def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, An
         "description": record.description,
         "file_path": record.file_path,
         "file_type": record.file_type,
-        "metadata": record.metadata,
-        "visibility": record.visibility,
+        "metadata": _metadata_json(record),
+        "visibility": "public" if record.is_public else "private",
+        "hidden": record.is_hidden,
+        "hidden_reason": record.hidden_reason,
+        "declared_by": _owner_json(record),
         **other_attributes,
         **scores,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     }
+
+
+def _metadata_json(record: DatasetRecord) -> dict[str, Any] | None:
+    """Return the metadata of a record; the measurement in it names the attributes that show what was measured."""
+    metadata = record.metadata
+    if not metadata or "measured" not in metadata:
+        return metadata
+    return {**metadata, "measured": {**metadata["measured"], "filled": record.measured_attributes or []}}
+
+
+def _owner_json(record: DatasetRecord) -> dict[str, Any] | None:
+    """Return the user who declares a record, or None for a record without an owner."""
+    if record.owner is None:
+        return None
+    return {"id": record.owner, "pseudo": record.owner_pseudo}

@@ -24,6 +24,7 @@ from touchstone.http.spelling_suggestions import unknown_value_error
 from touchstone.services.selection.json_fields import JsonObject
 
 MAX_WORDS: Final = 200
+MAX_REASON: Final = 1000
 
 # Short names of ethical attributes, as they are called among the scoring criteria.
 SHORT_TAGS: Final[Mapping[str, str]] = {
@@ -67,7 +68,7 @@ Year = Annotated[
 ]
 
 
-def _request_type(attribute: Attribute) -> Any:
+def request_type(attribute: Attribute) -> Any:
     """Return the type of an attribute in a request body, as pydantic validates it.
 
     Numbers have the bounds of the attribute. The year also has a bound that moves with the calendar.
@@ -87,7 +88,7 @@ def _attribute_fields() -> dict[str, Any]:
     Every field may be left out. Null clears an attribute, except for the name, which every dataset must have.
     """
     fields: dict[str, Any] = {
-        attribute.name: (_request_type(attribute) | None, Field(None, description=attribute.label_en))
+        attribute.name: (request_type(attribute) | None, Field(None, description=attribute.label_en))
         for attribute in ATTRIBUTES
     }
     fields["dataset_name"] = (Name, Field(None, description="Same as `name`."))
@@ -143,6 +144,13 @@ DatasetChange: type[DatasetChangeBody] = create_model(
 DatasetChange.__doc__ = "What to change of a record; null clears what is optional."
 
 
+class HidingChange(RequestModel):
+    """Whether a record is hidden from everybody but its owner, and why."""
+
+    hidden: Flag
+    reason: Annotated[Text, Field(max_length=MAX_REASON)] | None = Field(None, description="Shown to the owner.")
+
+
 class SearchCriteria(RequestModel):
     """What to search for; all three are optional and joined by AND (interface, section 2.3)."""
 
@@ -165,6 +173,13 @@ class SearchCriteria(RequestModel):
         return attributes
 
 
+class PersonView(BaseModel):
+    """A user as other users see them."""
+
+    id: UUID
+    pseudo: str | None = Field(description="The name that the user has chosen; never an e-mail address.")
+
+
 class _DatasetViewFields(BaseModel):
     id: int
     dataset_id: UUID
@@ -178,6 +193,9 @@ class _DatasetViewFields(BaseModel):
         False, description="True in a list whose records take too many bytes: read the record alone for its `metadata`."
     )
     visibility: Visibility
+    hidden: bool = Field(description="An administrator has hidden the record from everybody but its owner.")
+    hidden_reason: str | None = Field(description="Why the record is hidden.")
+    declared_by: PersonView | None = Field(description="Who declares the record; null for one without an owner.")
     ethical_score: float = Field(ge=0, le=1)
     technical_score: float = Field(ge=0, le=1)
     popularity_score: float = Field(ge=0, le=1)
@@ -205,6 +223,27 @@ class DatasetPageView(BaseModel):
     """The page form of the list."""
 
     datasets: list[DatasetView]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class HiddenDatasetView(BaseModel):
+    """A record as the administrators who hide it see it."""
+
+    id: int
+    dataset_id: UUID
+    name: str
+    declared_by: PersonView | None
+    hidden: bool
+    hidden_reason: str | None
+
+
+class HiddenDatasetPageView(BaseModel):
+    """A page of hidden records."""
+
+    datasets: list[HiddenDatasetView]
     total_count: int
     page: int
     page_size: int

@@ -9,8 +9,9 @@ import msgspec
 import sqlalchemy as sa
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceByAttribute
 from touchstone.database.engine import Reader, Writer
-from touchstone.database.tables import dataset_deletions, datasets
+from touchstone.database.tables import dataset_deletions, datasets, users
 
 AttributeValue: TypeAlias = str | int | float | bool | list[str] | None
 
@@ -18,10 +19,13 @@ ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES)
 _PERCENTAGES: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.PERCENTAGE)
 # Both databases accept several thousand values in one IN list.
 _IDS_PER_QUERY: Final = 1000
-# Everything except the two JSON columns, which can be large and which the columns in memory do not need.
+# Everything except the JSON columns that the columns in memory do not need, and that can be large.
 _COLUMNS_WITHOUT_METADATA: Final = tuple(
     column for column in datasets.c if column.name not in ("metadata", "measured_attributes")
 )
+# Readers see who declares a record by the name that this user has chosen.
+_OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
+_WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
 
 
 class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,9 +33,13 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: the number of the record; None lets the database assign the next one.
-        attributes: one value for each of `core.attributes`, by name; None stands for "not known".
+        attributes: the value that the record shows for each of `core.attributes`, by name; None is "not known".
         metadata: what else is known, as JSON.
         measured_attributes: the attributes that were filled in from the data file and not declared by anybody.
+        attribute_evidence: what the claims about an attribute amount to; an attribute without an entry is merely
+            declared by the creator of the record.
+        is_hidden: whether an administrator has hidden the record from everybody but its owner.
+        hidden_reason: why it is hidden, for the owner.
     """
 
     id: int | None = None
@@ -44,8 +52,21 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Mapping[str, AttributeValue]
     metadata: dict[str, Any] | None
     measured_attributes: list[str] | None
+    attribute_evidence: EvidenceByAttribute | None = None
+    is_hidden: bool = False
+    hidden_reason: str | None = None
     created_at: datetime
     updated_at: datetime
+
+    def declared_value(self, attribute: str) -> ClaimValue:
+        """Return what the creator of the record declares about a flag or a number, even if the record shows another."""
+        evidence = (self.attribute_evidence or {}).get(attribute)
+        if evidence is not None:
+            return evidence.declared
+
+        shown_value = self.attributes[attribute]
+        assert not isinstance(shown_value, (str, list))
+        return shown_value
 
 
 class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
@@ -54,11 +75,18 @@ class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
     Attributes:
         changed_at_version: the version of the catalog at which the record last changed.
         content_bytes: the size of its content as JSON, which counts towards the owner's quota.
+        owner_pseudo: the name that the owner has chosen; None if there is none, or if it was not asked for.
     """
 
     id: int
     changed_at_version: int
     content_bytes: int
+    owner_pseudo: str | None = None
+
+    @property
+    def is_public(self) -> bool:
+        """Whether everybody sees the record; otherwise its owner alone does."""
+        return self.visibility == "public" and not self.is_hidden
 
 
 async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int) -> DatasetRecord:
@@ -67,7 +95,7 @@ async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int)
     row = await transaction.returning(insert.returning(*datasets.c))
     assert row is not None
 
-    return _to_record(row)
+    return await _with_owner_pseudo(transaction, _to_record(row))
 
 
 async def insert_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> None:
@@ -87,7 +115,7 @@ async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDra
     row = await transaction.returning(update.returning(*datasets.c))
     assert row is not None
 
-    return _to_record(row)
+    return await _with_owner_pseudo(transaction, _to_record(row))
 
 
 async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> None:
@@ -98,15 +126,32 @@ async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> 
 
 async def visible_dataset(connection: Reader, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
     """Return one record, or None if it does not exist or the viewer may not see it."""
-    row = await connection.first(sa.select(datasets).where(datasets.c.id == dataset_id, _is_visible_to(viewer)))
+    query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
+    row = await connection.first(query.where(datasets.c.id == dataset_id, is_visible_to(viewer)))
     return None if row is None else _to_record(row)
+
+
+async def read_dataset(connection: Reader, dataset_id: int) -> DatasetRecord | None:
+    """Return one record whoever may see it, or None if it does not exist."""
+    query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
+    row = await connection.first(query.where(datasets.c.id == dataset_id))
+    return None if row is None else _to_record(row)
+
+
+async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tuple[list[DatasetRecord], int]:
+    """Return a page of the records that administrators have hidden, by id, and the number of all of them."""
+    query = sa.select(*_COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS).where(datasets.c.is_hidden)
+    rows = await connection.all(query.order_by(datasets.c.id).offset(offset).limit(limit))
+    count = sa.select(sa.func.count()).select_from(datasets).where(datasets.c.is_hidden)
+    return _to_records(rows), int(await connection.scalar(count))
 
 
 async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
     """Return the records with these ids that the viewer may see, in no particular order."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
-        query = sa.select(datasets).where(datasets.c.id.in_(batch), _is_visible_to(viewer))
+        query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
+        query = query.where(datasets.c.id.in_(batch), is_visible_to(viewer))
         records += _to_records(await connection.all(query))
 
     return records
@@ -118,7 +163,8 @@ async def visible_datasets_without_metadata(
     """Return the records with these ids that the viewer may see, in no particular order and without `metadata`."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
-        query = sa.select(*_COLUMNS_WITHOUT_METADATA).where(datasets.c.id.in_(batch), _is_visible_to(viewer))
+        query = sa.select(*_COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
+        query = query.where(datasets.c.id.in_(batch), is_visible_to(viewer))
         records += _to_records(await connection.all(query))
 
     return records
@@ -126,9 +172,20 @@ async def visible_datasets_without_metadata(
 
 async def visible_dataset_id(connection: Reader, dataset_id: UUID, viewer: UUID | None) -> int | None:
     """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
-    query = sa.select(datasets.c.id).where(datasets.c.dataset_id == dataset_id, _is_visible_to(viewer))
+    query = sa.select(datasets.c.id).where(datasets.c.dataset_id == dataset_id, is_visible_to(viewer))
     row_id: int | None = await connection.scalar(query)
     return row_id
+
+
+async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return the integer ids of the records with these UUIDs, whoever may see them."""
+    ids: dict[UUID, int] = {}
+    for start in range(0, len(uuids), _IDS_PER_QUERY):
+        batch = uuids[start : start + _IDS_PER_QUERY]
+        query = sa.select(datasets.c.id, datasets.c.dataset_id).where(datasets.c.dataset_id.in_(batch))
+        ids |= {row["dataset_id"]: row["id"] for row in await connection.all(query)}
+
+    return ids
 
 
 async def content_sizes(connection: Reader, ids: Sequence[int]) -> dict[int, int]:
@@ -171,17 +228,26 @@ async def datasets_deleted_since(connection: Reader, version: int) -> list[int]:
     return [row["id"] for row in await connection.all(query)]
 
 
-def _is_visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for records that a viewer may see: public ones, and the viewer's own.
+def is_visible_to(viewer: UUID | None) -> sa.ColumnElement[bool]:
+    """Return the SQL condition for records that a viewer may see: the viewer's own, and public ones unless hidden.
 
     As the condition is part of the query, somebody else's private record takes as long as a missing one, and the
     response time does not reveal that it exists.
     """
-    is_public = datasets.c.visibility == "public"
+    is_public = (datasets.c.visibility == "public") & ~datasets.c.is_hidden
     if viewer is None:
         return is_public
 
     return is_public | (datasets.c.owner == viewer)
+
+
+async def _with_owner_pseudo(transaction: Writer, record: DatasetRecord) -> DatasetRecord:
+    """Return a record that was just written with the name of its owner, which is in another table."""
+    if record.owner is None:
+        return record
+
+    pseudo = await transaction.scalar(sa.select(users.c.pseudo).where(users.c.id == record.owner))
+    return msgspec.structs.replace(record, owner_pseudo=pseudo)
 
 
 def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -211,6 +277,9 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "dataset_id": draft.dataset_id,
         "owner": draft.owner,
         "visibility": draft.visibility,
+        "attribute_evidence": draft.attribute_evidence or None,
+        "is_hidden": draft.is_hidden,
+        "hidden_reason": draft.hidden_reason,
         "created_at": draft.created_at,
         "updated_at": draft.updated_at,
         "changed_at_version": version,
@@ -252,8 +321,19 @@ def _to_record(row: sa.RowMapping) -> DatasetRecord:
         attributes=attributes,
         metadata=values.get("metadata"),
         measured_attributes=values.get("measured_attributes"),
+        attribute_evidence=_to_evidence(values["attribute_evidence"]),
+        is_hidden=values["is_hidden"],
+        hidden_reason=values["hidden_reason"],
         created_at=values["created_at"],
         updated_at=values["updated_at"],
         changed_at_version=values["changed_at_version"],
         content_bytes=values["bytes"],
+        owner_pseudo=values.get("owner_pseudo"),
     )
+
+
+def _to_evidence(stored_evidence: Mapping[str, Any] | None) -> EvidenceByAttribute | None:
+    """Return the evidence about the attributes of a record from its JSON column."""
+    if stored_evidence is None:
+        return None
+    return msgspec.convert(stored_evidence, dict[str, AttributeEvidence])

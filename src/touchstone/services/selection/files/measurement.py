@@ -1,10 +1,10 @@
-"""Measurement of the data file of a record, and the attributes that it can fill in.
+"""Measurement of the data file of a record, and what it says about the attributes.
 
 A measurement never makes the creation of a record fail: if the file cannot be measured, the record says why.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 
 from touchstone.core.errors import DataFileUnreadable
+from touchstone.core.evidence import ClaimValue
 from touchstone.core.settings import Settings
 from touchstone.datafiles.file_profile import ProfilingError, ProfilingLimits
 from touchstone.datafiles.profiler import profile_file
@@ -20,7 +21,10 @@ from touchstone.services.selection.files.data_files import DataFiles
 CONCURRENT_MEASUREMENTS: Final = 2
 # Descriptions of further columns are dropped; the number of columns is always the true one.
 MAX_COLUMN_PROFILES: Final = 1000
-# The attributes that a measurement can fill in, and the member of the profile that each is taken from.
+# The members of `metadata` in which a record stores its measurement.
+MEASUREMENT_KEYS: Final = ("measured", "unmeasured")
+# The attributes that are measured, and the member of the profile that each is taken from. Whether a table has missing
+# values follows from their share.
 MEASURED_ATTRIBUTES: Final[Mapping[str, str]] = {
     "instances_number": "rows",
     "features_number": "columns",
@@ -43,41 +47,39 @@ class Measurement:
         """Return the measurement that is stored in the `metadata` of a record."""
         return cls(metadata.get("measured"), metadata.get("unmeasured"))
 
-    def to_metadata(self, filled_attributes: Iterable[str]) -> dict[str, Any]:
+    def to_metadata(self) -> dict[str, Any]:
         """Return the members with which the `metadata` of a record stores this measurement.
 
         That is `measured`, or `unmeasured` if the measurement failed, or nothing if there is no file.
-        `filled_attributes` are the names of the attributes that the measurement has filled in.
         """
         if self.profile is not None:
-            return {"measured": {**self.profile, "filled": sorted(filled_attributes)}}
+            return {"measured": dict(self.profile)}
         if self.failure is not None:
             return {"unmeasured": self.failure}
 
         return {}
 
-    def fill_attributes(self, declared: Mapping[str, Any], target: object) -> dict[str, Any]:
-        """Return measured values for the attributes that the owner of a record has not given, by name.
+    def attribute_values(self, target: object) -> dict[str, ClaimValue]:
+        """Return the measured values of the attributes of a record, by name.
 
-        `declared` are the attributes of the record, where None means "not known". `target` is the column that a model
-        would predict; it does not count as a feature.
+        `target` is the column that a model would predict; it does not count as a feature.
         """
         if self.profile is None:
             return {}
 
-        measured_values = dict(self.profile)
-        column_names = [column["name"] for column in measured_values.get("column_profiles") or ()]
-        if target in column_names:
-            measured_values["columns"] -= 1
+        values: dict[str, ClaimValue] = {
+            attribute: self.profile[member]
+            for attribute, member in MEASURED_ATTRIBUTES.items()
+            if self.profile.get(member) is not None
+        }
+        column_names = [column["name"] for column in self.profile.get("column_profiles") or ()]
+        if "features_number" in values and target in column_names:
+            values["features_number"] = self.profile["columns"] - 1
 
-        filled_attributes: dict[str, Any] = {}
-        for attribute, profile_member in MEASURED_ATTRIBUTES.items():
-            measured_value = measured_values.get(profile_member)
-            is_declared = declared.get(attribute) is not None
-            if not is_declared and measured_value is not None:
-                filled_attributes[attribute] = measured_value
-
-        return filled_attributes
+        missing_share = values.get("missing_values_percentage")
+        if missing_share is not None:
+            values["has_missing_values"] = missing_share > 0
+        return values
 
 
 class FileMeasurer:

@@ -1,0 +1,47 @@
+"""Hiding of records by administrators: a hidden record is seen by its owner alone, until it is shown again."""
+
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from touchstone.core.errors import DatasetNotFound
+from touchstone.core.identity import Caller
+from touchstone.database.engine import Database
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.live_catalog import LiveCatalog
+
+
+class HidingEditor:
+    """Hides records, shows them again, and lists those that are hidden, on behalf of administrators."""
+
+    def __init__(self, database: Database, catalog: LiveCatalog) -> None:
+        self._database = database
+        self._catalog = catalog
+
+    async def find_id(self, uuid: UUID) -> int | None:
+        """Return the integer id of the record with this UUID, whoever may see it, or None."""
+        async with self._database.reading() as connection:
+            ids = await store.ids_of_uuids(connection, [uuid])
+        return ids.get(uuid)
+
+    async def list_hidden(self, *, skip: int, limit: int) -> tuple[list[DatasetRecord], int]:
+        """Return a page of the hidden records, by id, and the number of all of them."""
+        async with self._database.reading() as connection:
+            return await store.hidden_datasets(connection, offset=skip, limit=limit)
+
+    async def set_hidden(
+        self, dataset_id: int, caller: Caller, *, is_hidden: bool, reason: str | None
+    ) -> DatasetRecord:
+        """Hide a record, or show it again, and return it.
+
+        Raises:
+            DatasetNotFound: there is no such record, or it is private to somebody else.
+        """
+        async with self._catalog.writing() as writer:
+            record = await store.read_dataset(writer.transaction, dataset_id)
+            if record is None or not (record.is_public or record.is_hidden or record.owner == caller.id):
+                raise DatasetNotFound
+
+            hidden_reason = reason if is_hidden else None
+            return await writer.update(dataset_id, replace(record, is_hidden=is_hidden, hidden_reason=hidden_reason))

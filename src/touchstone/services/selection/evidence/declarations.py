@@ -1,0 +1,92 @@
+"""Declarations: the values that the creator of a record merely declares, presented as claims.
+
+They are not rows of the ledger but part of the record. A declaration becomes a row when it is reviewed or withdrawn.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeVar
+from uuid import UUID, uuid5
+
+import msgspec
+from msgspec.structs import replace
+
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
+from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
+from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimRecord
+
+# How often the same value can be declared again after its declaration was rejected or withdrawn.
+_MAX_REPETITIONS: Final = 100
+Draft = TypeVar("Draft", bound=DatasetDraft)
+
+
+def declarations(record: DatasetRecord, claims: Iterable[ClaimRecord]) -> list[ClaimRecord]:
+    """Return the creator's declarations as claims, without those that are rows of the ledger already.
+
+    `claims` are the claims about the record in the ledger.
+    """
+    claims_by_id = {claim.id: claim for claim in claims}
+    presented: list[ClaimRecord] = []
+    for attribute in CLAIMED_ATTRIBUTES:
+        value = record.declared_value(attribute)
+        if value is None:
+            continue
+
+        claim_id = _declaration_id(record, attribute, value, claims_by_id)
+        if claim_id not in claims_by_id:
+            presented.append(_declaration(record, attribute, value, claim_id))
+
+    return presented
+
+
+def is_declaration(record: DatasetRecord, claim: ClaimRecord) -> bool:
+    """Return whether a claim is the declaration in the row of a record, whether or not it is in the ledger already."""
+    value = record.declared_value(claim.attribute)
+    if value is None:
+        return False
+    return claim.id in (_numbered_id(record, claim.attribute, value, number) for number in range(_MAX_REPETITIONS))
+
+
+def without_declaration(draft: Draft, attribute: str) -> Draft:
+    """Return a record whose creator does not declare an attribute; its claims have to be resolved afterwards."""
+    evidence = dict(draft.attribute_evidence or {})
+    if attribute not in evidence:
+        return replace(draft, attributes={**draft.attributes, attribute: None})
+
+    evidence[attribute] = replace(evidence[attribute], declared=None)
+    return replace(draft, attribute_evidence=evidence)
+
+
+def _declaration(record: DatasetRecord, attribute: str, value: ClaimValue, claim_id: UUID) -> ClaimRecord:
+    """Return a declaration as a claim.
+
+    The record does not keep when each value was declared; it was at the last change of the record or before.
+    """
+    return ClaimRecord(
+        id=claim_id,
+        dataset_id=record.id,
+        attribute=attribute,
+        value=value,
+        author=record.owner,
+        created_at=record.updated_at,
+    )
+
+
+def _declaration_id(
+    record: DatasetRecord, attribute: str, value: ClaimValue, claims_by_id: Mapping[UUID, ClaimRecord]
+) -> UUID:
+    """Return the id of a declaration, which is the same until the value changes.
+
+    If the same value was declared before and that declaration was rejected or withdrawn, this one has another id.
+    """
+    for number in range(_MAX_REPETITIONS):
+        claim_id = _numbered_id(record, attribute, value, number)
+        earlier = claims_by_id.get(claim_id)
+        if earlier is None or earlier.status in OPEN_STATUSES:
+            break
+
+    return claim_id
+
+
+def _numbered_id(record: DatasetRecord, attribute: str, value: ClaimValue, number: int) -> UUID:
+    """Return the id of the declaration of a value, given how often the same declaration was closed before."""
+    return uuid5(record.dataset_id, f"{attribute}={msgspec.json.encode(value).decode()}#{number}")

@@ -1,0 +1,274 @@
+"""Reading, adding, reviewing and withdrawing claims on behalf of a caller."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import structlog
+from msgspec.structs import replace
+
+from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNotFound, ServiceError
+from touchstone.core.identity import Caller
+from touchstone.database.engine import Database, Reader
+from touchstone.services.selection.datasets import store as dataset_store
+from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.evidence import store
+from touchstone.services.selection.evidence.declarations import declarations, is_declaration, without_declaration
+from touchstone.services.selection.evidence.ledger import store_resolution, withdraw_expired_claims
+from touchstone.services.selection.evidence.permissions import check_may_review, check_may_withdraw
+from touchstone.services.selection.evidence.record_claims import RecordClaims, new_claim, withdrawn
+from touchstone.services.selection.evidence.records import (
+    OPEN_STATUSES,
+    ClaimDraft,
+    ClaimRecord,
+    ClaimReview,
+    ClaimStatus,
+    Decision,
+)
+from touchstone.services.selection.evidence.schemas import ReviewCreate
+from touchstone.services.selection.evidence.store import Proposal
+from touchstone.services.selection.live_catalog import CatalogWriter, LiveCatalog
+from touchstone.services.selection.people_store import Pseudos, read_pseudos
+
+# How often the dates of claims are compared with the time.
+EXPIRY_POLL_SECONDS: Final = 1.0
+
+log = structlog.get_logger("touchstone.evidence")
+
+
+class ClaimLimits(NamedTuple):
+    """Limits for one author, so that nobody floods a record or the queue of the curators; imports are not limited."""
+
+    per_record: int = 200
+    open_proposals: int = 1000
+
+
+class RecordEvidence(NamedTuple):
+    """The claims about a record.
+
+    Attributes:
+        record: the record.
+        ledger_claims: the claims in the ledger.
+        claims: these claims and the declarations of the creator, the newest first.
+        pseudos: the names of their authors and reviewers.
+    """
+
+    record: DatasetRecord
+    ledger_claims: list[ClaimRecord]
+    claims: list[ClaimRecord]
+    pseudos: Pseudos
+
+
+class NamedClaim(NamedTuple):
+    """A claim with the names of its author and its reviewer."""
+
+    claim: ClaimRecord
+    pseudos: Pseudos
+
+
+class ProposalPage(NamedTuple):
+    """A page of open proposals, and the number of all of them."""
+
+    proposals: list[Proposal]
+    total_count: int
+    pseudos: Pseudos
+
+
+class _ClaimContext(NamedTuple):
+    """A claim with its record and the other claims in the ledger; a mere declaration is not one of these."""
+
+    record: DatasetRecord
+    claims: RecordClaims
+    claim: ClaimRecord
+
+
+class EvidenceEditor:
+    """Reads and changes the claims about the records that a caller may see."""
+
+    def __init__(self, database: Database, catalog: LiveCatalog) -> None:
+        self.limits = ClaimLimits()
+        self._database = database
+        self._catalog = catalog
+
+    async def read(self, dataset_id: int, viewer: UUID | None) -> RecordEvidence:
+        """Return all claims about a record.
+
+        Raises:
+            DatasetNotFound: the viewer may see no such record.
+        """
+        async with self._database.reading() as connection:
+            record, claims = await _load_record(connection, dataset_id, viewer)
+            ledger_claims = claims.claims
+            all_claims = [*declarations(record, ledger_claims), *ledger_claims]
+            all_claims.sort(key=lambda claim: claim.created_at, reverse=True)
+            pseudos = await _read_names(connection, all_claims, record.owner)
+
+        return RecordEvidence(record, ledger_claims, all_claims, pseudos)
+
+    async def add(self, dataset_id: int, draft: ClaimDraft, caller: Caller) -> NamedClaim:
+        """Add a claim of the caller: an active one by the creator of the record, and a proposal by anybody else.
+
+        If the caller has an equal claim that is open, that claim is returned instead.
+
+        Raises:
+            DatasetNotFound: the caller may see no such record.
+            ClaimQuotaExceeded: the caller has made too many claims.
+        """
+        async with self._catalog.writing() as writer:
+            record, claims = await _load_record(writer.transaction, dataset_id, caller.id)
+            is_creator = record.owner == caller.id
+            status = ClaimStatus.ACTIVE if is_creator else ClaimStatus.PROPOSED
+            draft = replace(draft, author=caller.id, status=status)
+
+            claim = claims.find_open_equal(draft)
+            if claim is None:
+                await self._check_limits(writer.transaction, claims, caller.id)
+                claim = new_claim(draft, dataset_id, claims.now)
+                await claims.insert(writer.transaction, [claim])
+                await store_resolution(writer, record, claims)
+
+            return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
+
+    async def review(self, dataset_id: int, claim_id: UUID, body: ReviewCreate, caller: Caller) -> NamedClaim:
+        """Accept, confirm or reject a claim, and return it.
+
+        Raises:
+            DatasetNotFound, ClaimNotFound: the caller may see no such claim.
+            ReviewForbidden, OwnClaim: the caller may not make this decision.
+            ClaimClosed: the claim is closed, or has been accepted or confirmed already.
+        """
+        decision = Decision(body.decision)
+
+        # A caller who lacks the permission must not lock the catalog.
+        async with self._database.reading() as connection:
+            context = await _load_claim(connection, dataset_id, claim_id, caller.id)
+        check_may_review(context.claim, decision, context.record.owner, caller)
+
+        async with self._catalog.writing() as writer:
+            context = await _load_claim(writer.transaction, dataset_id, claim_id, caller.id)
+            check_may_review(context.claim, decision, context.record.owner, caller)
+
+            review = ClaimReview(reviewer=caller.id, at=datetime.now(UTC), decision=decision, note=body.note)
+            status = ClaimStatus.REJECTED if decision is Decision.REJECT else ClaimStatus.ACTIVE
+            claim = replace(context.claim, status=status, review=review)
+            await _store_decision(writer, context, claim)
+            return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
+
+    async def withdraw(self, dataset_id: int, claim_id: UUID, caller: Caller) -> NamedClaim:
+        """Withdraw a claim, and return it.
+
+        Raises:
+            DatasetNotFound, ClaimNotFound: the caller may see no such claim.
+            WithdrawalForbidden: the caller is neither the author of the claim nor a curator.
+            ClaimClosed: the claim is closed.
+        """
+        async with self._database.reading() as connection:
+            context = await _load_claim(connection, dataset_id, claim_id, caller.id)
+        check_may_withdraw(context.claim, caller)
+
+        async with self._catalog.writing() as writer:
+            context = await _load_claim(writer.transaction, dataset_id, claim_id, caller.id)
+            check_may_withdraw(context.claim, caller)
+
+            claim = withdrawn(context.claim, datetime.now(UTC))
+            await _store_decision(writer, context, claim)
+            return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
+
+    async def open_proposals(self, caller: Caller, *, skip: int, limit: int) -> ProposalPage:
+        """Return the proposals that the caller may decide about, the oldest first.
+
+        For a curator these are the proposals about all records that the curator may see, and for anybody else those
+        about their own records.
+        """
+        async with self._database.reading() as connection:
+            is_decidable = store.open_proposal_condition(caller, datetime.now(UTC))
+            proposals = await store.read_proposals(connection, is_decidable, offset=skip, limit=limit)
+            total_count = await store.count_proposals(connection, is_decidable)
+            pseudos = await _read_names(connection, [proposal.claim for proposal in proposals])
+            return ProposalPage(proposals, total_count, pseudos)
+
+    async def _check_limits(self, connection: Reader, claims: RecordClaims, author: UUID) -> None:
+        """Check that an author may make one more claim about a record.
+
+        Raises:
+            ClaimQuotaExceeded: the author has made too many about this record, or has too many open proposals.
+        """
+        if claims.count_by(author) >= self.limits.per_record:
+            raise ClaimQuotaExceeded(limit=self.limits.per_record)
+        if await store.count_open_proposals_by(connection, author) >= self.limits.open_proposals:
+            raise ClaimQuotaExceeded(limit=self.limits.open_proposals)
+
+    async def withdraw_expired_claims(self) -> None:
+        """Withdraw claims as soon as their date has passed, until cancelled; errors are logged and tried again.
+
+        Every process does this; the database decides which of them makes a change.
+        """
+        while True:
+            try:
+                await self._withdraw_expired_claims_once()
+            except ServiceError:
+                pass  # The database has logged it.
+            except Exception as error:  # noqa: BLE001 - a process that stopped here would show outdated evidence
+                log.warning("expired claims not withdrawn", problem=type(error).__name__)
+            await asyncio.sleep(EXPIRY_POLL_SECONDS)
+
+    async def _withdraw_expired_claims_once(self) -> None:
+        """Withdraw the claims whose date has passed, without locking the catalog if there are none."""
+        async with self._database.reading() as connection:
+            expired = await store.dataset_ids_with_expired_claims(connection, datetime.now(UTC), limit=1)
+        if not expired:
+            return
+
+        async with self._catalog.writing() as writer:
+            await withdraw_expired_claims(writer)
+
+
+async def _load_record(connection: Reader, dataset_id: int, viewer: UUID | None) -> tuple[DatasetRecord, RecordClaims]:
+    """Return a record that the viewer may see, and the claims about it in the ledger.
+
+    Raises:
+        DatasetNotFound: the viewer may see no such record.
+    """
+    record = await dataset_store.visible_dataset(connection, dataset_id, viewer)
+    if record is None:
+        raise DatasetNotFound
+    return record, await RecordClaims.load(connection, dataset_id)
+
+
+async def _load_claim(connection: Reader, dataset_id: int, claim_id: UUID, viewer: UUID) -> _ClaimContext:
+    """Return a claim about a record that the viewer may see; it may be a mere declaration.
+
+    Raises:
+        DatasetNotFound, ClaimNotFound: the viewer may see no such claim.
+    """
+    record, claims = await _load_record(connection, dataset_id, viewer)
+    for claim in (*claims.claims, *declarations(record, claims.claims)):
+        if claim.id == claim_id:
+            return _ClaimContext(record, claims, claim)
+
+    raise ClaimNotFound
+
+
+async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: ClaimRecord) -> None:
+    """Store a claim that was reviewed or withdrawn, and update the record.
+
+    A declaration becomes a row of the ledger. If it is closed, the record does not declare its value any longer.
+    """
+    record, claims, _ = context
+    is_closed = claim.status not in OPEN_STATUSES
+    if is_closed and is_declaration(record, claim):
+        record = without_declaration(record, claim.attribute)
+
+    if claims.get(claim.id) is None:
+        await claims.insert(writer.transaction, [claim])
+    else:
+        await claims.update(writer.transaction, claim)
+    await writer.update(record.id, claims.resolve(record))
+
+
+async def _read_names(connection: Reader, claims: list[ClaimRecord], *others: UUID | None) -> Pseudos:
+    """Return the names of the authors and reviewers of claims, and of other users."""
+    user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
+    user_ids |= set(others)
+    return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])

@@ -1,0 +1,131 @@
+"""Changes of the ledger inside a transaction on the catalog, with what they mean for the record.
+
+Whoever adds or withdraws claims does so through these functions, so that the attributes and the evidence of the record
+always fit its claims.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from touchstone.database.engine import Writer
+from touchstone.metadata.documents import Claim as DocumentClaim
+from touchstone.services.selection.datasets import store as dataset_store
+from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
+from touchstone.services.selection.evidence import store
+from touchstone.services.selection.evidence.record_claims import (
+    RecordClaims,
+    new_claim,
+    with_resolution,
+    withdrawn,
+)
+from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimDraft, ClaimRecord
+from touchstone.services.selection.live_catalog import CatalogWriter
+
+_EXPIRED_RECORDS_PER_TRANSACTION: Final = 100
+
+
+class LedgerChange(NamedTuple):
+    """A record after a change of its claims, and the claims that the change has added."""
+
+    record: DatasetRecord
+    added: list[ClaimRecord]
+
+
+def draft_from_document(claim: DocumentClaim, **details: Any) -> ClaimDraft:
+    """Return a claim that a document states as a draft for the ledger.
+
+    `details` are the remaining members of `ClaimDraft`, such as `author`, `level`, `status`, `source` and `standard`.
+    """
+    return ClaimDraft(
+        attribute=claim.attribute,
+        value=claim.value,
+        is_not_applicable=claim.is_not_applicable,
+        scope=claim.scope.value if claim.scope else None,
+        quote=claim.quote or None,
+        place=claim.place or None,
+        field=claim.field,
+        note=claim.note or None,
+        **details,
+    )
+
+
+async def insert_record(writer: CatalogWriter, draft: DatasetDraft, drafts: Sequence[ClaimDraft]) -> LedgerChange:
+    """Insert a record together with claims about it; `draft` has the attributes that its creator declares."""
+    now = datetime.now(UTC)
+    provisional_claims = [new_claim(claim_draft, dataset_id=0, now=now) for claim_draft in drafts]
+    record = await writer.insert(with_resolution(draft, provisional_claims, now))
+
+    claims = [replace(claim, dataset_id=record.id) for claim in provisional_claims]
+    await store.insert_claims(writer.transaction, claims)
+    return LedgerChange(record, claims)
+
+
+async def insert_records(
+    transaction: Writer, records: Sequence[tuple[DatasetDraft, Sequence[ClaimDraft]]], version: int
+) -> None:
+    """Insert many records with their claims at a version of the catalog, without telling the catalog in memory."""
+    now = datetime.now(UTC)
+    drafts: list[DatasetDraft] = []
+    claims_by_uuid: dict[UUID, list[ClaimRecord]] = {}
+    for draft, claim_drafts in records:
+        claims = [new_claim(claim_draft, dataset_id=0, now=now) for claim_draft in claim_drafts]
+        drafts.append(with_resolution(draft, claims, now))
+        claims_by_uuid[draft.dataset_id] = claims
+
+    await dataset_store.insert_datasets(transaction, drafts, version)
+    row_ids = await dataset_store.ids_of_uuids(transaction, [uuid for uuid, claims in claims_by_uuid.items() if claims])
+    for uuid, row_id in row_ids.items():
+        await store.insert_claims(transaction, [replace(claim, dataset_id=row_id) for claim in claims_by_uuid[uuid]])
+
+
+async def add_claims(writer: CatalogWriter, record: DatasetRecord, drafts: Sequence[ClaimDraft]) -> LedgerChange:
+    """Add claims to a record, and update what the record shows.
+
+    A claim that equals an earlier one of the same author is left out, even if that one has been rejected or withdrawn,
+    so that adding the same claims twice changes nothing.
+    """
+    claims = await RecordClaims.load(writer.transaction, record.id)
+    added = await claims.add(writer.transaction, drafts)
+    return LedgerChange(await store_resolution(writer, record, claims), added)
+
+
+async def withdraw_claims(writer: CatalogWriter, record: DatasetRecord, claim_ids: Collection[UUID]) -> DatasetRecord:
+    """Withdraw open claims about a record, and return the record with what it shows afterwards.
+
+    Ids of claims that are closed, or that are about another record, are ignored.
+    """
+    claims = await RecordClaims.load(writer.transaction, record.id)
+    await claims.withdraw(writer.transaction, [claim for claim in claims.claims if claim.id in claim_ids])
+    return await store_resolution(writer, record, claims)
+
+
+async def store_resolution(writer: CatalogWriter, record: DatasetRecord, claims: RecordClaims) -> DatasetRecord:
+    """Store what the claims about a record amount to, if that has changed, and return the record."""
+    resolved = claims.resolve(record)
+    if resolved == record:
+        return record
+    return await writer.update(record.id, resolved)
+
+
+async def withdraw_expired_claims(writer: CatalogWriter) -> None:
+    """Withdraw the claims whose date has passed, and update the records that they are about."""
+    now = datetime.now(UTC)
+    limit = _EXPIRED_RECORDS_PER_TRANSACTION
+    for dataset_id in await store.dataset_ids_with_expired_claims(writer.transaction, now, limit):
+        await _withdraw_expired_claims_of(writer, dataset_id)
+
+
+async def _withdraw_expired_claims_of(writer: CatalogWriter, dataset_id: int) -> None:
+    """Withdraw the claims about one record whose date has passed, and update the record."""
+    claims = await RecordClaims.load(writer.transaction, dataset_id)
+    for claim in claims.claims:
+        if claim.until is not None and claim.until <= claims.now and claim.status in OPEN_STATUSES:
+            await claims.update(writer.transaction, withdrawn(claim, claim.until))
+
+    record = await dataset_store.read_dataset(writer.transaction, dataset_id)
+    assert record is not None, "claims are deleted with their record"
+    await store_resolution(writer, record, claims)

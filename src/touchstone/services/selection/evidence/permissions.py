@@ -1,0 +1,57 @@
+"""Who may decide about a claim, and who may withdraw it."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+from touchstone.core.errors import ClaimClosed, OwnClaim, ReviewForbidden, WithdrawalForbidden
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.identity import Caller
+from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimRecord, ClaimStatus, Decision
+
+
+def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None, caller: Caller) -> None:
+    """Check that a caller may make a decision about a claim; `owner` is the creator of the record.
+
+    A curator may make every decision, except to confirm a claim of their own. The creator of the record may accept or
+    reject a proposal.
+
+    Raises:
+        ReviewForbidden, OwnClaim: the caller may not make this decision.
+        ClaimClosed: the claim is closed, or has been accepted or confirmed already.
+    """
+    is_creator = owner == caller.id and decision is not Decision.CONFIRM
+    if not (caller.is_curator or is_creator):
+        raise ReviewForbidden
+    if decision is Decision.CONFIRM and claim.author == caller.id:
+        raise OwnClaim
+
+    _check_open(claim)
+    if decision is Decision.ACCEPT and claim.status is ClaimStatus.ACTIVE:
+        raise ClaimClosed
+    if decision is Decision.CONFIRM and claim.effective_level is EvidenceLevel.REVIEWED:
+        raise ClaimClosed
+    if not caller.is_curator and claim.status is not ClaimStatus.PROPOSED:
+        raise ReviewForbidden
+
+
+def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
+    """Check that a caller may withdraw a claim: its author and curators may, while it is open.
+
+    Raises:
+        WithdrawalForbidden: the caller is neither.
+        ClaimClosed: the claim is closed.
+    """
+    if not (caller.is_curator or claim.author == caller.id):
+        raise WithdrawalForbidden
+    _check_open(claim)
+
+
+def _check_open(claim: ClaimRecord) -> None:
+    """Check that a claim is neither rejected nor withdrawn nor past its date.
+
+    Raises:
+        ClaimClosed: it is.
+    """
+    status, _ = claim.status_at(datetime.now(UTC))
+    if status not in OPEN_STATUSES:
+        raise ClaimClosed

@@ -1,0 +1,194 @@
+"""The claims about one record inside a transaction, and what they amount to."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Self, TypeVar
+from uuid import UUID, uuid4
+
+from msgspec.structs import replace
+
+from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceLevel
+from touchstone.database.engine import Reader, Writer
+from touchstone.services.selection.datasets.store import AttributeValue, DatasetDraft
+from touchstone.services.selection.evidence import store
+from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimDraft, ClaimRecord, ClaimStatus
+from touchstone.services.selection.evidence.resolution import resolve_attribute
+
+Draft = TypeVar("Draft", bound=DatasetDraft)
+
+
+class RecordClaims:
+    """The claims about one record, with the changes that a transaction makes to them.
+
+    After changing them, a caller writes the record as `resolve` returns it, so that its attributes fit its claims.
+    """
+
+    def __init__(self, dataset_id: int, claims: Iterable[ClaimRecord], now: datetime) -> None:
+        self.dataset_id = dataset_id
+        self.now = now
+        self._claims = {claim.id: claim for claim in claims}
+
+    @classmethod
+    async def load(cls, connection: Reader, dataset_id: int) -> Self:
+        """Return the claims about a record."""
+        return cls(dataset_id, await store.read_claims(connection, dataset_id), datetime.now(UTC))
+
+    @property
+    def claims(self) -> list[ClaimRecord]:
+        """All claims, the newest first."""
+        return sorted(self._claims.values(), key=lambda claim: claim.created_at, reverse=True)
+
+    def get(self, claim_id: UUID) -> ClaimRecord | None:
+        """Return the claim with this id, or None."""
+        return self._claims.get(claim_id)
+
+    def find_open_equal(self, draft: ClaimDraft) -> ClaimRecord | None:
+        """Return an open claim of the same author that says the same, or None."""
+        for claim in self._claims.values():
+            if claim.status in OPEN_STATUSES and _identity(claim) == _identity(draft):
+                return claim
+        return None
+
+    def count_by(self, author: UUID) -> int:
+        """Return how many claims a user has made about the record."""
+        return sum(claim.author == author for claim in self._claims.values())
+
+    def resolve(self, draft: Draft) -> Draft:
+        """Return the record with the attributes and the evidence that its claims amount to."""
+        return with_resolution(draft, self.claims, self.now)
+
+    async def add(self, transaction: Writer, drafts: Sequence[ClaimDraft]) -> list[ClaimRecord]:
+        """Add claims and return those that are new.
+
+        A claim that equals an earlier one of the same author is left out, even if that one has been rejected or
+        withdrawn, so that adding the same claims twice changes nothing.
+        """
+        known_statements = {_identity(claim) for claim in self._claims.values()}
+        added: list[ClaimRecord] = []
+        for draft in drafts:
+            if _identity(draft) not in known_statements:
+                known_statements.add(_identity(draft))
+                added.append(new_claim(draft, self.dataset_id, self.now))
+
+        await self.insert(transaction, added)
+        return added
+
+    async def insert(self, transaction: Writer, records: Sequence[ClaimRecord]) -> None:
+        """Insert claims that have an id already."""
+        await store.insert_claims(transaction, records)
+        self._claims |= {claim.id: claim for claim in records}
+
+    async def update(self, transaction: Writer, claim: ClaimRecord) -> None:
+        """Store the review or the withdrawal of a claim."""
+        await store.update_claim(transaction, claim)
+        self._claims[claim.id] = claim
+
+    async def withdraw(self, transaction: Writer, claims: Iterable[ClaimRecord]) -> None:
+        """Withdraw those of the claims that are open."""
+        for claim in claims:
+            if claim.status in OPEN_STATUSES:
+                await self.update(transaction, withdrawn(claim, self.now))
+
+    async def replace_declarations(
+        self, transaction: Writer, owner: UUID | None, values: Mapping[str, AttributeValue]
+    ) -> None:
+        """Withdraw the claims of a record's creator that say something else than the creator declares now.
+
+        `values` are the newly declared values, by attribute.
+        """
+        outdated = [
+            claim
+            for claim in self._claims.values()
+            if claim.author is not None
+            and claim.author == owner
+            and claim.level is EvidenceLevel.DECLARED
+            and claim.attribute in values
+            and not is_same_value(claim.value, values[claim.attribute])
+        ]
+        await self.withdraw(transaction, outdated)
+
+    async def replace_measurements(self, transaction: Writer, values: Mapping[str, ClaimValue]) -> None:
+        """Replace the claims of the last measurement by the values of a new one.
+
+        A measured value that a curator has rejected stays rejected.
+        """
+        measured = [claim for claim in self._claims.values() if claim.level is EvidenceLevel.MEASURED]
+        remaining: set[str] = set()
+        for claim in measured:
+            is_confirmed = claim.attribute in values and is_same_value(claim.value, values[claim.attribute])
+            if is_confirmed and claim.status is not ClaimStatus.WITHDRAWN:
+                remaining.add(claim.attribute)
+            elif not is_confirmed:
+                await self.withdraw(transaction, [claim])
+
+        new_values = {name: value for name, value in values.items() if name not in remaining}
+        drafts = measured_claims(new_values)
+        await self.insert(transaction, [new_claim(draft, self.dataset_id, self.now) for draft in drafts])
+
+
+def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) -> Draft:
+    """Return a record whose attributes and evidence are what its claims and its creator's declarations amount to."""
+    claims_by_attribute: dict[str, list[ClaimRecord]] = {}
+    for claim in claims:
+        claims_by_attribute.setdefault(claim.attribute, []).append(claim)
+
+    attributes: dict[str, AttributeValue] = dict(draft.attributes)
+    evidence: dict[str, AttributeEvidence] = {}
+    for name in sorted(claims_by_attribute.keys() | (draft.attribute_evidence or {}).keys()):
+        declared_value = draft.declared_value(name)
+        resolution = resolve_attribute(name, declared_value, claims_by_attribute.get(name, ()), draft.owner, now)
+        attributes[name] = resolution.shown_value
+        if resolution.evidence is not None:
+            evidence[name] = resolution.evidence
+
+    return replace(
+        draft,
+        attributes=attributes,
+        attribute_evidence=evidence or None,
+        measured_attributes=_filled_by_measurement(evidence) or None,
+    )
+
+
+def measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
+    """Return the claims that the service makes after it has measured a data file; `values` are by attribute."""
+    return [
+        ClaimDraft(attribute=name, value=value, level=EvidenceLevel.MEASURED)
+        for name, value in values.items()
+        if value is not None
+    ]
+
+
+def new_claim(draft: ClaimDraft, dataset_id: int, now: datetime) -> ClaimRecord:
+    """Return a claim with a new id; one whose date has passed already is withdrawn from the beginning."""
+    members = {name: getattr(draft, name) for name in ClaimDraft.__struct_fields__}
+    claim = ClaimRecord(id=uuid4(), dataset_id=dataset_id, created_at=now, **members)
+    if claim.until is not None and claim.until <= now:
+        return withdrawn(claim, claim.until)
+    return claim
+
+
+def withdrawn(claim: ClaimRecord, at: datetime) -> ClaimRecord:
+    """Return a claim that was withdrawn at a moment."""
+    return replace(claim, status=ClaimStatus.WITHDRAWN, withdrawn_at=at)
+
+
+def is_same_value(value: AttributeValue, other: AttributeValue) -> bool:
+    """Return whether two values are equal; true is not the number 1."""
+    return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+def _identity(draft: ClaimDraft) -> tuple[object, ...]:
+    """Return what two equal claims have in common; a source is compared without the digest, which changes."""
+    source = (draft.source.kind, draft.source.name, draft.source.url) if draft.source else None
+    value = (isinstance(draft.value, bool), draft.value)
+    statement = (draft.attribute, value, draft.is_not_applicable, draft.level, draft.scope, draft.until)
+    return (*statement, draft.author, draft.quote, draft.place, draft.field, draft.standard, source)
+
+
+def _filled_by_measurement(evidence: Mapping[str, AttributeEvidence]) -> list[str]:
+    """Return the names of the attributes that show what was measured and that the creator does not declare."""
+    return [
+        name
+        for name, attribute_evidence in evidence.items()
+        if attribute_evidence.level is EvidenceLevel.MEASURED and attribute_evidence.declared is None
+    ]

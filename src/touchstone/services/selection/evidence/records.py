@@ -1,0 +1,128 @@
+"""Claims as the ledger stores them, and as their authors submit them."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from touchstone.core.evidence import ClaimValue, EvidenceLevel
+
+
+class ClaimStatus(StrEnum):
+    """The state of a claim; only active claims count."""
+
+    ACTIVE = "active"  # counts until it is rejected, withdrawn or past its date
+    PROPOSED = "proposed"  # changes nothing until the creator of the record or a curator accepts it
+    REJECTED = "rejected"  # closed by the creator of the record or a curator
+    WITHDRAWN = "withdrawn"  # closed by its author or a curator, or because its date has passed
+
+
+OPEN_STATUSES: Final = (ClaimStatus.ACTIVE, ClaimStatus.PROPOSED)
+
+
+class Decision(StrEnum):
+    """What a review decides about a claim."""
+
+    ACCEPT = "accept"  # a proposal becomes active
+    CONFIRM = "confirm"  # a curator has read the evidence: the claim is active, and its level `reviewed`
+    REJECT = "reject"  # the claim is closed
+
+
+class ClaimSource(msgspec.Struct, frozen=True, kw_only=True):
+    """The document that a claim was taken from; every member is optional, and an address is never fetched.
+
+    Attributes:
+        kind: what the document is, for example the key of its metadata standard.
+        name: its name.
+        url: its address.
+        sha256: the digest of its bytes.
+    """
+
+    kind: str | None = None
+    name: str | None = None
+    url: str | None = None
+    sha256: str | None = None
+
+
+class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim that is to be added to the ledger.
+
+    Attributes:
+        attribute: the attribute that the claim is about, one of `CLAIMED_ATTRIBUTES`.
+        value: what the claim says, in the type of the attribute; None with `is_not_applicable`.
+        is_not_applicable: whether the claim says that the attribute does not apply to the dataset.
+        level: how well the claim is supported before any review; never `reviewed`.
+        status: `active`, or `proposed` if somebody has to accept the claim before it counts.
+        author: the user who makes the claim; None for the service itself.
+        scope: `subjects` or `annotators` if the claim is about people; claims about annotators never count.
+        quote: the verbatim words that support the claim.
+        place: where the quote stands in the source.
+        standard: the key of the metadata standard of the source.
+        field: the field of that standard that the value was taken from.
+        note: the rule by which the value was derived from the quote.
+        until: when the claim ceases to count.
+    """
+
+    attribute: str
+    value: ClaimValue = None
+    is_not_applicable: bool = False
+    level: EvidenceLevel = EvidenceLevel.DECLARED
+    status: ClaimStatus = ClaimStatus.ACTIVE
+    author: UUID | None = None
+    scope: str | None = None
+    quote: str | None = None
+    place: str | None = None
+    source: ClaimSource | None = None
+    standard: str | None = None
+    field: str | None = None
+    note: str | None = None
+    until: datetime | None = None
+
+
+class ClaimReview(msgspec.Struct, frozen=True, kw_only=True):
+    """The last decision about a claim."""
+
+    reviewer: UUID
+    at: datetime
+    decision: Decision
+    note: str | None = None
+
+
+class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
+    """A claim in the ledger. It never changes, except that it is reviewed or withdrawn.
+
+    Attributes:
+        id: identifies the claim; the id of a creator's declaration is derived from the record, see `declarations`.
+        dataset_id: the integer id of the record that the claim is about.
+        created_at: when the claim was made.
+        withdrawn_at: when the claim was withdrawn or ceased to count.
+        review: the last decision about the claim.
+    """
+
+    id: UUID
+    dataset_id: int
+    created_at: datetime
+    withdrawn_at: datetime | None = None
+    review: ClaimReview | None = None
+
+    @property
+    def effective_level(self) -> EvidenceLevel:
+        """The level of the claim after its review."""
+        is_confirmed = self.review is not None and self.review.decision is Decision.CONFIRM
+        return EvidenceLevel.REVIEWED if is_confirmed else self.level
+
+    def is_counted(self, now: datetime) -> bool:
+        """Return whether the claim counts: it is active, its date has not passed, and it is not about annotators."""
+        status, _ = self.status_at(now)
+        return status is ClaimStatus.ACTIVE and self.scope != "annotators"
+
+    def status_at(self, now: datetime) -> tuple[ClaimStatus, datetime | None]:
+        """Return the status at a moment, and since when the claim is withdrawn if it is.
+
+        A claim is withdrawn from the moment at which its date has passed, even if its row does not say so yet.
+        """
+        if self.status in OPEN_STATUSES and self.until is not None and self.until <= now:
+            return ClaimStatus.WITHDRAWN, self.until
+        return self.status, self.withdrawn_at

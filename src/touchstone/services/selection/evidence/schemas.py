@@ -1,0 +1,287 @@
+"""Schemas of claims and reviews: request bodies, and responses as the OpenAPI document shows them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal, Self
+from uuid import UUID
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from touchstone.core.attributes import BY_NAME
+from touchstone.core.errors import FieldError, InvalidValue
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue, EvidenceLevel
+from touchstone.http.request_models import Flag, RequestModel, ShortText, require_clean_text
+from touchstone.http.spelling_suggestions import unknown_value_error
+from touchstone.services.selection.datasets.schemas import PersonView, request_type
+from touchstone.services.selection.evidence.records import (
+    ClaimDraft,
+    ClaimRecord,
+    ClaimSource,
+    ClaimStatus,
+    Decision,
+)
+from touchstone.services.selection.evidence.states import AttributeState
+from touchstone.services.selection.people_store import Pseudos, person_json
+
+MAX_QUOTE: Final = 4000
+MAX_PLACE: Final = 1000
+MAX_URL: Final = 2000
+# The validators of the values of claims, by attribute.
+_VALUES: Final = {name: TypeAdapter[Any](request_type(BY_NAME[name])) for name in CLAIMED_ATTRIBUTES}
+_VALUE_SCHEMA: Final = {"anyOf": [{"type": "boolean"}, {"type": "number"}, {"type": "null"}]}
+_CLAIM_EXAMPLE: Final[dict[str, JsonValue]] = {
+    "attribute": "informed_consent",
+    "value": True,
+    "quote": "All participants gave written informed consent.",
+    "place": "Ethics > Consent",
+    "source": {"kind": "datasheet", "name": "Datasheet of the cohort", "url": "https://example.org/datasheet.md"},
+}
+
+
+def _parse_time(value: Any) -> datetime | None:
+    """Return a date and time with its zone, written as in RFC 3339, in UTC; null stays null.
+
+    Raises:
+        ValueError: the value has another form.
+    """
+    if value is None:
+        return None
+
+    try:
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        pass
+
+    raise PydanticCustomError("time_expected", "a date and time with its time zone is expected")
+
+
+Time = Annotated[Any, AfterValidator(_parse_time), WithJsonSchema({"type": "string", "format": "date-time"})]
+Quote = Annotated[str, Field(max_length=MAX_QUOTE), AfterValidator(require_clean_text)]
+Place = Annotated[str, Field(max_length=MAX_PLACE), AfterValidator(require_clean_text)]
+Url = Annotated[str, Field(max_length=MAX_URL), AfterValidator(require_clean_text)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class SourceBody(RequestModel):
+    """The document that a claim was taken from; its address is shown to readers and never fetched."""
+
+    kind: ShortText | None = None
+    name: ShortText | None = None
+    url: Url | None = None
+    sha256: Sha256 | None = None
+
+
+class ClaimCreate(RequestModel):
+    """A claim about one attribute of a dataset."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_CLAIM_EXAMPLE]})
+
+    attribute: ShortText = Field(json_schema_extra={"enum": list(CLAIMED_ATTRIBUTES)})
+    value: Annotated[Any, WithJsonSchema(_VALUE_SCHEMA)] = Field(
+        None, description="In the type of the attribute: true or false, or a number. Null with `not_applicable`."
+    )
+    not_applicable: Flag = Field(False, description="The attribute does not apply to this dataset.")
+    scope: Literal["subjects", "annotators"] | None = Field(
+        None, description="The people whom the claim is about; claims about annotators alone never count."
+    )
+    quote: Quote | None = Field(None, description="The verbatim words that support the claim.")
+    place: Place | None = Field(None, description="Where the quote stands in the source.")
+    source: SourceBody | None = None
+    standard: ShortText | None = Field(None, description="The metadata standard of the source.")
+    field: Place | None = Field(None, description="The field of that standard.")
+    until: Time = Field(None, description="When the claim ceases to count.")
+
+    def to_draft(self) -> ClaimDraft:
+        """Return the claim as a draft for the ledger, without its author and status.
+
+        Raises:
+            UnknownName: there are no claims about an attribute of this name.
+            InvalidValue: the claim has no value, or one although it is not applicable.
+            RequestValidationError: the value does not have the type of the attribute.
+        """
+        return ClaimDraft(
+            attribute=self.attribute,
+            value=self._checked_value(),
+            is_not_applicable=self.not_applicable,
+            scope=self.scope,
+            quote=self.quote or None,
+            place=self.place or None,
+            source=ClaimSource(**self.source.model_dump()) if self.source else None,
+            standard=self.standard or None,
+            field=self.field or None,
+            until=self.until,
+        )
+
+    def _checked_value(self) -> ClaimValue:
+        """Return the value after checking that the attribute can have it."""
+        if self.attribute not in _VALUES:
+            raise unknown_value_error(self.attribute, CLAIMED_ATTRIBUTES, "body", "attribute")
+        if self.not_applicable and self.value is not None:
+            raise InvalidValue(FieldError(("body", "value"), "value_not_applicable"))
+        if self.not_applicable:
+            return None
+        if self.value is None:
+            raise InvalidValue(FieldError(("body", "value"), "missing"))
+
+        try:
+            value: ClaimValue = _VALUES[self.attribute].validate_python(self.value)
+        except ValidationError as error:
+            details = [{**detail, "loc": ("body", "value")} for detail in error.errors(include_input=False)]
+            raise RequestValidationError(details) from None
+        return value
+
+
+class ReviewCreate(RequestModel):
+    """A decision about a claim."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"decision": "confirm", "note": "The consent form is in appendix B."}]}
+    )
+
+    decision: Literal["accept", "confirm", "reject"] = Field(
+        description="`accept` activates a proposal, `confirm` makes a claim `reviewed`, `reject` closes it."
+    )
+    note: Quote | None = None
+
+
+class SourceView(BaseModel):
+    """The document that a claim was taken from."""
+
+    kind: str | None
+    name: str | None
+    url: str | None
+    sha256: str | None
+
+
+class ReviewView(BaseModel):
+    """The last decision about a claim."""
+
+    by: PersonView
+    at: datetime
+    decision: Decision
+    note: str | None
+
+
+class ClaimView(BaseModel):
+    """A claim about one attribute of a dataset."""
+
+    id: UUID
+    dataset_id: int
+    attribute: str
+    value: bool | int | float | None
+    not_applicable: bool
+    level: EvidenceLevel = Field(description="How well the claim is supported, after its review.")
+    status: ClaimStatus = Field(description="Only active claims count.")
+    scope: str | None
+    quote: str | None
+    place: str | None
+    source: SourceView | None
+    standard: str | None
+    field: str | None
+    note: str | None = Field(description="The rule by which the value was derived from the quote.")
+    by: PersonView | None = Field(description="The author; null for the service itself.")
+    at: datetime
+    until: datetime | None
+    withdrawn_at: datetime | None
+    review: ReviewView | None
+
+
+class ProposalView(ClaimView):
+    """An open proposal, with the name of its dataset."""
+
+    dataset_name: str
+
+
+class ProposalPageView(BaseModel):
+    """A page of open proposals."""
+
+    proposals: list[ProposalView]
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class AttributeStateView(BaseModel):
+    """What all claims about one attribute amount to."""
+
+    value: bool | int | float | None = Field(description="What the record shows.")
+    not_applicable: bool = Field(description="The value is null because the attribute does not apply.")
+    level: EvidenceLevel | None = Field(description="How well the value is supported; null if nothing is known.")
+    declared: bool | int | float | None = Field(description="What the creator of the record declares.")
+    documented: bool | int | float | None = Field(description="The value at the assurance `documented`.")
+    reviewed: bool | int | float | None = Field(description="The value at the assurance `reviewed`.")
+    conflicting: bool = Field(description="Claims that count say different things.")
+
+    @classmethod
+    def from_state(cls, state: AttributeState) -> Self:
+        """Return the state of an attribute as the API shows it."""
+        return cls(
+            value=state.value,
+            not_applicable=state.is_not_applicable,
+            level=state.level,
+            declared=state.declared,
+            documented=state.documented,
+            reviewed=state.reviewed,
+            conflicting=state.is_conflicting,
+        )
+
+
+class EvidenceView(BaseModel):
+    """The claims about a dataset, and what they amount to."""
+
+    dataset_id: int
+    declared_by: PersonView | None
+    claims: list[ClaimView] = Field(description="All claims with their history, the newest first.")
+    attributes: dict[str, AttributeStateView]
+
+
+def claim_json(claim: ClaimRecord, pseudos: Pseudos, now: datetime) -> dict[str, Any]:
+    """Return a claim as clients receive it; one whose date has passed is shown as withdrawn."""
+    status, withdrawn_at = claim.status_at(now)
+    review = claim.review
+    review_json = None
+    if review is not None:
+        reviewer = person_json(review.reviewer, pseudos)
+        review_json = {"by": reviewer, "at": review.at, "decision": review.decision, "note": review.note}
+
+    return {
+        "id": claim.id,
+        "dataset_id": claim.dataset_id,
+        "attribute": claim.attribute,
+        "value": claim.value,
+        "not_applicable": claim.is_not_applicable,
+        "level": claim.effective_level,
+        "status": status,
+        "scope": claim.scope,
+        "quote": claim.quote,
+        "place": claim.place,
+        "source": claim.source,
+        "standard": claim.standard,
+        "field": claim.field,
+        "note": claim.note,
+        "by": person_json(claim.author, pseudos),
+        "at": claim.created_at,
+        "until": claim.until,
+        "withdrawn_at": withdrawn_at,
+        "review": review_json,
+    }
+
+
+def claims_json(claims: Sequence[ClaimRecord], pseudos: Pseudos) -> list[dict[str, Any]]:
+    """Return claims as clients receive them, in their order."""
+    now = datetime.now(UTC)
+    return [claim_json(claim, pseudos, now) for claim in claims]

@@ -1,0 +1,68 @@
+"""The state of each attribute of a record, for readers who look at one record."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue, EvidenceLevel
+from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.evidence.records import ClaimRecord
+from touchstone.services.selection.evidence.resolution import resolve_attribute
+
+
+class AttributeState(NamedTuple):
+    """What all claims about one attribute amount to.
+
+    Attributes:
+        value: what the record shows.
+        is_not_applicable: whether the value is None because the attribute does not apply to the dataset.
+        level: how well the value is supported; None if nothing is known.
+        declared: what the creator of the record declares.
+        documented: the value at the assurance `documented`.
+        reviewed: the value at the assurance `reviewed`.
+        is_conflicting: whether claims that count say different things.
+    """
+
+    value: ClaimValue
+    is_not_applicable: bool
+    level: EvidenceLevel | None
+    declared: ClaimValue
+    documented: ClaimValue
+    reviewed: ClaimValue
+    is_conflicting: bool
+
+
+def attribute_states(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> dict[str, AttributeState]:
+    """Return the state of every attribute about which there can be claims, by name.
+
+    `claims` are the claims about the record in the ledger; what its creator declares is in the record.
+    """
+    return {name: _attribute_state(name, record, claims, now) for name in CLAIMED_ATTRIBUTES}
+
+
+def _attribute_state(
+    attribute: str, record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime
+) -> AttributeState:
+    """Return the state of one attribute at a moment."""
+    counted = [claim for claim in claims if claim.attribute == attribute and claim.is_counted(now)]
+    declared_value = record.declared_value(attribute)
+    resolution = resolve_attribute(attribute, declared_value, counted, record.owner, now)
+    evidence = resolution.evidence
+
+    values = {claim.value for claim in counted}
+    if declared_value is not None:
+        values.add(declared_value)
+
+    level = evidence.level if evidence else None
+    if evidence is None and declared_value is not None:
+        level = EvidenceLevel.DECLARED
+
+    return AttributeState(
+        value=resolution.shown_value,
+        is_not_applicable=resolution.is_not_applicable,
+        level=level,
+        declared=declared_value,
+        documented=evidence.documented if evidence else None,
+        reviewed=evidence.reviewed if evidence else None,
+        is_conflicting=len(values) > 1,
+    )

@@ -1,0 +1,160 @@
+"""Rows of the ledger: reading, inserting and closing claims."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+import sqlalchemy as sa
+
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.identity import Caller
+from touchstone.database.engine import Reader, Writer
+from touchstone.database.tables import claims, datasets
+from touchstone.services.selection.datasets.store import is_visible_to
+from touchstone.services.selection.evidence.records import (
+    ClaimRecord,
+    ClaimReview,
+    ClaimSource,
+    ClaimStatus,
+    Decision,
+)
+
+
+class Proposal(NamedTuple):
+    """A proposal with the name of the dataset that it is about."""
+
+    claim: ClaimRecord
+    dataset_name: str
+
+
+async def insert_claims(transaction: Writer, records: Sequence[ClaimRecord]) -> None:
+    """Insert claims; whoever does so also updates the evidence of the records that they are about."""
+    if records:
+        await transaction.execute(sa.insert(claims), [_column_values(record) for record in records])
+
+
+async def update_claim(transaction: Writer, record: ClaimRecord) -> None:
+    """Store the review or the withdrawal of a claim; nothing else of it changes."""
+    review = record.review
+    update = sa.update(claims).where(claims.c.id == record.id)
+    values = {"status": record.status.value, "withdrawn_at": record.withdrawn_at, **_review_values(review)}
+    await transaction.execute(update.values(**values))
+
+
+async def read_claims(connection: Reader, dataset_id: int) -> list[ClaimRecord]:
+    """Return all claims about a record, the newest first."""
+    query = sa.select(claims).where(claims.c.dataset_id == dataset_id)
+    rows = await connection.all(query.order_by(claims.c.created_at.desc(), claims.c.attribute, claims.c.id))
+    return [_to_record(row) for row in rows]
+
+
+async def dataset_ids_with_expired_claims(connection: Reader, now: datetime, limit: int) -> list[int]:
+    """Return the ids of records with an open claim whose date has passed."""
+    is_open = claims.c.status.in_([ClaimStatus.ACTIVE.value, ClaimStatus.PROPOSED.value])
+    query = sa.select(claims.c.dataset_id).where(claims.c.until <= now, is_open).distinct().limit(limit)
+    return [row["dataset_id"] for row in await connection.all(query)]
+
+
+def open_proposal_condition(caller: Caller, now: datetime) -> sa.ColumnElement[bool]:
+    """Return the SQL condition for open proposals that a caller may decide about."""
+    is_open = (claims.c.status == ClaimStatus.PROPOSED.value) & (claims.c.until.is_(None) | (claims.c.until > now))
+    if caller.is_curator:
+        return is_open & is_visible_to(caller.id)
+    return is_open & (datasets.c.owner == caller.id)
+
+
+async def read_proposals(
+    connection: Reader, condition: sa.ColumnElement[bool], *, offset: int, limit: int
+) -> list[Proposal]:
+    """Return a page of the proposals that satisfy a condition, the oldest first."""
+    query = sa.select(claims, datasets.c.dataset_name)
+    query = query.join(datasets, datasets.c.id == claims.c.dataset_id).where(condition)
+    rows = await connection.all(query.order_by(claims.c.created_at, claims.c.id).offset(offset).limit(limit))
+    return [Proposal(_to_record(row), row["dataset_name"]) for row in rows]
+
+
+async def count_proposals(connection: Reader, condition: sa.ColumnElement[bool]) -> int:
+    """Return the number of proposals that satisfy a condition."""
+    query = sa.select(sa.func.count()).select_from(claims.join(datasets, datasets.c.id == claims.c.dataset_id))
+    return int(await connection.scalar(query.where(condition)))
+
+
+async def count_open_proposals_by(connection: Reader, author: UUID) -> int:
+    """Return the number of open proposals of a user about all records."""
+    is_open = (claims.c.author == author) & (claims.c.status == ClaimStatus.PROPOSED.value)
+    return int(await connection.scalar(sa.select(sa.func.count()).select_from(claims).where(is_open)))
+
+
+def _column_values(record: ClaimRecord) -> dict[str, Any]:
+    """Return the values of all columns of a claim, by the name of the column."""
+    return {
+        "id": record.id,
+        "dataset_id": record.dataset_id,
+        "attribute": record.attribute,
+        "value": record.value,
+        "is_not_applicable": record.is_not_applicable,
+        "level": record.level.value,
+        "status": record.status.value,
+        "author": record.author,
+        "scope": record.scope,
+        "quote": record.quote,
+        "place": record.place,
+        "source": record.source,
+        "standard": record.standard,
+        "field": record.field,
+        "note": record.note,
+        "created_at": record.created_at,
+        "until": record.until,
+        "withdrawn_at": record.withdrawn_at,
+        **_review_values(record.review),
+    }
+
+
+def _review_values(review: ClaimReview | None) -> dict[str, Any]:
+    """Return the values of the columns that hold the last review of a claim."""
+    if review is None:
+        return {"reviewer": None, "reviewed_at": None, "decision": None, "review_note": None}
+
+    return {
+        "reviewer": review.reviewer,
+        "reviewed_at": review.at,
+        "decision": review.decision.value,
+        "review_note": review.note,
+    }
+
+
+def _to_record(row: sa.RowMapping) -> ClaimRecord:
+    """Return the claim that a row of the table describes."""
+    review: ClaimReview | None = None
+    if row["decision"] is not None:
+        review = ClaimReview(
+            reviewer=row["reviewer"],
+            at=row["reviewed_at"],
+            decision=Decision(row["decision"]),
+            note=row["review_note"],
+        )
+    source = row["source"]
+
+    return ClaimRecord(
+        id=row["id"],
+        dataset_id=row["dataset_id"],
+        attribute=row["attribute"],
+        value=row["value"],
+        is_not_applicable=row["is_not_applicable"],
+        level=EvidenceLevel(row["level"]),
+        status=ClaimStatus(row["status"]),
+        author=row["author"],
+        scope=row["scope"],
+        quote=row["quote"],
+        place=row["place"],
+        source=None if source is None else msgspec.convert(source, ClaimSource),
+        standard=row["standard"],
+        field=row["field"],
+        note=row["note"],
+        created_at=row["created_at"],
+        until=row["until"],
+        withdrawn_at=row["withdrawn_at"],
+        review=review,
+    )
