@@ -10,7 +10,7 @@ _EMPTY_ANSWERS: Final = (
     r"needs? more information",
     r"information needed",
     r"none yet\.? see our contributing guide[^.\n]{0,200}",
-    r"none|null|nil|n/?a|unknown|empty",
+    r"none|null|nil|n/?a|unknown",
     r"tba|tbd|to ?do|wip|coming soon|fill in",
     r"to be (?:added|announced|completed|decided|done|filled|updated)(?: (?:in|soon|later))?",
     r"not (?:applicable|available|specified|provided|given|stated|known)",
