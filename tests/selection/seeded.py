@@ -35,6 +35,7 @@ def draft_of(row: CatalogRow) -> DatasetDraft:
         attributes=attributes,
         metadata=None,
         measured_attributes=None,
+        attribute_evidence=row.evidence,
         created_at=EPOCH + timedelta(microseconds=row.created_at),
         updated_at=EPOCH + timedelta(microseconds=row.updated_at),
     )

@@ -14,6 +14,7 @@ from uuid import UUID
 import structlog
 
 from touchstone.core.errors import ServiceError
+from touchstone.core.evidence import Assurance
 from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
 from touchstone.database import change_counters
 from touchstone.database.engine import Database, Reader, Writer
@@ -221,14 +222,21 @@ class LiveCatalog:
     # Queries over the columns
 
     async def rank(
-        self, query: Query, weights: Mapping[str, float], *, skip: int, limit: int | None
+        self,
+        query: Query,
+        weights: Mapping[str, float],
+        *,
+        skip: int,
+        limit: int | None,
+        assurance: Assurance = Assurance.DECLARED,
     ) -> tuple[View, RankedWindow]:
         """Rank the records that match a query by their weighted score, and return a part of the ranking.
 
         The part leaves out the first `skip` records and has at most `limit` records, or all others if `limit` is None.
-        It consists of positions in a state of the catalog, the view, which is returned with it.
+        It consists of positions in a state of the catalog, the view, which is returned with it. What is known less well
+        than `assurance` demands counts as unknown.
         """
-        view = self.view
+        view = self.view.at(assurance)
 
         def rank_records() -> RankedWindow:
             """Rank the records of the view; this may run in a thread."""
@@ -240,12 +248,21 @@ class LiveCatalog:
         RANKING_COUNTER.labels(ranked.plan).inc()
         return view, ranked
 
-    async def list_ids(self, query: Query, order: SortOrder, *, skip: int = 0, limit: int | None = None) -> DatasetIds:
+    async def list_ids(
+        self,
+        query: Query,
+        order: SortOrder,
+        *,
+        skip: int = 0,
+        limit: int | None = None,
+        assurance: Assurance = Assurance.DECLARED,
+    ) -> DatasetIds:
         """Return the ids of the records that match a query, in order, and the number of all matches.
 
-        The first `skip` ids are left out. At most `limit` ids are returned, or all others if `limit` is None.
+        The first `skip` ids are left out. At most `limit` ids are returned, or all others if `limit` is None. What is
+        known less well than `assurance` demands counts as unknown.
         """
-        view = self.view
+        view = self.view.at(assurance)
 
         def sort_records() -> DatasetIds:
             """Sort the records of the view; this may run in a thread."""
@@ -255,9 +272,12 @@ class LiveCatalog:
         is_short = limit is not None and skip + limit <= SHORT_WINDOW
         return await self._evaluate(view, sort_records, is_short=is_short)
 
-    async def facets(self, query: Query) -> Facets:
-        """Return the values, flags and ranges of the records that match a query, with their counts."""
-        view = self.view
+    async def facets(self, query: Query, assurance: Assurance = Assurance.DECLARED) -> Facets:
+        """Return the values, flags and ranges of the records that match a query, with their counts.
+
+        What is known less well than `assurance` demands counts as unknown.
+        """
+        view = self.view.at(assurance)
         return await self._evaluate(view, lambda: view.facets(query), is_short=False)
 
     async def _evaluate(self, view: View, evaluate: Callable[[], Result], *, is_short: bool) -> Result:

@@ -12,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import PROFILES
+from touchstone.services.selection.assurance import ASSURANCE
 from touchstone.services.selection.datasets.schemas import (
     TAGS,
     DatasetChange,
@@ -132,6 +133,7 @@ def _scoring_request_schema() -> dict[str, Any]:
         "criteria": _reference("Filters") | {"description": "Another name of `filters`."},
         "weights": _nullable(_weight_list_schema()) | {"description": "Empty or left out: the balanced profile."},
         "profile": _nullable({"type": "string", "enum": list(PROFILES)}) | {"description": "Instead of `weights`."},
+        "assurance": _nullable(ASSURANCE.schema()) | ASSURANCE.documentation(ASSURANCE.name),
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
 

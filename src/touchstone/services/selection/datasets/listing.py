@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.services.selection.assurance import ASSURANCE
 from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.live_catalog import ByteBudget, LiveCatalog, SortOrder
@@ -28,7 +29,7 @@ _SORT_ORDER: Final = Parameter(
     default="asc",
 )
 LIST_PARAMETERS: Final = ParameterTable(
-    *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER
+    *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER, ASSURANCE
 )
 
 

@@ -1,19 +1,23 @@
 """Encoding of rankings: short ones at once, long ones as they are sent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
 
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.evidence import Assurance
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
+from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
+from touchstone.ranking.weighted_mean import score_matrix
 from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
 from touchstone.services.selection.weights import CriterionWeight
@@ -26,7 +30,13 @@ EXPLAINED_CHUNK: Final = 200
 
 
 class ScoredItem(msgspec.Struct, frozen=True, gc=False):
-    """A dataset in a ranking (interface, section 2.6)."""
+    """A dataset in a ranking (interface, section 2.6).
+
+    Attributes:
+        known: of how many of the ten ethical attributes it is known, at the assurance of the request, whether they are
+            true or false.
+        ethical_interval: the ethical score if all unknown attributes were false, and if all were true.
+    """
 
     dataset_id: str
     dataset_name: str
@@ -39,6 +49,15 @@ class ScoredItem(msgspec.Struct, frozen=True, gc=False):
     objective: str | None
     id: int
     rank: int
+    known: int
+    ethical_interval: tuple[float, float]
+
+
+class DeclaredStanding(msgspec.Struct, frozen=True, gc=False):
+    """What a dataset would be worth if everything that is merely declared counted."""
+
+    score: float
+    known: int
 
 
 class ExplainedItem(ScoredItem, frozen=True, gc=False):
@@ -48,11 +67,15 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
         criterion_scores: the value of each criterion.
         points: what each criterion contributes; the points add up to the score.
         unknown: the criteria of which nothing is known, whose value 0 therefore says nothing.
+        points_by_level: which part of the score each level of evidence supports; the parts add up to the score.
+        declared: the score and the known attributes at the assurance `declared`.
     """
 
     criterion_scores: dict[str, float]
     points: dict[str, float]
     unknown: list[str]
+    points_by_level: dict[str, float]
+    declared: DeclaredStanding
 
 
 class RankingSummary(msgspec.Struct, frozen=True):
@@ -67,6 +90,7 @@ class ScoreSummary(RankingSummary, frozen=True):
 
     profile: str | None
     plan: str
+    assurance: Assurance
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +124,29 @@ class RankingResult:
             columns.objective,
             columns.id,
             ranks,
+            columns.known,
+            map(_ethical_interval, columns.ethical_score, columns.known),
         )
         if not self.options.explain:
             return list(map(ScoredItem, *fields))
+        return list(map(ExplainedItem, *fields, *self._explanations(positions)))
 
+    def _explanations(self, positions: Ints) -> tuple[Iterable[Any], ...]:
+        """Return what explains the scores of some records, as columns in the order of the fields of ExplainedItem."""
+        facts = self.view.facts(positions)
         criterion_scores = self.view.criterion_scores(positions)
         scores_by_name = [dict(zip(CRITERION_NAMES, row, strict=True)) for row in criterion_scores.tolist()]
-        points_by_name = points_by_criterion(criterion_scores, self.weights)
-        unknown_names = unknown_criteria(self.view.facts(positions))
-        return list(map(ExplainedItem, *fields, scores_by_name, points_by_name, unknown_names))
+
+        declared_view = self.view.declared
+        declared_scores = score_matrix(declared_view.criterion_scores(positions).T, self.weights)
+        supported_facts = SupportedFacts(facts, self.view.evidence_levels(positions))
+        return (
+            scores_by_name,
+            points_by_criterion(criterion_scores, self.weights),
+            unknown_criteria(facts),
+            points_by_level(supported_facts, criterion_scores, self.weights),
+            map(DeclaredStanding, declared_scores.tolist(), declared_view.known_ethical(positions)),
+        )
 
     def encode_chunks(self) -> Iterator[bytes | memoryview]:
         """Yield the items as JSON in chunks that are separated by commas, without the brackets around the array."""
@@ -128,6 +166,14 @@ class RankingResult:
             is_first_chunk = False
 
 
+def _ethical_interval(ethical_score: float, known_count: int) -> tuple[float, float]:
+    """Return the ethical score of a record if all unknown attributes were false, and if all were true."""
+    attribute_count = len(ETHICAL)
+    true_count = round(ethical_score * attribute_count)
+    unknown_count = attribute_count - known_count
+    return ethical_score, (true_count + unknown_count) / attribute_count
+
+
 async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:
     """Return the response to a scoring request: the ranked datasets as an array.
 
@@ -141,7 +187,7 @@ async def score_response(result: RankingResult, scoring: ScoringRequest) -> Resp
     if not result.options.is_enveloped:
         return await encode_response(result, b"[", b"]", headers)
 
-    summary = ScoreSummary(total_count, scoring.effective_weights(), scoring.profile, plan)
+    summary = ScoreSummary(total_count, scoring.effective_weights(), scoring.profile, plan, result.view.assurance)
     return await encode_response(result, b'{"datasets":[', b"]," + encode_members(summary), headers)
 
 

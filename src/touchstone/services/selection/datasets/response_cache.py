@@ -15,9 +15,10 @@ CacheKey = tuple[UUID | None, bytes, bytes]
 
 
 class ResponseCache:
-    """Short responses to requests over one view of the catalog.
+    """Short responses to requests over one state of the catalog, given as its view at the assurance `declared`.
 
-    Every write creates a new view, and the first response over a new view empties the cache.
+    Every write creates a new view, and the first response over a new view empties the cache. The assurance of a request
+    is part of its key, because it stands in the query string or in the body.
     """
 
     def __init__(self) -> None:

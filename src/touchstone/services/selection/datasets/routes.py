@@ -11,10 +11,17 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from touchstone.core.evidence import Assurance
 from touchstone.http.conditional import is_not_modified, parse_if_match
 from touchstone.http.json_body import parse_json_allowing_infinity
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.http.routing import strict_router
+from touchstone.services.selection.assurance import (
+    ASSURANCE,
+    ASSURANCE_PARAMETERS,
+    merge_assurances,
+    parse_assurance,
+)
 from touchstone.services.selection.catalog_query import build_query, build_search_query
 from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.criteria_and_facets import criteria_json, facets_json
@@ -47,8 +54,10 @@ from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.live_catalog import ByteBudget, SortOrder
 from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import parse_page_window
+from touchstone.services.selection.parameters import ParameterTable
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
+_FACET_PARAMETERS: Final = ParameterTable(*FILTER_PARAMETERS.parameters, ASSURANCE)
 _CRITERIA: Final = msgspec.json.encode(criteria_json())
 
 
@@ -71,8 +80,9 @@ async def list_datasets(request: Request) -> Response:
     query = build_query(values, ctx.viewer)
     sort_order = parse_sort_order(values)
     window = parse_page_window(values)
+    assurance = parse_assurance(values) or Assurance.DECLARED
 
-    matches = await ctx.catalog.list_ids(query, sort_order, skip=window.skip, limit=window.limit)
+    matches = await ctx.catalog.list_ids(query, sort_order, skip=window.skip, limit=window.limit, assurance=assurance)
     bodies = await ctx.catalog.record_bodies(matches.ids, ctx.viewer, ByteBudget())
 
     content = encode_list(bodies, window.page_info(matches.total_count))
@@ -103,15 +113,16 @@ async def create_dataset(request: Request) -> Response:
     summary="Search datasets",
     response_model=list[DatasetView],
     responses={200: {"headers": TOTAL_COUNT}},
-    openapi_extra=describe_operation(body="SearchCriteria"),
+    openapi_extra=describe_operation(ASSURANCE_PARAMETERS, body="SearchCriteria"),
 )
 async def search_datasets(request: Request) -> Response:
     """Return every record that satisfies all criteria, ordered by id; `metadata` may be omitted as in the list."""
     ctx = RequestContext(request)
+    assurance = parse_assurance(ASSURANCE_PARAMETERS.parse_query(ctx.query_string)) or Assurance.DECLARED
     criteria = await ctx.body(SearchCriteria)
 
     query = build_search_query(criteria, ctx.viewer)
-    matches = await ctx.catalog.list_ids(query, SortOrder("id"))
+    matches = await ctx.catalog.list_ids(query, SortOrder("id"), assurance=assurance)
 
     headers = _total_count_header(matches.total_count)
     if len(matches.ids) > STREAM_CHUNK:
@@ -143,26 +154,29 @@ async def score_datasets(request: Request) -> Response:
     scoring = parse_scoring_request(parse_json_allowing_infinity(raw_body))
 
     query = build_query(scoring.filters, ctx.viewer)
-    view, ranked = await ctx.catalog.rank(query, scoring.weights, skip=options.skip, limit=options.limit)
+    assurance = merge_assurances(options.assurance, scoring.assurance)
+    view, ranked = await ctx.catalog.rank(
+        query, scoring.weights, skip=options.skip, limit=options.limit, assurance=assurance
+    )
 
     result = RankingResult(view, ranked, scoring.weights, options)
     response = await score_response(result, scoring)
-    return ctx.services.response_cache.put(view, cache_key, response)
+    return ctx.services.response_cache.put(view.declared, cache_key, response)
 
 
 @router.get(
     "/facets",
     summary="What the current filters leave to choose from",
     response_model=dict[str, Any],
-    openapi_extra=describe_operation(FILTER_PARAMETERS),
+    openapi_extra=describe_operation(_FACET_PARAMETERS),
 )
 async def get_facets(request: Request) -> Response:
     """Return values with their counts, flags, and ranges of numbers, over the records that match the filters."""
     ctx = RequestContext(request)
-    values = FILTER_PARAMETERS.parse_query(ctx.query_string)
+    values = _FACET_PARAMETERS.parse_query(ctx.query_string)
     query = build_query(values, ctx.viewer)
 
-    facets = await ctx.catalog.facets(query)
+    facets = await ctx.catalog.facets(query, parse_assurance(values) or Assurance.DECLARED)
 
     return JsonResponse(facets_json(facets))
 

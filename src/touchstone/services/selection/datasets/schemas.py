@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, INT53_MAX, Attribute, Kind
 from touchstone.core.errors import ConflictingValues
+from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.http.request_models import (
     Flag,
     Name,
@@ -257,6 +258,13 @@ class WeightView(BaseModel):
     weight: float
 
 
+class DeclaredStandingView(BaseModel):
+    """What a dataset is worth if everything that is merely declared counts."""
+
+    score: float = Field(ge=0, le=1)
+    known: int = Field(ge=0, le=10)
+
+
 class ScoredView(BaseModel):
     """A scored dataset (interface, section 2.6)."""
 
@@ -271,10 +279,22 @@ class ScoredView(BaseModel):
     objective: str | None
     id: int
     rank: int
+    known: int = Field(
+        ge=0, le=10, description="Of how many of the ten ethical attributes it is known whether they are true or false."
+    )
+    ethical_interval: tuple[float, float] = Field(
+        description="The ethical score if all unknown attributes were false, and if all were true."
+    )
     criterion_scores: dict[str, float] | None = Field(None, description="With `explain=true`: by criterion.")
     points: dict[str, float] | None = Field(None, description="With `explain=true`: they add up to the score.")
     unknown: list[str] | None = Field(
         None, description="With `explain=true`: criteria of which nothing is known; each counts as 0."
+    )
+    points_by_level: dict[EvidenceLevel, float] | None = Field(
+        None, description="With `explain=true`: the part of the score that each level of evidence supports."
+    )
+    declared: DeclaredStandingView | None = Field(
+        None, description="With `explain=true`: what the dataset is worth at the assurance `declared`."
     )
 
 
@@ -286,6 +306,7 @@ class RankingView(BaseModel):
     effective_weights: list[WeightView]
     profile: str | None
     plan: str
+    assurance: Assurance
 
 
 class SourceView(BaseModel):

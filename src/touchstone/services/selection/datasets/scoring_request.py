@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import ConflictingValues, FieldError, Invalid
+from touchstone.core.evidence import Assurance
 from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.weighted_mean import active_weights
+from touchstone.services.selection.assurance import ASSURANCE, parse_assurance, parse_json_assurance
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.paging import SKIP
 from touchstone.services.selection.parameters import (
@@ -25,7 +27,7 @@ from touchstone.services.selection.parameters import (
 )
 from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
-SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile")
+SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile", "assurance")
 
 _LIMIT: Final = Parameter(
     name="limit",
@@ -54,27 +56,44 @@ _RECOMMENDATION_LIMIT: Final = Parameter(
     maximum=INT53_MAX,
     default=20,
 )
-SCORE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _ENVELOPE, _EXPLAIN)
-RECOMMENDATION_PARAMETERS: Final = ParameterTable(SKIP, _RECOMMENDATION_LIMIT)
+SCORE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _ENVELOPE, _EXPLAIN, ASSURANCE)
+RECOMMENDATION_PARAMETERS: Final = ParameterTable(SKIP, _RECOMMENDATION_LIMIT, ASSURANCE)
 
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """Which part of a ranking a caller asks for, and in which form; `limit` None stands for all records."""
+    """What the query string of a request for a ranking asks for.
+
+    Attributes:
+        skip: how many records to leave out first.
+        limit: how many records to return at most; None stands for all.
+        explain: whether the items say how their scores are composed.
+        is_enveloped: whether the items are inside an object with counts and weights.
+        assurance: the weakest level of evidence that counts, if it is given.
+    """
 
     skip: int
     limit: int | None
     explain: bool
     is_enveloped: bool = False
+    assurance: Assurance | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringRequest:
-    """The records to rank and the weights of the criteria; `profile` names the weights if they have a name."""
+    """The records to rank and the weights of the criteria.
+
+    Attributes:
+        filters: the filters that the records have to satisfy.
+        weights: the weight of each criterion.
+        profile: the name of these weights, if they have one.
+        assurance: the weakest level of evidence that counts, if it is given.
+    """
 
     filters: ParameterValues
     weights: Mapping[str, float]
     profile: str | None
+    assurance: Assurance | None
 
     def effective_weights(self) -> list[CriterionWeight]:
         """Return the weights as shares that add up to 1, in the order of the criteria."""
@@ -96,6 +115,7 @@ def parse_score_options(query_string: bytes) -> RankingOptions:
         limit=limit,
         explain=values.get(_EXPLAIN.name) is True,
         is_enveloped=values.get(_ENVELOPE.name) is True,
+        assurance=parse_assurance(values),
     )
 
 
@@ -110,11 +130,12 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
         skip=SKIP.integer_in(values),
         limit=_RECOMMENDATION_LIMIT.integer_in(values),
         explain=True,
+        assurance=parse_assurance(values),
     )
 
 
 def parse_scoring_request(body: object) -> ScoringRequest:
-    """Return the filters and weights that the JSON body of a scoring request gives.
+    """Return the filters, the weights and the assurance that the JSON body of a scoring request gives.
 
     The weights come from the list `weights`, or from the profile that the body names, or from the default profile.
 
@@ -128,10 +149,11 @@ def parse_scoring_request(body: object) -> ScoringRequest:
             raise unknown_name_error(key, SCORE_KEYS, "body", key[:MAX_REPORTED_NAME])
 
     filters = _parse_filters(body)
+    assurance = parse_json_assurance(body.get("assurance"), "body", "assurance")
     weights = parse_weights(body.get("weights"))
     profile = body.get("profile")
     if weights and profile is None:
-        return ScoringRequest(filters, weights, profile=None)
+        return ScoringRequest(filters, weights, None, assurance)
 
     if profile is None:
         profile = DEFAULT_PROFILE
@@ -142,7 +164,7 @@ def parse_scoring_request(body: object) -> ScoringRequest:
     profile_weights = PROFILES[profile].weights
     if weights and weights != dict(profile_weights):
         raise ConflictingValues(at=("body", "weights"), other="profile")
-    return ScoringRequest(filters, profile_weights, profile)
+    return ScoringRequest(filters, profile_weights, profile, assurance)
 
 
 def _parse_filters(body: Mapping[str, Any]) -> ParameterValues:

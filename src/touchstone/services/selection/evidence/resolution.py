@@ -69,11 +69,14 @@ def resolve_attribute(
     reviewed = decide(attribute, statements, Assurance.REVIEWED)
     assert shown is not None, "every claim counts at the assurance `declared`"
 
+    # At every assurance above `declared` that claims reach, the same claim decides.
+    stricter_level = None if documented is None or documented.level is shown.level else documented.level
     evidence = AttributeEvidence(
         level=shown.level,
         declared=declared_value,
         documented=documented.value if documented else None,
         reviewed=reviewed.value if reviewed else None,
+        stricter_level=stricter_level,
     )
     return Resolution(shown.value, evidence, is_not_applicable=shown.value is None)
 

@@ -12,6 +12,7 @@ from touchstone.core.errors import (
     ProjectNotFound,
     ProjectQuotaExceeded,
 )
+from touchstone.core.evidence import Assurance
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
 from touchstone.services.selection.filters import FILTER_PARAMETERS
@@ -77,6 +78,7 @@ class ProjectEditor:
             weights=weights,
             chosen_dataset_id=body.chosen_dataset_id,
             choice_reason=body.choice_reason,
+            assurance=body.assurance or Assurance.DECLARED,
         )
         if draft.chosen_dataset_id is not None:
             await self._check_dataset_is_visible(draft.chosen_dataset_id, owner)
@@ -170,6 +172,8 @@ def _to_update(body: ProjectChange) -> ProjectUpdate:
         update = replace(update, criteria=body.criteria or {})
     if "weights" in provided_fields:
         update = replace(update, weights=_validate_weights(body.weights))
+    if "assurance" in provided_fields:
+        update = replace(update, assurance=body.assurance or Assurance.DECLARED)
     return update
 
 

@@ -155,7 +155,10 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(RECOMMENDATION_PARAMETERS),
 )
 async def get_recommendations(request: Request, project_id: ProjectKey) -> Response:
-    """Rank the datasets that match the criteria of the project by its weights, with explanations."""
+    """Rank the datasets that match the criteria of the project by its weights, with explanations.
+
+    The assurance is that of the project unless the request gives another one.
+    """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
@@ -166,7 +169,10 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
     options = parse_recommendation_options(ctx.query_string)
 
     query = build_query(scoring.filters, owner)
-    view, ranked = await ctx.catalog.rank(query, scoring.weights, skip=options.skip, limit=options.limit)
+    assurance = options.assurance or project.assurance
+    view, ranked = await ctx.catalog.rank(
+        query, scoring.weights, skip=options.skip, limit=options.limit, assurance=assurance
+    )
 
     result = RankingResult(view, ranked, scoring.weights, options)
     return await recommendations_response(result, scoring, _project_json(project))

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from touchstone.core.evidence import Assurance
 from touchstone.http.request_models import Name, RequestModel, RowId, Text
 from touchstone.services.selection.datasets.schemas import ScoredView, WeightView
 from touchstone.services.selection.json_fields import JsonList, JsonObject
@@ -21,6 +22,9 @@ class _ProjectFields(RequestModel):
     weights: JsonList | None = Field(None, description="A list of Weight.")
     chosen_dataset_id: RowId | None = Field(None, description="The dataset that was chosen.")
     choice_reason: Text | None = Field(None, description="Why.")
+    assurance: Assurance | None = Field(
+        None, description="The weakest level of evidence that counts in recommendations; `declared` unless given."
+    )
 
 
 class ProjectCreate(_ProjectFields):
@@ -46,6 +50,7 @@ class ProjectView(BaseModel):
     weights: list[WeightView]
     chosen_dataset_id: int | None
     choice_reason: str | None
+    assurance: Assurance
     created_at: datetime
     updated_at: datetime
 

@@ -9,6 +9,7 @@ import msgspec
 import sqlalchemy as sa
 from msgspec import UNSET, UnsetType
 
+from touchstone.core.evidence import Assurance
 from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import projects
 from touchstone.services.selection.weights import CriterionWeight
@@ -33,6 +34,7 @@ class ProjectDraft(msgspec.Struct, frozen=True, kw_only=True):
     weights: Sequence[CriterionWeight] = ()
     chosen_dataset_id: int | None = None
     choice_reason: str | None = None
+    assurance: Assurance = Assurance.DECLARED
 
 
 class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +46,7 @@ class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
     weights: Sequence[CriterionWeight] | UnsetType = UNSET
     chosen_dataset_id: int | UnsetType | None = UNSET
     choice_reason: str | UnsetType | None = UNSET
+    assurance: Assurance | UnsetType = UNSET
 
 
 class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +60,7 @@ class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
     weights: list[CriterionWeight]
     chosen_dataset_id: int | None
     choice_reason: str | None
+    assurance: Assurance
     created_at: datetime
     updated_at: datetime
     version: int
@@ -153,4 +157,5 @@ def _to_record(row: sa.RowMapping) -> ProjectRecord:
     """Return a row of the table as a record."""
     values = {str(name): value for name, value in row.items()}
     weights = [CriterionWeight(**weight) for weight in values.pop("weights")]
-    return ProjectRecord(**values, weights=weights)
+    assurance = Assurance(values.pop("assurance"))
+    return ProjectRecord(**values, weights=weights, assurance=assurance)

@@ -1,0 +1,163 @@
+"""Assurance on every route that reads the catalog: the answers are those of the rows as they are known at its level."""
+
+from random import Random
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.ranking import by_hand
+from tests.ranking.catalogs import known_at, weights
+from tests.selection.conftest import ADA, created
+from tests.selection.seeded import random_rows, twin
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.evidence import Assurance, EvidenceLevel
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.query.predicates import FlagEquals, Query, Range, Visible
+from touchstone.ranking.weight_profiles import PROFILES
+
+ROWS = random_rows(31, 400)
+BALANCED = dict(PROFILES["balanced"].weights)
+LEVELS = [level.value for level in EvidenceLevel]
+
+
+def rows_at(assurance: Assurance) -> dict[int, CatalogRow]:
+    """Return the stored records as they are known at an assurance, by id."""
+    return {row.id: known_at(twin(row), assurance) for row in ROWS}
+
+
+def matching_ids(assurance: Assurance, *predicates: Any) -> list[int]:
+    """Return the ids of the records that match at an assurance, in ascending order."""
+    query: Query = (Visible(ADA), *predicates)
+    return sorted(row.id for row in by_hand.matching(rows_at(assurance).values(), query))
+
+
+@pytest.mark.parametrize("assurance", Assurance)
+async def test_lists_and_searches_find_what_is_known(seeded: httpx2.AsyncClient, assurance: Assurance) -> None:
+    """Filters, counts and order see nothing below the assurance; the records themselves are shown as ever."""
+    path = f"/datasets?assurance={assurance}&limit=1000"
+    expected_ids = matching_ids(assurance, FlagEquals("transparency", value=True))
+    answer = await seeded.get(f"{path}&transparency=true")
+    assert [record["id"] for record in answer.json()] == expected_ids
+    assert answer.headers["X-Total-Count"] == str(len(expected_ids))
+
+    shown = (await seeded.get("/datasets?limit=1000")).json()
+    assert answer.json() == [record for record in shown if record["id"] in expected_ids]
+
+    count = await seeded.get(f"/datasets?assurance={assurance}&page_size=1&citations_min=3")
+    assert count.json()["total_count"] == len(matching_ids(assurance, Range("citations", low=3)))
+
+    sorted_answer = await seeded.get(f"{path}&sort_by=ethical_score&sort_order=desc")
+    expected_order = by_hand.ordered(rows_at(assurance).values(), (Visible(ADA),), "ethical_score", True)
+    assert [record["id"] for record in sorted_answer.json()] == expected_order
+
+    search = await seeded.post(f"/datasets/search?assurance={assurance}", json={"min_rows": 150})
+    assert [record["id"] for record in search.json()] == matching_ids(assurance, Range("instances_number", low=150))
+
+    facets = (await seeded.get(f"/datasets/facets?assurance={assurance}")).json()
+    assert facets["flags"]["transparency"]["true"] == len(expected_ids)
+
+
+@pytest.mark.parametrize("assurance", Assurance)
+async def test_scores_count_what_is_known(seeded: httpx2.AsyncClient, assurance: Assurance) -> None:
+    """The ranking, the known attributes and the interval of every item are those of the rows at the assurance."""
+    random = Random(9)
+    rows = rows_at(assurance)
+    for weighting in (BALANCED, weights(random), weights(random)):
+        weight_list = [{"criterion_name": name, "weight": weight} for name, weight in weighting.items()]
+        body = {"weights": weight_list, "assurance": assurance.value}
+        items = (await seeded.post("/datasets/score", json=body)).json()
+        assert [(item["id"], item["score"]) for item in items] == by_hand.rank(
+            rows.values(), (Visible(ADA),), weighting
+        )
+        for item in items:
+            flags = [getattr(rows[item["id"]], name) for name in ETHICAL]
+            assert item["known"] == 10 - flags.count(None)
+            assert item["ethical_interval"] == [flags.count(True) / 10, (10 - flags.count(False)) / 10]
+
+        in_query = await seeded.post(f"/datasets/score?assurance={assurance}", json={"weights": weight_list})
+        assert in_query.json() == items
+
+
+@pytest.mark.parametrize("assurance", Assurance)
+async def test_explanations_say_what_supports_a_score(seeded: httpx2.AsyncClient, assurance: Assurance) -> None:
+    """Points by level add up to the score, and each item says what it is worth where declarations count."""
+    declared = {item["id"]: item for item in (await seeded.post("/datasets/score", json={})).json()}
+    answer = await seeded.post(f"/datasets/score?assurance={assurance}&explain=true&envelope=true", json={})
+    assert answer.json()["assurance"] == assurance
+    for item in answer.json()["datasets"]:
+        assert list(item["points_by_level"]) == LEVELS
+        assert sum(item["points_by_level"].values()) == pytest.approx(item["score"])
+        at_declared = declared[item["id"]]
+        assert item["declared"] == {"score": at_declared["score"], "known": at_declared["known"]}
+
+
+async def test_answers_at_different_assurances_are_cached_apart(ada: httpx2.AsyncClient) -> None:
+    """The same request at another assurance is another answer, however often it is asked."""
+    await created(ada, name="Boaster", **dict.fromkeys(ETHICAL, True))
+    for _ in range(2):
+        scores = {}
+        for assurance in Assurance:
+            [item] = (await ada.post(f"/datasets/score?assurance={assurance}", json={})).json()
+            [same_item] = (await ada.post("/datasets/score", json={"assurance": assurance})).json()
+            assert item == same_item
+            scores[assurance.value] = (item["ethical_score"], item["known"], item["ethical_interval"])
+        assert scores == {
+            "declared": (1.0, 10, [1.0, 1.0]),
+            "documented": (0.0, 0, [0.0, 1.0]),
+            "reviewed": (0.0, 0, [0.0, 1.0]),
+        }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "code"),
+    [
+        ("GET", "/datasets?assurance=documentd", None, "unknown_name"),
+        ("GET", "/datasets/facets?assurance=measured", None, "unknown_name"),
+        ("GET", "/datasets?assurance=declared&assurance=declared", None, "invalid_value"),
+        ("POST", "/datasets/search?assurence=documented", {}, "unknown_name"),
+        ("POST", "/datasets/score?assurance=none", {}, "unknown_name"),
+        ("POST", "/datasets/score", {"assurance": 3}, "invalid_value"),
+        ("POST", "/datasets/score?assurance=reviewed", {"assurance": "documented"}, "conflicting_values"),
+        ("POST", "/projects", {"name": "p", "assurance": "proven"}, "validation_error"),
+    ],
+)
+async def test_an_assurance_that_does_not_fit_is_refused(
+    ada: httpx2.AsyncClient, method: str, path: str, body: Any, code: str
+) -> None:
+    """A misspelt level or name, and two levels that differ, are a 422."""
+    refused = await ada.request(method, path, json=body)
+    assert (refused.status_code, refused.json()["code"]) == (422, code), refused.text
+
+
+async def test_an_assurance_given_twice_alike_or_empty_is_accepted(ada: httpx2.AsyncClient) -> None:
+    """Null and an empty text count as not given."""
+    for path, body in (
+        ("/datasets/score?assurance=documented", {"assurance": "documented"}),
+        ("/datasets/score?assurance=", {"assurance": None}),
+    ):
+        assert (await ada.post(path, json=body)).status_code == 200
+    assert (await ada.get("/datasets?assurance=")).status_code == 200
+
+
+async def test_a_project_stores_the_assurance_of_its_recommendations(ada: httpx2.AsyncClient) -> None:
+    """Recommendations follow the project unless the request says otherwise; null means `declared`."""
+    await created(ada, transparency=True)
+    project = (await ada.post("/projects", json={"name": "p", "assurance": "documented"})).json()
+    assert project["assurance"] == "documented"
+    path = f"/projects/{project['id']}"
+
+    async def known(query: str = "") -> int:
+        answer = (await ada.get(f"{path}/recommendations{query}")).json()
+        [item] = answer["datasets"]
+        known_count: int = item["known"]
+        return known_count
+
+    assert await known() == 0
+    assert await known("?assurance=declared") == 1
+    renamed = (await ada.put(path, json={"name": "q"})).json()
+    assert renamed["assurance"] == "documented"
+    cleared = (await ada.put(path, json={"assurance": None})).json()
+    assert cleared["assurance"] == "declared"
+    assert await known() == 1
+    assert (await ada.post("/projects", json={"name": "r"})).json()["assurance"] == "declared"
