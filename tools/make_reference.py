@@ -3,6 +3,8 @@
 `python tools/make_reference.py` writes them; a test compares them with what it would write.
 """
 
+import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -16,6 +18,9 @@ from touchstone.learning.choices import ALGORITHMS, METHODS, METRICS
 from touchstone.messages import MESSAGES
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.metadata.codebook import CODEBOOK
+from touchstone.metadata.exact_values import MEMBER, ExactValues
+from touchstone.metadata.exported_dataset import ExportedClaim
+from touchstone.metadata.writers.formats import FORMATS
 from touchstone.ranking.criteria import CRITERIA
 from touchstone.ranking.query.sort_order import SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
@@ -206,6 +211,57 @@ def jobs_page() -> str:
     return "\n".join(sections)
 
 
+def exports_page() -> str:
+    """Return the page of the formats in which a dataset is exported: which field is made from what."""
+    formats = [
+        (
+            f"`{export_format.key}`",
+            export_format.title,
+            f"`{export_format.media_type}`",
+            f"`{export_format.suffix}`",
+            f"`{export_format.standard}`",
+        )
+        for export_format in FORMATS.values()
+    ]
+    sections = [
+        f"\n## {export_format.title}\n\n"
+        + format_table(
+            ("Field", "Made from", "When a document of this standard was imported"),
+            (
+                (f"`{mapping.field}`", code_list(mapping.sources), "as imported" if mapping.only_if_new else "")
+                for mapping in export_format.fields
+            ),
+        )
+        for export_format in FORMATS.values()
+    ]
+
+    return (
+        "# Exports\n\n"
+        "`GET /datasets/{id}/export?format=` writes a record in one of these formats. Each can be imported again.\n\n"
+        + format_table(("Format", "Standard", "Media type", "File ends with", "Read as"), formats)
+        + "\nA field that is made from attributes of the ethical criteria holds the quotes of the claims about them. "
+        "A field that was imported in the same standard is written as it was, unless what it is made from has changed "
+        "since; the fields *as imported* are never added to an imported document.\n"
+        + "".join(sections)
+        + f"\n## The member `{MEMBER}`\n\n"
+        "Every format has it: in JSON among the outermost members (for readers of JSON-LD a literal), in a card in the "
+        "head.\n\n"
+        + format_table(("Member", "Meaning"), _attribute_meanings(ExactValues))
+        + "\nA claim has these members; those that are empty are left out:\n\n"
+        + format_table(("Member", "Meaning"), _attribute_meanings(ExportedClaim))
+        + "\nClaims read from an exported document are *declared* in the catalog that imports them, whatever their "
+        "level was. `measured` is kept, but never taken for a measurement of one's own.\n"
+    )
+
+
+def _attribute_meanings(record_type: type) -> list[tuple[str, str]]:
+    """Return the attributes of a class and what its docstring says about each."""
+    attributes = inspect.cleandoc(record_type.__doc__ or "").partition("Attributes:\n")[2]
+    entries = re.split(r"\n(?=    \w)", attributes)
+    meanings = [entry.strip().partition(": ") for entry in entries if entry.strip()]
+    return [(code_list(names.split(", ")), " ".join(meaning.split())) for names, _, meaning in meanings]
+
+
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "settings": settings_page,
     "errors": errors_page,
@@ -213,6 +269,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "filters": filters_page,
     "criteria": criteria_page,
     "codebook": codebook_page,
+    "exports": exports_page,
     "routes": routes_page,
     "jobs": jobs_page,
 }

@@ -55,10 +55,10 @@ class TestTheExample:
     def test_nothing_is_lost(self) -> None:
         unmapped = self.document.unmapped
         assert unmapped["/x-own-field"] == "kept"
-        assert unmapped["/dataset_infos.json"] == INFOS
+        assert unmapped["#dataset_infos.json"] == INFOS
         assert unmapped["/license"] == ["cc-by-4.0"]
-        assert CARD.endswith(unmapped["/body"])
-        assert "consent form" in unmapped["/body"]
+        assert CARD.endswith(unmapped["#body"])
+        assert "consent form" in unmapped["#body"]
 
 
 class TestAccess:
@@ -105,7 +105,7 @@ class TestFaults:
         assert codes(document) == ["yaml_anchor_refused"]
         assert document.record["dataset_name"] == "Signs"
         assert document.sections
-        assert document.unmapped["/head"] == "a: &x 1\nb: *x\n"
+        assert document.unmapped["#head"] == "a: &x 1\nb: *x\n"
 
     def test_infos_that_are_truncated_are_listed(self) -> None:
         document = read_one(CARD, "signs/README.md", dataset_infos__json=b'{"default": {"spl')

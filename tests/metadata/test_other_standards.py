@@ -46,7 +46,7 @@ class TestDatasheet:
         assert document.record["is_split"] is True
         assert document.record["metadata"]["licence"] == "CC0-1.0"
         assert "html_comment" in codes(document)
-        assert "/body" in document.unmapped
+        assert "#body" in document.unmapped
 
     def test_a_readme_of_a_program_is_no_datasheet(self) -> None:
         assert read("# Program\n\n## Licence\nMIT\n", "README.md").code == "unknown_standard"

@@ -15,6 +15,7 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "rank": "catalog_commands",
     "catalog": "catalog_commands",
     "evidence": "evidence_commands",
+    "export": "document_commands",
     "project": "project_commands",
     "train": "job_commands",
     "explain": "job_commands",

@@ -189,6 +189,14 @@ class Files(Struct, frozen=True, kw_only=True):
     quota_bytes: int
 
 
+class ExportedFile(Struct, frozen=True, kw_only=True):
+    """A dataset as a document in a metadata standard, with a name for the file."""
+
+    content: bytes
+    media_type: str
+    name: str
+
+
 class Project(Struct, frozen=True, kw_only=True):
     """A need, the weights it calls for, and the dataset that was chosen with the reason why."""
 

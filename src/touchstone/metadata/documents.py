@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 ClaimValue = bool | int | float | None
 
 
@@ -42,6 +44,8 @@ class Claim:
         field: the field of the metadata standard that the value was taken from, if it was taken from one.
         scope: the people that the statement is about, if it is about people.
         note: which rule was applied.
+        is_restated: whether another catalog makes the claim in a document that it has exported. Whoever imports it,
+            such a claim is merely declared, because anyone can write such a document.
     """
 
     attribute: str
@@ -52,6 +56,7 @@ class Claim:
     scope: Scope | None = None
     is_not_applicable: bool = False
     note: str = ""
+    is_restated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,28 @@ class RejectedPart:
     place: str
     code: str
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ImportedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What a record keeps of a document that it was imported from.
+
+    Attributes:
+        document: the name of the file, or an empty text.
+        standard: the key of the metadata standard.
+        standard_version: the version of the standard, if the document names one.
+        key: what identifies the dataset in its source.
+        sha256: the digest of the document.
+        record: the texts, lists and metadata that the document states, by the names of a record.
+        unmapped: the fields that have no place in a record, by their path, with their values.
+    """
+
+    document: str = ""
+    standard: str
+    standard_version: str | None = None
+    key: str = ""
+    sha256: str | None = None
+    record: Mapping[str, Any] = {}
+    unmapped: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +102,7 @@ class DatasetDocument:
         sections: prose in which the extractor looks for proposals.
         unmapped: fields that have no place in a record, by their path, with their values, for a lossless export.
         rejected: parts that were skipped, with reasons.
+        earlier: the documents that another catalog had imported before it exported this one.
     """
 
     standard: str
@@ -85,3 +113,4 @@ class DatasetDocument:
     sections: tuple[Section, ...] = ()
     unmapped: Mapping[str, Any] = field(default_factory=dict)
     rejected: tuple[RejectedPart, ...] = ()
+    earlier: tuple[ImportedDocument, ...] = ()

@@ -154,6 +154,17 @@ def combine_licences(texts: Iterable[str]) -> Licence | None:
     return Licence(" AND ".join(certain) if len(certain) > 1 else expressions[0], joined_text)
 
 
+def licence_addresses(expression: str) -> list[str]:
+    """Return the addresses of the licences that all apply by an SPDX expression.
+
+    The result is empty if it is no such expression, offers a choice, or names a licence that SPDX does not list.
+    """
+    identifiers = expression.split(" AND ")
+    if any(_known_identifier(identifier) is None for identifier in identifiers):
+        return []
+    return [f"https://spdx.org/licenses/{identifier}" for identifier in identifiers]
+
+
 def is_unknown_licence(text: str) -> bool:
     """Return whether the words only say that no licence is known."""
     return _simplify(text) in _UNKNOWN

@@ -334,3 +334,8 @@ def parse_csv(text: str, delimiter: str = ",") -> Iterator[dict[str, str]]:
 def escape_pointer(name: str) -> str:
     """Return a name as one step of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
+
+
+def unescape_pointer(step: str) -> str:
+    """Return the name that one step of a JSON pointer stands for."""
+    return step.replace("~1", "/").replace("~0", "~")

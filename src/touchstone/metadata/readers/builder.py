@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from touchstone.core.attributes import BY_NAME, FLAGS, NUMBERS, Kind
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, Section
+from touchstone.metadata.exact_values import POINTER as EXACT_VALUES
 from touchstone.metadata.licences import Licence, combine_licences
 from touchstone.metadata.parsing import DocumentError, escape_pointer
 from touchstone.metadata.placeholders import is_placeholder
@@ -73,7 +74,7 @@ class DocumentBuilder:
         The first claim on an attribute decides the record's value; readers add the most specific one first.
         """
         value = claim.value
-        if value is None or not _is_possible(claim.attribute, value):
+        if value is None or not is_possible(claim.attribute, value):
             self.reject(claim.place, "implausible_value", attribute=claim.attribute, value=value)
             return
         self.claims.append(claim)
@@ -117,6 +118,11 @@ class DocumentBuilder:
             if name not in represented or value not in texts:
                 self.unmapped[f"{place}/{escape_pointer(str(name))}"] = value
 
+    def keep_context(self, context: Any) -> None:
+        """Keep the context of a JSON-LD document, without which the names of a dataset inside a graph mean nothing."""
+        if context is not None:
+            self.unmapped.setdefault("/@context", context)
+
     def reject(self, place: str, code: str, **facts: Any) -> None:
         """Note a part of the document that was skipped."""
         self.rejected.append(RejectedPart(place, code, facts))
@@ -124,7 +130,10 @@ class DocumentBuilder:
     def build(self) -> DatasetDocument:
         """Return the finished document, or raise a DocumentError if nothing names the dataset."""
         if "dataset_name" not in self.record:
-            raise DocumentError("no_name", key=self.key)
+            if EXACT_VALUES not in self.unmapped:
+                raise DocumentError("no_name", key=self.key)
+            # The exact values, which replace it, may contain a name that this reader would not take from a source.
+            self.record["dataset_name"] = self.key
         if self.metadata:
             self.record["metadata"] = self.metadata
         return DatasetDocument(
@@ -139,7 +148,7 @@ class DocumentBuilder:
         )
 
 
-def _is_possible(attribute: str, value: bool | int | float) -> bool:
+def is_possible(attribute: str, value: bool | int | float) -> bool:
     """Return whether an attribute can have this value: of its type, finite and within its bounds."""
     if attribute in FLAGS:
         return isinstance(value, bool)

@@ -94,6 +94,7 @@ def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], pla
     state_record_sets(builder, names, members, place)
     add_responsible_ai_sections(builder, node, names)
     builder.keep_rest(node, represented_names(names, node))
+    builder.keep_context(context_of(source.data))
     return builder.build()
 
 

@@ -87,6 +87,7 @@ def add_readme(builder: DocumentBuilder, source: SourceDocument) -> None:
         try:
             builder.sections.extend(readme.markdown.sections)
             builder.rejected.extend(readme.markdown.rejected)
+            builder.unmapped[f"#{README}"] = readme.text
         except DocumentError as error:
             builder.reject(README, error.code, **error.facts)
 
@@ -110,7 +111,8 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     licence = builder.licence(licence_texts(resource))
     state_shared_values(builder, resource, licence, place)
     state_table(builder, resource, place)
-    builder.keep_rest(resource, REPRESENTED, place=place)
+    builder.keep_rest({name: value for name, value in source.members.items() if name != "resources"})
+    builder.keep_rest(resource, place=place)
     return builder.build()
 
 

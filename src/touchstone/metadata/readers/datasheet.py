@@ -55,7 +55,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
         builder.describe(sections[0].text)
     state_counts(builder, sections)
     state_licence_and_access(builder, source)
-    builder.unmapped["/body"] = source.markdown.body
+    builder.unmapped["#body"] = source.markdown.body
     yield builder.build()
 
 
@@ -75,7 +75,7 @@ def keep_head(builder: DocumentBuilder, source: SourceDocument) -> None:
         head = parse_yaml(source.markdown.front_matter)
     except DocumentError as error:
         builder.reject("YAML head", error.code, **error.facts)
-        builder.unmapped["/head"] = source.markdown.front_matter
+        builder.unmapped["#head"] = source.markdown.front_matter
     else:
         builder.rejected.extend(head.rejected)
         if isinstance(head.data, dict):

@@ -127,8 +127,9 @@ def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], 
     state_accountability(builder, members, place)
     for name in PROSE_FIELDS:
         builder.prose((name,), text_of(members.get(name)))
-    unchanged = [name for name in node if names.normalise(name) in REPRESENTED and isinstance(node[name], str)]
+    unchanged = [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalise(name) == name]
     builder.keep_rest(node, unchanged)
+    builder.keep_context(context_of(source.data))
     return builder.build()
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.exact_values import stated_key
 from touchstone.metadata.licences import combine_licences
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import find_access_restriction, find_citation_year, plain_text
@@ -19,6 +20,10 @@ from touchstone.metadata.vocabulary import fold_tasks, known_domains
 STANDARD: Final = "hf_card"
 REPRESENTED: Final = ("pretty_name",)
 INFOS_FILE: Final = "dataset_infos.json"
+# The parts of a card outside the fields of its head, which have names that no JSON pointer can have.
+BODY: Final = "#body"
+HEAD: Final = "#head"
+INFOS: Final = f"#{INFOS_FILE}"
 CARD_TITLE: Final = re.compile(r"^#\s+Dataset Card for\b", re.MULTILINE | re.IGNORECASE)
 HEAD_FIELDS: Final = frozenset(
     {"annotations_creators", "dataset_info", "language_creators", "multilinguality", "pretty_name", "size_categories",
@@ -61,7 +66,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     state_year(builder, source)
 
     builder.keep_rest(head, REPRESENTED)
-    builder.unmapped["/body"] = source.markdown.body
+    builder.unmapped[BODY] = source.markdown.body
     yield builder.build()
 
 
@@ -80,7 +85,7 @@ def read_head(source: SourceDocument) -> tuple[dict[str, Any], DocumentBuilder]:
         parsed = parse_yaml(source.markdown.front_matter)
     except DocumentError as error:
         builder.reject("YAML head", error.code, **error.facts)
-        builder.unmapped["/head"] = source.markdown.front_matter
+        builder.unmapped[HEAD] = source.markdown.front_matter
         return {}, builder
 
     builder.rejected.extend(parsed.rejected)
@@ -93,7 +98,7 @@ def state_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[
     is_template_title = title.startswith("[") or title in HOME_LINKS
     builder.name(head.get("pretty_name"), None if is_template_title else title, source.folder)
     if not builder.key:
-        builder.key = str(head.get("paperswithcode_id") or builder.record.get("dataset_name") or "")
+        builder.key = str(head.get("paperswithcode_id") or builder.record.get("dataset_name") or stated_key(head) or "")
     if not builder.key:
         raise DocumentError("no_identifier")
 
@@ -196,7 +201,7 @@ def state_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[
     companion, rejected = source.readable_companion(INFOS_FILE)
     builder.rejected.extend(rejected)
     if companion is not None and companion.data is not None:
-        builder.unmapped[f"/{INFOS_FILE}"] = companion.data
+        builder.unmapped[INFOS] = companion.data
 
     infos = read_infos(source, head)
     if not infos:

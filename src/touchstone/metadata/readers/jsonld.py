@@ -136,7 +136,7 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        for name in ("@value", "en", "fr", "name", "title", "prefLabel", "notation", "@id", "id"):
+        for name in ("@value", "en", "fr", "name", "title", "prefLabel", "label", "notation", "@id", "id"):
             if isinstance(value.get(name), str):
                 return str(value[name])
         texts = [member for member in value.values() if isinstance(member, str)]

@@ -50,6 +50,7 @@ def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], pla
     builder = start_document(source, names, node, STANDARD)
     state_common_values(builder, names, node, place)
     builder.keep_rest(node, represented_names(names, node))
+    builder.keep_context(context_of(source.data))
     return builder.build()
 
 
@@ -73,8 +74,8 @@ def start_document(source: SourceDocument, names: Names, node: Mapping[str, Any]
 
 
 def represented_names(names: Names, node: Mapping[str, Any]) -> list[str]:
-    """Return the members, as they are spelled in the document, whose texts stand unchanged in the record."""
-    return [name for name, value in node.items() if names.normalise(name) in REPRESENTED and isinstance(value, str)]
+    """Return the members whose texts stand unchanged in the record, under the names that an export gives them."""
+    return [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalise(name) == name]
 
 
 def state_common_values(builder: DocumentBuilder, names: Names, node: Mapping[str, Any], place: str) -> None:

@@ -23,6 +23,7 @@ from touchstone.metadata.readers import (
     tfds,
     uci,
 )
+from touchstone.metadata.readers.exported import restore_exact_values
 from touchstone.metadata.readers.source import SourceDocument
 
 
@@ -110,10 +111,13 @@ def collect(standard: Standard, results: Iterator[DatasetDocument | RejectedPart
     for result in results:
         if isinstance(result, RejectedPart):
             rejected.append(result)
-        elif result.key in documents:
-            rejected.append(RejectedPart("", "duplicate_dataset", {"key": result.key}))
+            continue
+
+        document = restore_exact_values(result)
+        if document.key in documents:
+            rejected.append(RejectedPart("", "duplicate_dataset", {"key": document.key}))
         else:
-            documents[result.key] = result
+            documents[document.key] = document
 
     if documents:
         return Reading(standard.key, tuple(documents.values()), tuple(rejected))

@@ -137,6 +137,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _dataset_route("GET", "/evidence/proposals"),
     _dataset_route("GET", "/admin/datasets/hidden"),
     _dataset_route("PUT", "/admin/datasets/{dataset_id}/hidden"),
+    _dataset_route("GET", "/datasets/{dataset_id}/export"),
     _dataset_route("GET", "/files"),
     _dataset_route("POST", "/files", has_large_body=True),
     _dataset_route("DELETE", "/files/{file_id}"),

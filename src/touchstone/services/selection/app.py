@@ -12,7 +12,7 @@ from touchstone.http.backend_auth import BackendAuthMiddleware
 from touchstone.http.health import Resource
 from touchstone.http.routing import AllowedMethodsMiddleware, FastPathMiddleware, TrailingSlashMiddleware
 from touchstone.services.selection.context import SelectionServices
-from touchstone.services.selection.datasets import hiding_routes
+from touchstone.services.selection.datasets import export_routes, hiding_routes
 from touchstone.services.selection.datasets import routes as dataset_routes
 from touchstone.services.selection.datasets.editor import DatasetEditor
 from touchstone.services.selection.datasets.hiding import HidingEditor
@@ -48,6 +48,7 @@ class Selection:
 
         routers = (
             dataset_routes.router,
+            export_routes.router,
             evidence_routes.router,
             proposal_routes.router,
             hiding_routes.router,

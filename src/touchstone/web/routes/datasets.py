@@ -19,6 +19,7 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.views import dataset_view
 from touchstone.web.views.rank_table import criteria_with_weight, criterion_cells, score_text, weighted_criteria
+from touchstone.web.views.search_engine_description import fetch_search_engine_description
 
 _NEW: Final = "/app/datasets/new"
 _DATASET: Final = "/app/datasets/{dataset_id}"
@@ -54,6 +55,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         measured=dataset_view.measurement(dataset),
         unmeasured=dataset_view.measurement_failure(dataset),
         trainable=dataset_view.is_trainable(dataset),
+        search_engine_description=await fetch_search_engine_description(ctx, dataset),
         projects=await ctx.api.list_projects(),
     )
 

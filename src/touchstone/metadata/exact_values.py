@@ -1,0 +1,121 @@
+"""The exact values of a record inside an exported document, so that importing it again loses nothing.
+
+No metadata standard has a place for everything that a record states. Exported documents therefore carry a member
+`touchstone:dataset` beside the fields of their standard, and readers prefer it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from touchstone.metadata.documents import ImportedDocument
+from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
+from touchstone.metadata.parsing import escape_pointer
+
+PREFIX: Final = "touchstone"
+VOCABULARY: Final = "urn:touchstone:terms:"
+MEMBER: Final = f"{PREFIX}:dataset"
+POINTER: Final = f"/{MEMBER}"
+FORMAT_VERSION: Final = 1
+
+
+class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The content of the member `touchstone:dataset`.
+
+    Attributes:
+        format: the version of this structure.
+        key: what identifies the dataset in the source that it came from.
+        record: the values of the record by their names. Its `metadata` is the text of a JSON object if there are names
+            in it that mean something in JSON-LD.
+        claims: the claims that were in force.
+        measured: what was measured in the data file.
+        kept: the members of the document that stand in it as they were imported.
+        written: the members of the document that were made from the record.
+        imported: the documents that the record was imported from, as the text of a JSON array. Being a text, it is no
+            deeper than the documents were, and its names mean nothing to readers of the standard.
+    """
+
+    format: int = FORMAT_VERSION
+    key: str
+    record: dict[str, Any]
+    claims: tuple[ExportedClaim, ...] = ()
+    measured: dict[str, Any] | None = None
+    kept: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    imported: str | None = None
+
+    def documents(self, fields: Mapping[str, Any]) -> tuple[ImportedDocument, ...]:
+        """Return the imported documents; the last one has the kept members again.
+
+        `fields` are the fields of the document that carries these values, by their paths.
+
+        Raises:
+            msgspec.DecodeError: the text of the documents is not what a writer produces.
+        """
+        documents = msgspec.json.decode(self.imported or "[]", type=tuple[ImportedDocument, ...])
+        if not documents or not self.kept:
+            return documents
+
+        pointers = [f"/{escape_pointer(name)}" for name in self.kept]
+        kept_fields = {pointer: fields[pointer] for pointer in pointers if pointer in fields}
+        latest = documents[-1]
+        return (*documents[:-1], msgspec.structs.replace(latest, unmapped={**kept_fields, **latest.unmapped}))
+
+    def added_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields that somebody has added to the document since it was exported, by their paths."""
+        pointers = {f"/{escape_pointer(name)}" for name in (*self.kept, *self.written, MEMBER)}
+        members = {pointer: value for pointer, value in fields.items() if pointer.startswith("/")}
+        return {pointer: value for pointer, value in members.items() if pointer not in pointers}
+
+
+def stated_key(members: Mapping[str, Any]) -> str | None:
+    """Return what identifies the dataset of an exported document by its exact values, if it has any."""
+    values = members.get(MEMBER)
+    key = values.get("key") if isinstance(values, Mapping) else None
+    return key if isinstance(key, str) else None
+
+
+def exact_values(
+    dataset: ExportedDataset, original: ImportedDocument | None, kept: Sequence[str], written: Sequence[str]
+) -> dict[str, Any]:
+    """Return the member `touchstone:dataset` for a document in which some fields stand as they were imported.
+
+    `original` is the imported document in whose standard the dataset is exported, `kept` names its fields that the
+    exported document has as they were, and `written` the fields that were made from the record.
+    """
+    others = [document for document in dataset.documents if document is not original]
+    documents = [*others, _without(original, kept)] if original is not None else others
+
+    values = ExactValues(
+        key=dataset.key,
+        record=_without_keywords(dataset.record),
+        claims=dataset.claims,
+        measured=dict(dataset.measured) if dataset.measured else None,
+        kept=tuple(kept),
+        written=tuple(written),
+        imported=msgspec.json.encode(documents).decode() if documents else None,
+    )
+    content: dict[str, Any] = msgspec.to_builtins(values)
+    return {"format": FORMAT_VERSION, **content}
+
+
+def _without_keywords(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with its `metadata` as a text if there are keywords of JSON-LD in them."""
+    metadata = record.get("metadata")
+    return {**record, "metadata": json.dumps(metadata)} if _has_keywords(metadata) else dict(record)
+
+
+def _has_keywords(value: Any) -> bool:
+    """Return whether a name in a value begins like the keywords of JSON-LD."""
+    if isinstance(value, Mapping):
+        return any(name.startswith("@") or _has_keywords(member) for name, member in value.items())
+    return isinstance(value, list) and any(_has_keywords(member) for member in value)
+
+
+def _without(document: ImportedDocument, names: Sequence[str]) -> ImportedDocument:
+    """Return an imported document without the fields of these names."""
+    pointers = {f"/{escape_pointer(name)}" for name in names}
+    unmapped = {pointer: value for pointer, value in document.unmapped.items() if pointer not in pointers}
+    return msgspec.structs.replace(document, unmapped=unmapped)

@@ -1,0 +1,163 @@
+"""A dataset on its way out of the catalog: its record, the claims about it, and what was imported with it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from touchstone.core.attributes import ATTRIBUTES
+from touchstone.core.evidence import ClaimValue, EvidenceLevel
+from touchstone.metadata.documents import ImportedDocument, Scope
+
+# The members of `metadata` that the service writes itself. They are exported under names of their own.
+IMPORTED: Final = "imported"
+MEASURED: Final = "measured"
+SERVICE_KEYS: Final = (IMPORTED, MEASURED, "unmeasured")
+# A measurement of another catalog is kept with what was imported, and never taken for one of our own.
+FOREIGN_MEASUREMENT: Final = "/touchstone:measured"
+RECORD_FIELDS: Final = (*(attribute.name for attribute in ATTRIBUTES), "description", "file_path", "file_type")
+
+
+class ClaimSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The document that a claim was taken from."""
+
+    kind: str | None = None
+    name: str | None = None
+    url: str | None = None
+    sha256: str | None = None
+
+
+class ExportedClaim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A claim about one attribute as it is exported.
+
+    Attributes:
+        attribute, value: what is claimed; the value is None with `not_applicable`.
+        level: how well the claim is supported in the catalog that exports it.
+        scope: the people that the statement is about, if it is about people.
+        quote, place: the words that show the value, and where they stand in their source.
+        field, standard: the field of a metadata standard that the value was taken from.
+        note: which rule was applied.
+        source: the document that the claim was taken from.
+        by: the public name of who made the claim.
+        at, until: when the claim was made, and until when it holds.
+    """
+
+    attribute: str
+    value: ClaimValue = None
+    level: EvidenceLevel = EvidenceLevel.DECLARED
+    not_applicable: bool = False
+    scope: Scope | None = None
+    quote: str = ""
+    place: str = ""
+    field: str | None = None
+    standard: str | None = None
+    note: str = ""
+    source: ClaimSource | None = None
+    by: str | None = None
+    at: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedDataset:
+    """A dataset of the catalog, as writers of metadata standards receive it.
+
+    Attributes:
+        identifier: what identifies the record everywhere, a URN.
+        record: the known values of the record by their names, with `metadata` as its creator and its imports filled it.
+        claims: the claims that are in force.
+        documents: the documents that the record was imported from.
+        measured: what the service has measured in the data file, if it could read one.
+    """
+
+    identifier: str
+    record: Mapping[str, Any]
+    claims: tuple[ExportedClaim, ...] = ()
+    documents: tuple[ImportedDocument, ...] = ()
+    measured: Mapping[str, Any] | None = None
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], claims: Iterable[ExportedClaim]) -> "ExportedDataset":
+        """Return a dataset from the JSON of its record, without its identifiers, scores and unknown values."""
+        values = {name: record[name] for name in RECORD_FIELDS if record.get(name) not in (None, "")}
+        metadata = record.get("metadata") or {}
+        stated_metadata = {name: value for name, value in metadata.items() if name not in SERVICE_KEYS}
+        if stated_metadata:
+            values["metadata"] = stated_metadata
+
+        documents = msgspec.convert(metadata.get(IMPORTED) or [], tuple[ImportedDocument, ...])
+        return cls(
+            identifier=f"urn:uuid:{record['dataset_id']}",
+            record=values,
+            claims=tuple(claims),
+            documents=documents,
+            measured=metadata.get(MEASURED),
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset."""
+        return str(self.record["dataset_name"])
+
+    @property
+    def key(self) -> str:
+        """What identifies the dataset: its key in the source that it was imported from, or else its URN."""
+        return self.text("metadata.source.key") or self.identifier
+
+    @property
+    def page(self) -> str:
+        """Where to read about the dataset: in its source, or else the URN of the record."""
+        return self.text("metadata.url") or self.identifier
+
+    def text(self, path: str) -> str | None:
+        """Return a text of the record, such as `metadata.url`, or None if it is empty or no text."""
+        value = value_at(self.record, path)
+        return value if isinstance(value, str) and value.strip() else None
+
+    def texts(self, path: str) -> list[str]:
+        """Return a list of texts of the record; a single text counts as a list of one."""
+        value = value_at(self.record, path)
+        values = value if isinstance(value, list) else [value]
+        return [member for member in values if isinstance(member, str) and member.strip()]
+
+    def quotes(self, attribute: str) -> list[str]:
+        """Return the different quotes that show an attribute, in the order of the claims."""
+        quotes = (claim.quote for claim in self.claims if claim.attribute == attribute and claim.quote)
+        return list(dict.fromkeys(quotes))
+
+    @property
+    def file_profile(self) -> Mapping[str, Any]:
+        """What was measured in the data file, here or else in the catalog that the record comes from."""
+        if self.measured:
+            return self.measured
+        for document in self.documents:
+            if FOREIGN_MEASUREMENT in document.unmapped:
+                profile = document.unmapped[FOREIGN_MEASUREMENT]
+                return profile if isinstance(profile, Mapping) else {}
+        return {}
+
+    def columns(self) -> list[tuple[str, str]]:
+        """Return the names and types of the columns that were measured in the data file."""
+        profiles = self.file_profile.get("column_profiles")
+        if not isinstance(profiles, list):
+            return []
+        described = [profile for profile in profiles if isinstance(profile, Mapping)]
+        return [(str(profile.get("name")), str(profile.get("type"))) for profile in described]
+
+    def document_of(self, standard: str) -> ImportedDocument | None:
+        """Return the latest of the documents in a standard of which an export can repeat something.
+
+        A document that consisted of what this product itself had made from a record is none of them.
+        """
+        documents = [document for document in self.documents if document.standard == standard and document.unmapped]
+        return documents[-1] if documents else None
+
+
+def value_at(record: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a path of names joined by dots, or None."""
+    value: Any = record
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

@@ -1,0 +1,132 @@
+"""Documents that a catalog like this one has exported: the exact values in them go before those of the standard."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from touchstone.core.attributes import BY_NAME, Kind
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES
+from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, RejectedPart
+from touchstone.metadata.exact_values import POINTER, ExactValues
+from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, RECORD_FIELDS, SERVICE_KEYS, ExportedClaim
+from touchstone.metadata.parsing import DocumentError, parse_json
+from touchstone.metadata.readers.builder import MAX_TERM_LENGTH, MAX_TERMS, is_possible
+
+MAX_TEXT_LENGTH: Final = 100_000
+_TEXT_LIMITS: Final = {"dataset_name": 255, "file_path": 4096, "file_type": 255}
+
+
+def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
+    """Return a document with the record, the claims and the imported fields that its exact values state.
+
+    A document without them is returned as it is. One whose exact values are damaged is read by its standard alone.
+    """
+    if POINTER not in document.unmapped:
+        return document
+    try:
+        values = msgspec.convert(document.unmapped[POINTER], ExactValues)
+        documents = values.documents(document.unmapped)
+    except (msgspec.ValidationError, msgspec.DecodeError):
+        damaged = RejectedPart(POINTER, "invalid_exact_values")
+        return replace(document, rejected=(*document.rejected, damaged))
+
+    record, rejected = _restore_record(values.record)
+    claims = _restore_claims(values.claims, record)
+    original, earlier = _split_documents(documents, document.standard)
+    return replace(
+        document,
+        standard_version=original.standard_version if original else document.standard_version,
+        key=values.key or document.key,
+        record={**record, "dataset_name": record.get("dataset_name", document.record["dataset_name"])},
+        claims=claims,
+        unmapped={**values.added_fields(document.unmapped), **_imported_fields(values, original)},
+        rejected=(*document.rejected, *rejected),
+        earlier=earlier,
+    )
+
+
+def _split_documents(
+    documents: tuple[ImportedDocument, ...], standard: str
+) -> tuple[ImportedDocument | None, tuple[ImportedDocument, ...]]:
+    """Return the imported document that this one continues, which has the same standard, and all others."""
+    if documents and documents[-1].standard == standard:
+        return documents[-1], documents[:-1]
+    return None, documents
+
+
+def _imported_fields(values: ExactValues, original: ImportedDocument | None) -> dict[str, Any]:
+    """Return the fields without a place in a record: those that were imported, and another catalog's measurement."""
+    fields = dict(original.unmapped) if original else {}
+    if values.measured:
+        fields[FOREIGN_MEASUREMENT] = values.measured
+    return fields
+
+
+def _restore_record(stated: dict[str, Any]) -> tuple[dict[str, Any], list[RejectedPart]]:
+    """Return the values of a record that a record can have, and the others as rejected parts."""
+    record: dict[str, Any] = {}
+    rejected: list[RejectedPart] = []
+    for name, value in stated.items():
+        metadata = _restore_metadata(value) if name == "metadata" else None
+        if metadata is not None:
+            record[name] = {key: member for key, member in metadata.items() if key not in SERVICE_KEYS}
+        elif name in RECORD_FIELDS and _is_storable(name, value):
+            record[name] = value
+        else:
+            rejected.append(RejectedPart(f"{POINTER}/record/{name}", "implausible_value", {"attribute": name}))
+    return record, rejected
+
+
+def _restore_metadata(value: Any) -> dict[str, Any] | None:
+    """Return the metadata of a record, which may be the text of a JSON object, or None if they are something else."""
+    if isinstance(value, str):
+        try:
+            value = parse_json(value).data
+        except DocumentError:
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_storable(name: str, value: Any) -> bool:
+    """Return whether a field of a record can have this value."""
+    if name in CLAIMED_ATTRIBUTES:
+        return isinstance(value, bool | int | float) and is_possible(name, value)
+    if name in BY_NAME and BY_NAME[name].kind is Kind.WORDS:
+        is_list = isinstance(value, list) and len(value) <= MAX_TERMS
+        return is_list and all(isinstance(word, str) and 0 < len(word.strip()) <= MAX_TERM_LENGTH for word in value)
+
+    is_text = isinstance(value, str) and (name != "dataset_name" or bool(value.strip()))
+    return is_text and len(value) <= _TEXT_LIMITS.get(name, MAX_TEXT_LENGTH)
+
+
+def _restore_claims(stated: tuple[ExportedClaim, ...], record: dict[str, Any]) -> tuple[Claim, ...]:
+    """Return the claims of the other catalog, and one for each value of the record about which it made none."""
+    claims = [_restore_claim(claim) for claim in stated if _is_valid(claim)]
+    claimed = {claim.attribute for claim in claims}
+    merely_declared = [name for name in CLAIMED_ATTRIBUTES if name in record and name not in claimed]
+    return (*claims, *(Claim(name, record[name], is_restated=True) for name in merely_declared))
+
+
+def _is_valid(claim: ExportedClaim) -> bool:
+    """Return whether a claim is about an attribute that can have its value."""
+    if claim.attribute not in CLAIMED_ATTRIBUTES:
+        return False
+    if claim.value is None:
+        return claim.not_applicable
+    return is_possible(claim.attribute, claim.value)
+
+
+def _restore_claim(claim: ExportedClaim) -> Claim:
+    """Return a claim as a reader states it: without its level, which only the importing catalog decides."""
+    return Claim(
+        attribute=claim.attribute,
+        value=claim.value,
+        quote=claim.quote,
+        place=claim.place,
+        field=claim.field,
+        scope=claim.scope,
+        is_not_applicable=claim.not_applicable,
+        note=claim.note,
+        is_restated=True,
+    )

@@ -1,0 +1,115 @@
+"""Data Package, version 2: `datapackage.json` with one resource and the schema of its table."""
+
+import re
+from typing import Any, Final
+
+from touchstone.metadata.documents import ImportedDocument
+from touchstone.metadata.exported_dataset import ExportedDataset
+from touchstone.metadata.licences import licence_addresses
+from touchstone.metadata.parsing import unescape_pointer
+from touchstone.metadata.readers import data_package
+from touchstone.metadata.writers.croissant import MEDIA_TYPES
+from touchstone.metadata.writers.json_ld import encode
+from touchstone.metadata.writers.merging import FieldMapping, merge_fields
+from touchstone.metadata.writers.names import file_stem
+
+STANDARD: Final = data_package.STANDARD
+PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"
+FIELD_TYPES: Final = {
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "date": "any",
+    "text": "string",
+}
+_RESOURCE_POINTER: Final = re.compile(r"/resources/\d+/([^/]+)")
+
+
+def licences(dataset: ExportedDataset) -> list[dict[str, str]]:
+    """Return each licence by its SPDX name and address, or by its words."""
+    expression = dataset.text("metadata.licence")
+    if expression is None:
+        return []
+    addresses = licence_addresses(expression)
+    if not addresses:
+        return [{"title": dataset.text("metadata.licence_text") or expression, "name": "other"}]
+    return [{"name": address.rsplit("/", 1)[-1], "path": address} for address in addresses]
+
+
+def sources(dataset: ExportedDataset) -> list[dict[str, str]]:
+    """Return where the record was imported from."""
+    name = dataset.text("metadata.source.name")
+    address = dataset.text("metadata.source.url")
+    if name is None and address is None:
+        return []
+    return [{"title": name or str(address), **({"path": address} if address else {})}]
+
+
+def resources(dataset: ExportedDataset) -> list[dict[str, Any]]:
+    """Return the table of the dataset; without a known file, a resource without rows stands for it."""
+    file_type = (dataset.text("file_type") or "").lower()
+    path = dataset.text("file_path")
+    resource: dict[str, Any] = {"name": file_stem(dataset.name)}
+    if path is not None and _is_safe_path(path):
+        resource["path"] = path
+    else:
+        resource["data"] = []
+    if file_type in MEDIA_TYPES:
+        resource |= {"format": file_type, "mediatype": MEDIA_TYPES[file_type]}
+    if dataset.columns():
+        fields = [{"name": name, "type": FIELD_TYPES.get(kind, "any")} for name, kind in dataset.columns()]
+        resource["schema"] = {"fields": fields}
+    if "instances_number" in dataset.record:
+        resource["rows"] = dataset.record["instances_number"]
+    return [resource]
+
+
+def _is_safe_path(path: str) -> bool:
+    """Return whether the standard allows a path: an address, or relative without steps upwards."""
+    if path.startswith(("http://", "https://")):
+        return True
+    return not path.startswith(("/", "~", ".")) and ".." not in path.split("/") and "\\" not in path
+
+
+FIELDS: Final = (
+    FieldMapping("$schema", (), lambda _: PROFILE, only_if_new=True),
+    FieldMapping("name", ("dataset_name",), lambda dataset: file_stem(dataset.name), only_if_new=True),
+    FieldMapping("id", ("dataset_id",), lambda dataset: dataset.key, only_if_new=True),
+    FieldMapping("title", ("dataset_name",), lambda dataset: dataset.name),
+    FieldMapping(
+        "description",
+        ("description", "objective"),
+        lambda dataset: dataset.text("description") or dataset.text("objective"),
+    ),
+    FieldMapping("homepage", ("metadata.url",), lambda dataset: dataset.text("metadata.url")),
+    FieldMapping("version", ("metadata.version",), lambda dataset: dataset.text("metadata.version")),
+    FieldMapping("keywords", ("metadata.tags",), lambda dataset: dataset.texts("metadata.tags")),
+    FieldMapping("licenses", ("metadata.licence", "metadata.licence_text"), licences),
+    FieldMapping("sources", ("metadata.source.name", "metadata.source.url"), sources, only_if_new=True),
+    FieldMapping(
+        "resources",
+        ("file_path", "file_type", "instances_number", "metadata.measured"),
+        resources,
+        only_if_new=True,
+    ),
+)
+
+
+def write(dataset: ExportedDataset) -> bytes:
+    """Return a Data Package, with the exact values of the record."""
+    original = dataset.document_of(STANDARD)
+    merged = merge_fields(FIELDS, dataset, original, essential="/resources")
+    imported_resource = _imported_resource(original)
+    if imported_resource:
+        merged = merged.under({"resources": [imported_resource]})
+    return encode(merged.with_exact_values(dataset, original))
+
+
+def _imported_resource(original: ImportedDocument | None) -> dict[str, Any]:
+    """Return the resource that was imported as a dataset of its own, one of several in a collection."""
+    resource: dict[str, Any] = {}
+    for pointer, value in original.unmapped.items() if original else ():
+        match = _RESOURCE_POINTER.fullmatch(pointer)
+        if match is not None:
+            resource[unescape_pointer(match.group(1))] = value
+    return resource

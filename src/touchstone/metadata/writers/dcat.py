@@ -1,0 +1,163 @@
+"""DCAT-AP in JSON-LD. Its context stands in the document, so that nobody has to fetch one."""
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from touchstone.metadata.documents import ImportedDocument
+from touchstone.metadata.exported_dataset import ExportedDataset
+from touchstone.metadata.readers import dcat
+from touchstone.metadata.readers.jsonld import Names
+from touchstone.metadata.writers.croissant import MEDIA_TYPES
+from touchstone.metadata.writers.json_ld import encode, licence_value, year_text
+from touchstone.metadata.writers.jsonld_context import TOUCHSTONE_TERMS, local_terms
+from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields, new_quotes
+
+STANDARD: Final = dcat.STANDARD
+CONTEXT: Final[Mapping[str, Any]] = {
+    "adms": "http://www.w3.org/ns/adms#",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dct": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "prov": "http://www.w3.org/ns/prov#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "accessRights": "dct:accessRights",
+    "accessURL": "dcat:accessURL",
+    "accrualPeriodicity": "dct:accrualPeriodicity",
+    "conformsTo": "dct:conformsTo",
+    "contactPoint": "dcat:contactPoint",
+    "description": "dct:description",
+    "distribution": "dcat:distribution",
+    "downloadURL": "dcat:downloadURL",
+    "fn": "vcard:fn",
+    "format": "dct:format",
+    "hasEmail": "vcard:hasEmail",
+    "identifier": "dct:identifier",
+    "isVersionOf": "dct:isVersionOf",
+    "issued": "dct:issued",
+    "keyword": "dcat:keyword",
+    "label": "rdfs:label",
+    "landingPage": "dcat:landingPage",
+    "language": "dct:language",
+    "license": "dct:license",
+    "mediaType": "dcat:mediaType",
+    "modified": "dct:modified",
+    "name": "foaf:name",
+    "prefLabel": "skos:prefLabel",
+    "provenance": "dct:provenance",
+    "publisher": "dct:publisher",
+    "rights": "dct:rights",
+    "source": "dct:source",
+    "spatial": "dct:spatial",
+    "temporal": "dct:temporal",
+    "theme": "dcat:theme",
+    "title": "dct:title",
+    "version": "dcat:version",
+}
+ACCESS_RIGHTS: Final = "http://publications.europa.eu/resource/authority/access-right/"
+# The field in which the quotes about an attribute stand.
+CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "provenance": ("transparency", "informed_consent"),
+    "rights": ("purpose_limitation_respected", "security_measures_in_place"),
+}
+
+
+def licence_node(dataset: ExportedDataset) -> Any:
+    """Return the licence as a resource, or as a document that has the words of the licence as its label."""
+    value = licence_value(dataset)
+    if value is None:
+        return None
+    if isinstance(value, str) and "://" not in value:
+        return {"@type": "dct:LicenseDocument", "label": value}
+    addresses = [value] if isinstance(value, str) else value
+    return [{"@id": address} for address in addresses]
+
+
+def themes(dataset: ExportedDataset) -> list[dict[str, Any]]:
+    """Return the domains as concepts."""
+    return [{"@type": "skos:Concept", "prefLabel": domain} for domain in dataset.texts("domain")]
+
+
+def issued(dataset: ExportedDataset) -> dict[str, str] | None:
+    """Return the year of a dataset."""
+    year = year_text(dataset)
+    return None if year is None else {"@type": "xsd:gYear", "@value": year}
+
+
+def access_rights(dataset: ExportedDataset) -> dict[str, str] | None:
+    """Return whether everybody gets the data, as a value of the European vocabulary."""
+    is_public = dataset.record.get("is_public")
+    if is_public is None:
+        return None
+    return {"@id": ACCESS_RIGHTS + ("PUBLIC" if is_public else "RESTRICTED")}
+
+
+def distributions(dataset: ExportedDataset) -> list[dict[str, Any]]:
+    """Return where the data can be had and in which format."""
+    file_type = (dataset.text("file_type") or "").lower()
+    distribution: dict[str, Any] = {"@type": "dcat:Distribution", "accessURL": landing_page(dataset)}
+    if file_type in MEDIA_TYPES:
+        distribution["mediaType"] = MEDIA_TYPES[file_type]
+    return [distribution]
+
+
+def landing_page(dataset: ExportedDataset) -> dict[str, str]:
+    """Return the page of a dataset in its source, or else in this catalog."""
+    is_usable = re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", dataset.page) is not None
+    return {"@id": dataset.page if is_usable else dataset.identifier}
+
+
+FIELDS: Final = (
+    FieldMapping("identifier", ("dataset_id",), lambda dataset: dataset.key),
+    FieldMapping("title", ("dataset_name",), lambda dataset: dataset.name),
+    FieldMapping(
+        "description",
+        ("description", "objective"),
+        lambda dataset: dataset.text("description") or dataset.text("objective") or dataset.name,
+    ),
+    FieldMapping("keyword", ("metadata.tags",), lambda dataset: dataset.texts("metadata.tags")),
+    FieldMapping("theme", ("domain",), themes),
+    FieldMapping("landingPage", ("metadata.url",), landing_page),
+    FieldMapping("language", ("metadata.language",), lambda dataset: dataset.texts("metadata.language")),
+    FieldMapping("version", ("metadata.version",), lambda dataset: dataset.text("metadata.version")),
+    FieldMapping("issued", ("year",), issued, only_if_new=True),
+    FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence_node),
+    FieldMapping("accessRights", ("is_public",), access_rights, only_if_new=True),
+    FieldMapping("distribution", ("metadata.url", "file_type"), distributions, only_if_new=True),
+)
+
+
+def write(dataset: ExportedDataset) -> bytes:
+    """Return a dataset in the vocabulary of DCAT, with the exact values of the record."""
+    original = dataset.document_of(STANDARD)
+    return encode(describe(dataset, original).with_exact_values(dataset, original))
+
+
+def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> MergedFields:
+    """Return the members of a document that continues an imported one, if there is one."""
+    imported_context = original.unmapped.get("/@context") if original else None
+    mappings = (*FIELDS, *claim_fields(original))
+    merged = merge_fields(
+        mappings, dataset, original, essential="/@context", normalise=Names(imported_context).normalise
+    )
+    context = {**CONTEXT, **local_terms(imported_context), **TOUCHSTONE_TERMS}
+    return merged.under({"@context": context, "@type": "dcat:Dataset"})
+
+
+def _statements(
+    dataset: ExportedDataset, attributes: tuple[str, ...], original: ImportedDocument | None
+) -> list[dict[str, str]]:
+    """Return the quotes about some attributes as the labels of statements."""
+    return [{"label": quote} for quote in new_quotes(dataset, attributes, original)]
+
+
+def claim_fields(original: ImportedDocument | None = None) -> list[FieldMapping]:
+    """Return the fields that are filled with quotes which the imported document does not have."""
+    return [
+        FieldMapping(field, attributes, partial(_statements, attributes=attributes, original=original))
+        for field, attributes in CLAIM_FIELDS.items()
+    ]

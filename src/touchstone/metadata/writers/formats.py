@@ -1,0 +1,87 @@
+"""The formats in which a dataset is exported, in one table that route, client, command line and documentation read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from touchstone.metadata.exported_dataset import ExportedDataset
+from touchstone.metadata.writers import card, croissant, data_package, dcat, json_ld
+from touchstone.metadata.writers.merging import FieldMapping
+from touchstone.metadata.writers.names import file_stem
+
+JSON_LD_TYPE: Final = "application/ld+json"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A format in which a dataset can be exported.
+
+    Attributes:
+        key: its name in the interface (`?format=`).
+        title: its name for people.
+        standard: the key of the standard that reads it again.
+        media_type: the media type of the document.
+        suffix: what the name of the file ends with.
+        fields: the fields of the standard, and what of a record stands in them.
+        write: returns the document.
+    """
+
+    key: str
+    title: str
+    standard: str
+    media_type: str
+    suffix: str
+    fields: tuple[FieldMapping, ...]
+    write: Callable[[ExportedDataset], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """An exported document, with its media type and a name for the file."""
+
+    content: bytes
+    media_type: str
+    name: str
+
+
+_FORMATS: Final = (
+    ExportFormat(
+        "croissant",
+        "Croissant 1.1 with responsible AI",
+        croissant.STANDARD,
+        JSON_LD_TYPE,
+        ".croissant.json",
+        (*croissant.FIELDS, *croissant.claim_fields()),
+        croissant.write,
+    ),
+    ExportFormat(
+        "dcat",
+        "DCAT-AP in JSON-LD",
+        dcat.STANDARD,
+        JSON_LD_TYPE,
+        ".dcat.jsonld",
+        (*dcat.FIELDS, *dcat.claim_fields()),
+        dcat.write,
+    ),
+    ExportFormat(
+        "datapackage",
+        "Data Package 2",
+        data_package.STANDARD,
+        "application/json",
+        ".datapackage.json",
+        data_package.FIELDS,
+        data_package.write,
+    ),
+    ExportFormat("card", "Dataset card", card.STANDARD, "text/markdown", ".md", card.FIELDS, card.write),
+    ExportFormat(
+        "jsonld", "schema.org in JSON-LD", json_ld.STANDARD, JSON_LD_TYPE, ".jsonld", json_ld.FIELDS, json_ld.write
+    ),
+)
+FORMATS: Final = {export_format.key: export_format for export_format in _FORMATS}
+
+
+def export_dataset(dataset: ExportedDataset, format_key: str) -> ExportedFile:
+    """Return a dataset as a document in one of the formats."""
+    export_format = FORMATS[format_key]
+    name = file_stem(dataset.name) + export_format.suffix
+    return ExportedFile(export_format.write(dataset), export_format.media_type, name)

@@ -1,0 +1,89 @@
+"""schema.org in JSON-LD: for search engines, in files and in the pages of public datasets."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from touchstone.metadata.documents import ImportedDocument
+from touchstone.metadata.exported_dataset import ExportedDataset
+from touchstone.metadata.licences import licence_addresses
+from touchstone.metadata.readers import schema_org
+from touchstone.metadata.readers.jsonld import Names
+from touchstone.metadata.writers.jsonld_context import TOUCHSTONE_TERMS, local_terms
+from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields
+
+STANDARD: Final = schema_org.STANDARD
+CONTEXT: Final = "https://schema.org/"
+
+
+def licence_value(dataset: ExportedDataset) -> str | list[str] | None:
+    """Return the address of each licence that SPDX lists, or the words of another one."""
+    expression = dataset.text("metadata.licence")
+    if expression is None:
+        return None
+    addresses = licence_addresses(expression)
+    if not addresses:
+        return dataset.text("metadata.licence_text") or expression
+    return addresses[0] if len(addresses) == 1 else addresses
+
+
+def keywords(dataset: ExportedDataset) -> list[str]:
+    """Return the tags of a dataset, and its domains and tasks."""
+    words = (*dataset.texts("metadata.tags"), *dataset.texts("domain"), *dataset.texts("task"))
+    return list(dict.fromkeys(words))
+
+
+def year_text(dataset: ExportedDataset) -> str | None:
+    """Return the year of a dataset as a date."""
+    year = dataset.record.get("year")
+    return None if year is None else str(year)
+
+
+def measured_variables(dataset: ExportedDataset) -> list[dict[str, Any]]:
+    """Return the columns of the data file."""
+    return [{"@type": "PropertyValue", "name": name} for name, _ in dataset.columns()]
+
+
+COMMON_FIELDS: Final = (
+    FieldMapping("name", ("dataset_name",), lambda dataset: dataset.name),
+    FieldMapping(
+        "description",
+        ("description", "objective"),
+        lambda dataset: dataset.text("description") or dataset.text("objective"),
+    ),
+    FieldMapping("url", ("metadata.url",), lambda dataset: dataset.page),
+    FieldMapping("identifier", ("dataset_id",), lambda dataset: dataset.identifier, only_if_new=True),
+    FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence_value),
+    FieldMapping("keywords", ("metadata.tags", "domain", "task"), keywords),
+    FieldMapping("inLanguage", ("metadata.language",), lambda dataset: dataset.texts("metadata.language")),
+    FieldMapping("version", ("metadata.version",), lambda dataset: dataset.text("metadata.version")),
+    FieldMapping("datePublished", ("year",), year_text),
+    FieldMapping("isAccessibleForFree", ("is_public",), lambda dataset: dataset.record.get("is_public")),
+    FieldMapping(
+        "isBasedOn", ("metadata.source.url",), lambda dataset: dataset.text("metadata.source.url"), only_if_new=True
+    ),
+)
+FIELDS: Final = (
+    *COMMON_FIELDS,
+    FieldMapping("abstract", ("objective",), lambda dataset: dataset.text("objective"), only_if_new=True),
+    FieldMapping("variableMeasured", ("metadata.measured",), measured_variables, only_if_new=True),
+)
+
+
+def write(dataset: ExportedDataset) -> bytes:
+    """Return a document in the vocabulary of schema.org, with the exact values of the record."""
+    original = dataset.document_of(STANDARD)
+    return encode(describe(dataset, original).with_exact_values(dataset, original))
+
+
+def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> MergedFields:
+    """Return the members of a document that continues an imported one, if there is one."""
+    imported_context = original.unmapped.get("/@context") if original else None
+    merged = merge_fields(FIELDS, dataset, original, essential="/@context", normalise=Names(imported_context).normalise)
+    context = [CONTEXT, {**local_terms(imported_context), **TOUCHSTONE_TERMS}]
+    return merged.under({"@context": context, "@type": "Dataset"})
+
+
+def encode(members: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a JSON document that people can read as well."""
+    return json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n"

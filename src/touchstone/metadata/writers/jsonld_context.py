@@ -1,0 +1,54 @@
+"""Contexts of exported JSON-LD: what the names of a document mean, without anything that has to be fetched."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from touchstone.metadata.exact_values import MEMBER, PREFIX, VOCABULARY
+
+# The exact values are a literal for readers of JSON-LD, so that nothing in them is taken for a statement.
+TOUCHSTONE_TERMS: Final[Mapping[str, Any]] = {
+    PREFIX: VOCABULARY,
+    MEMBER: {"@id": f"{VOCABULARY}dataset", "@type": "@json"},
+}
+_DEFINITION_KEYWORDS: Final = frozenset({"@id", "@type", "@container", "@language"})
+
+
+def local_terms(context: Any) -> dict[str, Any]:
+    """Return the prefixes and terms that an imported context defines itself.
+
+    A context that is only named by an address, and one that imports another, is left out: whoever reads the exported
+    document would have to fetch it.
+    """
+    terms: dict[str, Any] = {}
+    for part in _parts(context):
+        terms.update({name: definition for name, definition in part.items() if _is_local(name, definition)})
+    return terms
+
+
+def _parts(context: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a context, which may be a list."""
+    if isinstance(context, Mapping):
+        yield context
+    elif isinstance(context, list):
+        for part in context:
+            yield from _parts(part)
+
+
+def _is_local(name: str, definition: Any) -> bool:
+    """Return whether a definition is complete in itself and of a form that every reader accepts."""
+    if name in ("@vocab", "@language"):
+        return isinstance(definition, str)
+    if name.startswith("@") or not name:
+        return False
+    if isinstance(definition, str):
+        return _is_identifier(definition)
+    if not isinstance(definition, Mapping) or not set(definition) <= _DEFINITION_KEYWORDS:
+        return False
+    return all(isinstance(value, str) for value in definition.values()) and (
+        "@id" not in definition or _is_identifier(definition["@id"])
+    )
+
+
+def _is_identifier(text: str) -> bool:
+    """Return whether a text is an address, a name with a prefix, or another name for a keyword."""
+    return text in ("@id", "@type") or (":" in text and not any(character.isspace() for character in text))

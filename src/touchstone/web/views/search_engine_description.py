@@ -1,0 +1,41 @@
+"""What the page of a public dataset says to search engines: its schema.org description in JSON-LD."""
+
+import json
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from touchstone.client import Dataset, ExportedFile
+from touchstone.web.page_context import PageContext
+
+FORMAT: Final = "jsonld"
+# The exact values of the record are for catalogs like this one, and would be most of the page.
+_EXACT_VALUES: Final = "touchstone:dataset"
+# A page is no place for the longest documents that can be imported.
+_MAX_LENGTH: Final = 256 * 1024
+# What could end the element or begin another one inside a page; JSON has other spellings for it.
+_HTML_ESCAPES: Final = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
+
+async def fetch_search_engine_description(ctx: PageContext, dataset: Dataset) -> Markup | None:
+    """Return the content of a script element with the description of a dataset, or None if not everybody sees it."""
+    if dataset.visibility != "public" or dataset.hidden:
+        return None
+    file = await ctx.api.export_dataset(dataset.id, FORMAT)
+    return to_script(file, page_address=str(ctx.request.url.replace(query="")))
+
+
+def to_script(file: ExportedFile, page_address: str) -> Markup | None:
+    """Return an exported document without its exact values as the content of a script element.
+
+    The result contains no character that HTML interprets. It is None if the document is too long for a page.
+    """
+    members: dict[str, Any] = json.loads(file.content)
+    description = {name: value for name, value in members.items() if name != _EXACT_VALUES}
+    if str(description.get("url", "urn:")).startswith("urn:"):
+        description["url"] = page_address
+
+    script = json.dumps(description, ensure_ascii=False).translate(_HTML_ESCAPES)
+    return Markup(script) if len(script) <= _MAX_LENGTH else None  # noqa: S704 (nothing in it is HTML)

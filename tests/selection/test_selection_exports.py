@@ -1,0 +1,133 @@
+"""Exporting a record over the API: formats, visibility, conditional requests and claims."""
+
+import json
+
+import httpx2
+import pytest
+
+from tests.selection.conftest import FOUR
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.standards import read_document
+from touchstone.metadata.writers.formats import FORMATS
+
+RECORD = FOUR | {
+    "name": "Été cohort",
+    "informed_consent": True,
+    "year": 2021,
+    "domain": ["health"],
+    "metadata": {"licence": "CC-BY-4.0", "own": {"a": [1]}},
+}
+
+
+async def create(client: httpx2.AsyncClient, **changes: object) -> dict[str, object]:
+    """Create a record and return it."""
+    response = await client.post("/datasets/", json=RECORD | changes)
+    assert response.status_code == 201, response.text
+    record: dict[str, object] = response.json()
+    return record
+
+
+@pytest.mark.parametrize("format_key", FORMATS)
+async def test_a_record_is_exported_in_every_format(ada: httpx2.AsyncClient, format_key: str) -> None:
+    """Its readers find the same record again, whichever id the address names."""
+    record = await create(ada)
+
+    response = await ada.get(f"/datasets/{record['id']}/export", params={"format": format_key})
+
+    assert response.status_code == 200
+    assert response.headers["content-type"].partition(";")[0] == FORMATS[format_key].media_type
+    name = f"ete-cohort{FORMATS[format_key].suffix}"
+    assert response.headers["content-disposition"] == f'attachment; filename="{name}"'
+    assert response.content == (await ada.get(f"/datasets/{record['dataset_id']}/export?format={format_key}")).content
+    reading = read_document(SourceDocument(response.content, name))
+    (document,) = reading.documents
+    assert reading.standard == FORMATS[format_key].standard
+    assert document.key == f"urn:uuid:{record['dataset_id']}"
+    assert document.record == {
+        "dataset_name": "Été cohort",
+        "description": "d",
+        "file_path": "none.csv",
+        "file_type": "csv",
+        "informed_consent": True,
+        "year": 2021,
+        "domain": ["health"],
+        "metadata": RECORD["metadata"],
+    }
+
+
+async def test_croissant_is_the_default(ada: httpx2.AsyncClient) -> None:
+    record = await create(ada)
+
+    by_default = await ada.get(f"/datasets/{record['id']}/export")
+    by_name = await ada.get(f"/datasets/{record['id']}/export?format=croissant")
+
+    assert by_default.content == by_name.content
+
+
+async def test_claims_are_exported_with_level_and_quote_and_without_addresses(ada: httpx2.AsyncClient) -> None:
+    record = await create(ada)
+    claim = {"attribute": "transparency", "value": True, "quote": "Collected in two hospitals.", "place": "Methods"}
+    assert (await ada.post(f"/datasets/{record['id']}/evidence", json=claim)).status_code == 201
+
+    exported = (await ada.get(f"/datasets/{record['id']}/export?format=croissant")).json()
+
+    assert exported["rai:dataCollection"] == "Collected in two hospitals."
+    claims = {claim["attribute"]: claim for claim in exported["touchstone:dataset"]["claims"]}
+    assert set(claims) == {"transparency", "informed_consent", "year"}
+    assert claims["transparency"]["quote"] == "Collected in two hospitals."
+    assert "level" not in claims["transparency"]  # declared, which is the default
+    assert "@" not in json.dumps(claims)
+
+
+async def test_a_withdrawn_claim_is_not_exported(ada: httpx2.AsyncClient) -> None:
+    record = await create(ada)
+    address = f"/datasets/{record['id']}/evidence"
+    claim = {"attribute": "transparency", "value": True, "quote": "Collected in two hospitals."}
+    claim_id = (await ada.post(address, json=claim)).json()["id"]
+    assert (await ada.post(f"{address}/{claim_id}/withdraw")).status_code == 200
+
+    exported = await ada.get(f"/datasets/{record['id']}/export")
+
+    assert "two hospitals" not in exported.text
+
+
+async def test_a_private_record_is_exported_to_its_owner_alone(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """For anybody else it does not exist."""
+    record = await create(ada, visibility="private")
+
+    own = await ada.get(f"/datasets/{record['id']}/export")
+    foreign = await bob.get(f"/datasets/{record['id']}/export")
+    missing = await bob.get("/datasets/999999/export")
+
+    assert own.status_code == 200
+    assert (foreign.status_code, foreign.content) == (missing.status_code, missing.content)
+    assert foreign.status_code == 404
+
+
+async def test_a_reader_who_has_the_document_gets_no_second_copy(ada: httpx2.AsyncClient) -> None:
+    record = await create(ada)
+    address = f"/datasets/{record['id']}/export?format=card"
+    etag = (await ada.get(address)).headers["etag"]
+
+    assert (await ada.get(address, headers={"If-None-Match": etag})).status_code == 304
+    other_format = await ada.get(f"/datasets/{record['id']}/export?format=dcat", headers={"If-None-Match": etag})
+    assert other_format.status_code == 200
+    await ada.patch(f"/datasets/{record['id']}", json={"description": "changed"})
+    assert (await ada.get(address, headers={"If-None-Match": etag})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "word"),
+    [("format=crossaint", "unknown_name", "croissant"), ("fromat=dcat", "unknown_name", "format")],
+)
+async def test_an_unknown_format_or_parameter_is_refused(
+    ada: httpx2.AsyncClient, query: str, code: str, word: str
+) -> None:
+    record = await create(ada)
+
+    response = await ada.get(f"/datasets/{record['id']}/export?{query}")
+
+    assert (response.status_code, response.json()["code"]) == (422, code)
+    assert word in response.json()["detail"]
