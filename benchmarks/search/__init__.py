@@ -1,0 +1,1 @@
+"""The benchmark of the search: information needs, judgements, and measurements at scale."""
