@@ -18,6 +18,7 @@ NAMES: Final = (
     "slow_clients",
     "restarts",
     "evidence_extraction",
+    "search",
 )
 
 

@@ -22,7 +22,7 @@ from touchstone.metadata.exact_values import MEMBER, ExactValues
 from touchstone.metadata.exported_dataset import ExportedClaim
 from touchstone.metadata.writers.formats import FORMATS
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 from touchstone.services.selection.filters import FILTERS
@@ -125,7 +125,7 @@ def filters_page() -> str:
         "The same names work in a query string, under `filters` in the body of a score request, and in the criteria "
         "of a project.\n\n"
         + format_table(("Name", "Other names", "Form", "Matches"), filters)
-        + f"\nThe values of `sort_by` are {code_list(SORT_KEYS)}.\n"
+        + f"\nThe values of `sort_by` are {code_list((*SORT_KEYS, RELEVANCE))}.\n"
     )
 
 

@@ -1,6 +1,6 @@
 """Spellings of tasks and domains fold to one value."""
 
-from touchstone.metadata.vocabulary import fold_domain, fold_domains, fold_task, fold_tasks, known_domains
+from touchstone.core.vocabulary import fold_domain, fold_domains, fold_task, fold_tasks, known_domains
 
 
 def test_spellings_of_one_task() -> None:

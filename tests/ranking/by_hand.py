@@ -6,8 +6,20 @@ from typing import Any
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.text import fold
+from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.columns.segment import CatalogRow
-from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Range, Visible
+from touchstone.ranking.query.predicates import (
+    AnyWord,
+    Contains,
+    FlagEquals,
+    FullText,
+    OneOf,
+    Predicate,
+    Range,
+    Visible,
+)
+from touchstone.ranking.text.word_forms import Likeness, likeness
+from touchstone.ranking.text.words import MAX_WEIGHT, split_words, weigh_words
 
 COMPOSITES = ("ethical_score", "technical_score", "popularity_score")
 
@@ -107,7 +119,37 @@ def score(row: CatalogRow, weights: Mapping[str, float]) -> float:
     return weighted_sum / total
 
 
-def matches(row: CatalogRow, predicate: Predicate) -> bool:
+def words_of(row: CatalogRow) -> dict[str, int]:
+    """Return the words of a record with their weights."""
+    terms = [("domain", value) for value in row.domain or ()] + [("task", value) for value in row.task or ()]
+    weights = weigh_words(row.dataset_name, (row.objective, row.description), row.tags or (), terms)
+    return {word: weight & MAX_WEIGHT for word, weight in weights.items()}
+
+
+def weight_of(row: CatalogRow, query_word: str) -> int:
+    """Return how much a record contains a word: the sum over its words of their weight times their likeness."""
+    terms = {f"{column}:{comparison_key(column, query_word)}" for column in ("domain", "task")}
+    return sum(
+        weight * (Likeness.EQUAL if word in terms else likeness(query_word, word))
+        for word, weight in words_of(row).items()
+    )
+
+
+def relevance(rows: Iterable[CatalogRow], row: CatalogRow, text: str) -> float:
+    """Return the BM25 score of a record, with statistics over the public records only."""
+    public = [other for other in rows if other.visibility == "public"]
+    mean_length = max(1.0, sum(sum(words_of(other).values()) for other in public) / max(1, len(public)))
+    total = 0.0
+    for word in dict.fromkeys(split_words(text)):
+        frequency = sum(weight_of(other, word) > 0 for other in public)
+        rarity = math.log(1 + (len(public) - frequency + 0.5) / (frequency + 0.5))
+        occurrences = weight_of(row, word) / Likeness.EQUAL
+        norm = 1.2 * (0.5 + 0.5 * sum(words_of(row).values()) / mean_length)
+        total += rarity * occurrences * 2.2 / (occurrences + norm)
+    return total
+
+
+def matches(row: CatalogRow, predicate: Predicate) -> bool:  # noqa: PLR0911 (one for each kind)
     match predicate:
         case Range(column, low, high):
             composite = column in COMPOSITES
@@ -119,11 +161,14 @@ def matches(row: CatalogRow, predicate: Predicate) -> bool:
         case FlagEquals(column, value):
             return getattr(row, column) is value
         case AnyWord(column, words):
-            return bool({fold(word) for word in words} & {fold(word) for word in getattr(row, column) or ()})
+            keys = {comparison_key(column, word) for word in words}
+            return any(comparison_key(column, word) in keys for word in getattr(row, column) or ())
         case Contains(column, text):
             return getattr(row, column) is not None and fold(text) in fold(getattr(row, column))
         case OneOf(column, values):
             return getattr(row, column) is not None and fold(getattr(row, column)) in {fold(value) for value in values}
+        case FullText(text):
+            return all(weight_of(row, word) for word in split_words(text))
         case Visible(viewer):
             return row.visibility == "public" or (viewer is not None and row.owner == viewer)
 

@@ -11,7 +11,17 @@ from touchstone.core.evidence import CLAIMED_ATTRIBUTES, Assurance, AttributeEvi
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Query, Range, Visible
+from touchstone.ranking.query.predicates import (
+    AnyWord,
+    Contains,
+    FlagEquals,
+    FullText,
+    OneOf,
+    Predicate,
+    Query,
+    Range,
+    Visible,
+)
 from touchstone.ranking.query.sort_order import SORT_KEYS
 
 NAMES = ("Iris", "iris", "ÎRIS", "Adult", "adult census", "Straße", "STRASSE", "ﬁn", "z%_", "Ωmega", "a", "", "x" * 40)
@@ -79,6 +89,11 @@ def row(random: Random, id_: int) -> CatalogRow:
         "description": _maybe(random, random.choice(NAMES)),
         "file_path": _maybe(random, random.choice(("a.csv", "b.parquet"))),
         "file_type": _maybe(random, random.choice(("csv", "CSV", "parquet"))),
+        "tags": _maybe(random, tuple(random.sample(WORDS, random.randrange(3)))),
+        "license": random.choice((("unknown",), ("MIT",), ("CC-BY-4.0",), ("MIT", "Apache-2.0"))),
+        "language": _maybe(random, random.choice((("en",), ("English", "fr"), ("français",)))),
+        "source": _maybe(random, random.choice((("uci",), ("OpenML",)))),
+        "trainable": random.choice((("true",), ("false",))),
         "created_at": random.randrange(3),
         "updated_at": 1_700_000_000_000_000 + random.randrange(5),
         "evidence": _evidence(random),
@@ -113,12 +128,16 @@ def predicate(random: Random) -> Predicate:
             _range(random),
             _range(random),
             FlagEquals(random.choice(FLAGS), random.random() < 0.5),
-            AnyWord(random.choice(("domain", "task")), words),
+            AnyWord(random.choice(("domain", "task", "tags")), words),
+            AnyWord("license", random.choice((("mit",), ("unknown", "Apache-2.0"), ("CC0-1.0",)))),
+            AnyWord("language", random.choice((("EN",), ("french", "de")))),
+            AnyWord(random.choice(("source", "trainable")), random.choice((("UCI",), ("true",), ("openml", "false")))),
             Contains(
                 random.choice(("dataset_name", "objective", "description")), random.choice(("i", "RIS", "ss", "%", ""))
             ),
             Contains("dataset_name", random.choice(NAMES)),
             OneOf("file_type", random.choice((("csv",), ("PARQUET", "x"), ()))),
+            FullText(random.choice(("iris", "adlut", "santé vision", "census", "omega", ""))),
             OneOf("visibility", ("private",)),
             Visible(random.choice(OWNERS)),
         )

@@ -80,7 +80,7 @@ def test_facets_put_spellings_together_and_keep_three_values_apart() -> None:
     assert facets.values["year"] == ((2021, 1), (2020, 2))
     assert facets.values["file_type"] == (("csv", 1),)
     assert facets.flags["is_split"] == (1, 1, 1)
-    assert set(facets.flags) == set(FLAGS)
+    assert set(facets.flags) == {*FLAGS, "trainable"}
     assert facets.ranges["features_number"] == ValueRange(5, 5)
     assert [facets.ranges[name] for name in ("citations", "ethical_score")] == [None, (0, 0)]
     assert catalog.view.facets((FlagEquals("is_split", True), FlagEquals("is_split", False))).total_count == 0

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 from tests.ranking.catalogs import row
 from touchstone.core.attributes import ATTRIBUTES, WORDS
@@ -33,12 +34,24 @@ def draft_of(row: CatalogRow) -> DatasetDraft:
         file_path=row.file_path or "",
         file_type=row.file_type or "",
         attributes=attributes,
-        metadata=None,
+        metadata=metadata_of(row),
         measured_attributes=None,
         attribute_evidence=row.evidence,
         created_at=EPOCH + timedelta(microseconds=row.created_at),
         updated_at=EPOCH + timedelta(microseconds=row.updated_at),
     )
+
+
+def metadata_of(row: CatalogRow) -> dict[str, Any]:
+    """Return metadata from which the catalog reads the labels of a row again."""
+    licence = None if row.license in (None, ("unknown",)) else " OR ".join(row.license or ())
+    return {
+        "licence": licence,
+        "language": list(row.language) if row.language else None,
+        "tags": list(row.tags) if row.tags else None,
+        "source": {"name": row.source[0]} if row.source else "elsewhere",
+        **({"measured": {"rows": 1}} if row.trainable == ("true",) else {}),
+    }
 
 
 def twin(row: CatalogRow) -> CatalogRow:

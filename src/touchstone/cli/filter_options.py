@@ -43,6 +43,11 @@ FILTERS: Final = OptionGroup(
         Option("ethical_score_min", float, "Ethical score: at least, 0 to 100."),
         Option("technical_score_min", float, "Technical score: at least, 0 to 100."),
         Option("popularity_score_min", float, "Popularity score: at least, 0 to 100."),
+        Option("q", str, "These words are in the name, objective, description, tags, domain or task."),
+        Option("license", str, "Licence, such as MIT, CC-BY-* or unknown; may be repeated.", is_repeatable=True),
+        Option("language", str, "Language is one of these; may be repeated.", is_repeatable=True),
+        Option("source", str, "Source is one of these; may be repeated.", is_repeatable=True),
+        Option("trainable", bool, "Has a table that could be read, or not.", spelling="--trainable/--no-trainable"),
         Option("file_type", str, "Type of the data file is one of these; may be repeated.", is_repeatable=True),
         Option("visibility", str, "`public` or `private`."),
     ),
@@ -83,7 +88,7 @@ WEIGHTS: Final = OptionGroup(
 )
 SORTING: Final = OptionGroup(
     (
-        Option("sort_by", str, "Sort key, such as dataset_name, num_citations or ethical_score."),
+        Option("sort_by", str, "Sort key, such as dataset_name, num_citations, ethical_score or relevance."),
         Option("sort_order", str, "asc or desc.", spelling="--sort-order --order"),
     ),
     help_panel="Order",

@@ -87,6 +87,7 @@ class AsyncTouchstone:
     search_datasets = async_method(catalog_calls.search_datasets)
     score_datasets = async_method(catalog_calls.score_datasets)
     get_facets = async_method(catalog_calls.get_facets)
+    suggest = async_method(catalog_calls.suggest)
     get_criteria = async_method(catalog_calls.get_criteria)
     export_dataset = async_method(document_calls.export_dataset)
     upload_file = async_method(catalog_calls.upload_file)

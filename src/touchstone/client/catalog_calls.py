@@ -22,7 +22,17 @@ from touchstone.client.fields import (
     ProjectFields,
     ScoringOptions,
 )
-from touchstone.client.models import Dataset, DatasetPage, File, Files, Project, ProjectPage, Ranking, Recommendations
+from touchstone.client.models import (
+    Dataset,
+    DatasetPage,
+    File,
+    Files,
+    Project,
+    ProjectPage,
+    Ranking,
+    Recommendations,
+    Suggestions,
+)
 
 Weights = Mapping[str, float] | str | None  # by criterion, or the name of a weight profile
 Order = Literal["asc", "desc"]
@@ -98,10 +108,11 @@ def search_datasets(
     name_contains: str | None = None,
     min_rows: int | None = None,
     ethical_tags: Sequence[str] | None = None,
+    q: str | None = None,
     assurance: AssuranceName | None = None,
 ) -> Call[list[Dataset]]:
     """Return every record that satisfies all criteria, ordered by id."""
-    body = without_none(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags)
+    body = without_none(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags, q=q)
     query = {"assurance": assurance}
     path = build_path("datasets", "search")
     return Call("POST", path, read_json(list[Dataset]), query=query, json=body, read_only=True)
@@ -148,6 +159,11 @@ def get_facets(*, assurance: AssuranceName | None = None, **filters: Unpack[Filt
     """
     query = {"assurance": assurance, **filters}
     return Call("GET", build_path("datasets", "facets"), read_json(dict[str, Any]), query=query)
+
+
+def suggest(q: str, *, limit: int = 10) -> Call[Suggestions]:
+    """Complete what somebody is typing by names, domains and tasks of the catalog."""
+    return Call("GET", build_path("datasets", "suggest"), read_json(Suggestions), query={"q": q, "limit": limit})
 
 
 def get_criteria() -> Call[dict[str, Any]]:

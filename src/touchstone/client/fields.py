@@ -16,10 +16,15 @@ class Filters(TypedDict, total=False):
     and accents; of several words any may match.
     """
 
+    q: str | None
     dataset_name: str | None
     objective: str | None
     domain: Words | None
     task: Words | None
+    license: Words | None
+    language: Words | None
+    source: Words | None
+    trainable: bool | None
     file_type: Words | None
     visibility: Visibility | None
     year_min: int | None

@@ -84,6 +84,20 @@ class Dataset(Struct, frozen=True, kw_only=True):
     etag: str | None = None
 
 
+class Suggestion(Struct, frozen=True, kw_only=True):
+    """A name, a domain or a task that somebody may be typing, and the number of records that have it."""
+
+    kind: str
+    text: str
+    count: int
+
+
+class Suggestions(Struct, frozen=True, kw_only=True):
+    """Suggestions, the best first."""
+
+    suggestions: list[Suggestion]
+
+
 class DatasetPage(Struct, frozen=True, kw_only=True):
     """One page of the catalog; `total_count` counts all records that match."""
 

@@ -86,6 +86,7 @@ class Touchstone:
     search_datasets = sync_method(catalog_calls.search_datasets)
     score_datasets = sync_method(catalog_calls.score_datasets)
     get_facets = sync_method(catalog_calls.get_facets)
+    suggest = sync_method(catalog_calls.suggest)
     get_criteria = sync_method(catalog_calls.get_criteria)
     export_dataset = sync_method(document_calls.export_dataset)
     upload_file = sync_method(catalog_calls.upload_file)

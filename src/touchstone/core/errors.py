@@ -449,6 +449,12 @@ class Overloaded(Unavailable):
     code = "overloaded"
 
 
+class IndexBuilding(Unavailable):
+    """The text index is being built, so words cannot be searched yet."""
+
+    code = "index_building"
+
+
 class UpstreamTimeout(ServiceError):
     """A backend was too slow."""
 

@@ -152,6 +152,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "The {backend} service is not available at the moment",
     ),
     "overloaded": ("Trop de requêtes en cours ; réessayez", "Too many requests at once; try again"),
+    "index_building": (
+        "L’index de la recherche est en construction ; réessayez dans quelques instants",
+        "The search index is being built; try again in a moment",
+    ),
     "upstream_timeout": (
         "Le service {backend} n’a pas répondu à temps",
         "The {backend} service did not answer in time",

@@ -95,6 +95,10 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "une liste de textes, ou un texte dont les valeurs sont séparées par des virgules, est attendue",
         "a list of texts, or a text with commas between the values, is expected",
     ),
+    "license_expected": (
+        "« {value} » n’est ni une expression SPDX, comme MIT OR Apache-2.0, ni une famille connue, comme CC-BY-*",
+        "“{value}” is neither an SPDX expression, such as MIT OR Apache-2.0, nor a known family, such as CC-BY-*",
+    ),
     "dict_type": ("un objet JSON est attendu", "a JSON object is expected"),
     "model_type": ("un objet JSON est attendu", "a JSON object is expected"),
     "model_attributes_type": ("un objet JSON est attendu", "a JSON object is expected"),

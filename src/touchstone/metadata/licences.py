@@ -8,6 +8,9 @@ from typing import Final
 
 from license_expression import ExpressionError, Licensing, get_spdx_licensing
 
+UNKNOWN_LICENCE: Final = "unknown"
+"""The word for a record whose licence is not known."""
+
 # Words that say that no licence is known. They are no licence, and no statement that there is none.
 _UNKNOWN: Final = frozenset(
     {"", "unknown", "unspecified", "notspecified", "not specified", "not found", "none", "n/a", "na", "license unknown",
@@ -101,6 +104,9 @@ _LICENCE_ADDRESS: Final = re.compile(
     r"|opendatacommons\.org/licenses)/([a-z0-9.+-]+?)(?:\.html)?(?:/1[-.]0)?"
 )
 
+# A text with one of these is meant to be an SPDX expression.
+_OPERATOR: Final = re.compile(r"\b(?:AND|OR|WITH)\b")
+
 # Licences under which anyone may have the data. `NC` and `ND` restrict what one may do with it, not who gets it.
 _OPEN_ACCESS: Final = re.compile(
     r"^(?:CC0|CC-BY|MIT|Apache|BSD|GPL|AGPL|LGPL|GFDL|ODbL|ODC-By|PDDL|CDLA|OGL|C-UDA|Unlicense|ISC|AFL|MPL|EPL|Artistic"
@@ -168,6 +174,45 @@ def licence_addresses(expression: str) -> list[str]:
 def is_unknown_licence(text: str) -> bool:
     """Return whether the words only say that no licence is known."""
     return _simplify(text) in _UNKNOWN
+
+
+def licence_alternatives(expression: str) -> tuple[str, ...]:
+    """Return the licences that an SPDX expression lets one choose from: `MIT OR Apache-2.0` gives two.
+
+    Licences that apply together stay one alternative, in alphabetical order, because all of them have to be kept.
+    """
+    parsed = _licensing().parse(expression).simplify()
+    alternatives = parsed.args if isinstance(parsed, _licensing().OR) else (parsed,)
+    return tuple(str(alternative.render("{symbol.key}")) for alternative in alternatives)
+
+
+def licence_filter_words(text: str) -> tuple[str, ...] | None:
+    """Return the licences that the value of a filter asks for, or None if the value is not a correct one.
+
+    The value is an SPDX expression, a family such as `CC-BY-*`, `unknown`, or any other text, which then stands for
+    itself, because sources also name licences that SPDX does not list.
+    """
+    simple = _simplify(text)
+    if simple in _UNKNOWN:
+        return (UNKNOWN_LICENCE,)
+    if "*" in text:
+        return _licence_family(text)
+
+    expression = _find_expression(simple, " ".join(text.split()))
+    if expression is not None:
+        return licence_alternatives(expression)
+    return None if _OPERATOR.search(text) else (" ".join(text.split()),)
+
+
+def _licence_family(pattern: str) -> tuple[str, ...] | None:
+    """Return the listed licences whose identifier begins with a text that ends in `*`, or None if there is none."""
+    prefix = pattern.strip().casefold()
+    if prefix.count("*") != 1 or not prefix.endswith("*"):
+        return None
+
+    identifiers = {*_licensing().known_symbols, *_SPELLINGS.values()}
+    members = sorted(name for name in identifiers if name.casefold().startswith(prefix[:-1]))
+    return tuple(members) or None
 
 
 def _simplify(text: str) -> str:

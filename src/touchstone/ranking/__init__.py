@@ -34,6 +34,10 @@ translated for an index; a *facet* counts the values among the records that matc
 - A *permutation* lists all positions in the order of one column. A sorted list walks along it and takes what matches.
 - *Tables* give the criterion for every code of a number column, so scoring a record is a handful of look-ups.
 
+**Words** (`text/`). A search by words is one more predicate. A segment lists the words of each record, and the index
+lists the records of each word (`index/word_index.py`); a search becomes a plane like that of any other scan. Relevance
+is BM25.
+
 **Kernels** (`kernels/`). The inner loops over leaves and records. They are plain Python that Numba compiles when a
 catalog first becomes large enough; they never allocate. `kernels.constants` numbers criteria and flags for them.
 
@@ -44,6 +48,6 @@ so any thread may read it. Once the tail or the mask grows too large, a new inde
 **Reasons** (`reasons/`). Why a record is where it is: the points that add up to its score, the facts that would lift
 it, and how far a weight may move before the order changes.
 
-Imports follow the order formulas, criteria, kernels, columns, query, index, catalog, reasons. The slow twin of all
-this, one record at a time in plain Python, is `tests/ranking/by_hand.py`; random tests compare both bit for bit.
+Imports follow the order formulas, criteria, kernels, text, columns, query, index, catalog, reasons. The slow twin of
+all this, one record at a time in plain Python, is `tests/ranking/by_hand.py`; random tests compare both bit for bit.
 """

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from touchstone.core.vocabulary import fold_domains, known_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import normalise_licence
 from touchstone.metadata.parsing import DocumentError
@@ -11,7 +12,6 @@ from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.prose import find_access_restriction
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import fold_domains, known_domains
 
 STANDARD: Final = "ckan"
 REPRESENTED: Final = ("title", "notes")

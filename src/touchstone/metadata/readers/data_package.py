@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from touchstone.core.vocabulary import known_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
@@ -21,7 +22,6 @@ from touchstone.metadata.readers.builder import (
     year_of,
 )
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import known_domains
 
 STANDARD: Final = "data_package"
 REPRESENTED: Final = ("title", "description")

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
+from touchstone.core.vocabulary import vocabulary_key
 from touchstone.metadata.documents import Claim, DatasetDocument, Section
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import find_access_restriction, plain_text
 from touchstone.metadata.readers.builder import DocumentBuilder, number_of
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import vocabulary_key
 
 STANDARD: Final = "datasheet"
 # Headings that datasheets for datasets have, by their keys. Two of them make a document a datasheet.

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from touchstone.core.vocabulary import fold_domains, known_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
@@ -12,7 +13,6 @@ from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_o
 from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import accountable_body
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import fold_domains, known_domains
 
 STANDARD: Final = "dcat"
 REPRESENTED: Final = ("title", "description")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from touchstone.core.vocabulary import fold_domains, fold_tasks, known_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_citation_year
@@ -21,7 +22,6 @@ from touchstone.metadata.readers.builder import (
     year_of,
 )
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import fold_domains, fold_tasks, known_domains
 
 STANDARD: Final = "dpi"
 IDENTIFIER: Final = "Unique Dataset Identifier"

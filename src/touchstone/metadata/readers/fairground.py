@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from touchstone.core.vocabulary import fold_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, number_of, pointer, year_of
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import fold_domains
 
 STANDARD: Final = "fairground"
 IDENTIFIER: Final = "ann_new_dataset_id"

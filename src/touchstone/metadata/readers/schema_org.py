@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from touchstone.core.vocabulary import fold_tasks, known_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
@@ -12,7 +13,6 @@ from touchstone.metadata.prose import find_access_restriction, find_citation_yea
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, attempt, list_of_texts, year_of
 from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import fold_tasks, known_domains
 
 STANDARD: Final = "schema_org"
 PROSE_FIELDS: Final = (

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from touchstone.core.vocabulary import fold_domains, fold_tasks
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.prose import find_access_restriction, find_citation_year
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import fold_domains, fold_tasks
 
 STANDARD: Final = "tfds"
 TAGS_FILE: Final = "TAGS.txt"

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from touchstone.core.vocabulary import fold_domains, fold_tasks, vocabulary_key
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, pointer, year_of
 from touchstone.metadata.readers.source import SourceDocument
-from touchstone.metadata.vocabulary import fold_domains, fold_tasks, vocabulary_key
 
 STANDARD: Final = "uci"
 LISTING_COLUMNS: Final = frozenset({"Dataset Name", "Donated Date", "Subject Area", "Associated Tasks", "Instances"})

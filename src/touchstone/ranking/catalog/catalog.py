@@ -13,6 +13,7 @@ from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.index.builder import build_columns
 from touchstone.ranking.index.catalog_index import CatalogIndex
+from touchstone.ranking.index.word_indexing import WordIndexing
 from touchstone.ranking.kernels.compilation import compile_kernels
 
 _ROWS_PER_CHUNK: Final = 8192
@@ -26,12 +27,14 @@ class Layout(NamedTuple):
     Attributes:
         index_from: The number of records from which a catalog has an index.
         leaf_words: The size of a leaf, in words of 64 records.
+        is_searchable: Whether the records can be searched by words.
         compiled: Whether the kernels are compiled; tests of small catalogs do without.
         plans: How an indexed catalog chooses between ways to answer.
     """
 
     index_from: int = 100_000
     leaf_words: int = 16
+    is_searchable: bool = True
     compiled: bool = True
     plans: PlanThresholds = PlanThresholds()
 
@@ -65,7 +68,7 @@ class IndexRebuild:
             compile_kernels()
 
         # Copy the live records of all parts into one segment.
-        writer = SegmentWriter()
+        writer = SegmentWriter(is_searchable=all(part.is_searchable for part in self._parts))
         for part in self._parts:
             writer.extend_decoded(part.decode())
 
@@ -86,15 +89,26 @@ class Catalog:
         self._layout = layout
         self._indexed: IndexedPart | None = None
         self._changes_since_rebuild: list[CatalogChange] | None = None  # None while no index is being built
-        self._start_tail(SegmentWriter())
+        self._start_tail(self._new_writer())
+
+    def _new_writer(self) -> SegmentWriter:
+        """Return the writer of an empty segment."""
+        return SegmentWriter(is_searchable=self._layout.is_searchable)
 
     @classmethod
-    def build(cls, rows: Iterable[CatalogRow], layout: Layout = Layout()) -> "Catalog":  # noqa: B008
+    def build(
+        cls,
+        rows: Iterable[CatalogRow],
+        layout: Layout = Layout(),  # noqa: B008
+        *,
+        defers_words: bool = False,
+    ) -> "Catalog":
         """Return a catalog of some records, which must have distinct ids; a large catalog is indexed at once.
 
-        `rows` is read in chunks, so a generator need not hold all records in memory.
+        `rows` is read in chunks, so a generator need not hold all records in memory. With `defers_words`, which is for
+        a large catalog only, the words of the records are left to `begin_word_indexing`.
         """
-        writer = SegmentWriter()
+        writer = SegmentWriter(is_searchable=layout.is_searchable and not defers_words)
         remaining_rows = iter(rows)
         while chunk := list(islice(remaining_rows, _ROWS_PER_CHUNK)):
             writer.extend(chunk)
@@ -114,7 +128,7 @@ class Catalog:
         catalog = cls(layout)
         catalog._indexed = IndexedPart(index, layout.plans)
         catalog._indexed.warm_up()
-        catalog._start_tail(SegmentWriter())
+        catalog._start_tail(catalog._new_writer())
         return catalog
 
     def _start_tail(self, writer: SegmentWriter) -> None:
@@ -144,7 +158,7 @@ class Catalog:
         tail = UnindexedPart(self._tail_writer.segment(), self._tail_alive)
         dead_rows = tail.span - tail.size
         if dead_rows > max(_TOLERATED_DEAD_ROWS, tail.span // 2):
-            compacted_writer = SegmentWriter()
+            compacted_writer = self._new_writer()
             compacted_writer.extend_decoded(tail.decode())
             self._start_tail(compacted_writer)
         else:
@@ -169,6 +183,26 @@ class Catalog:
     def index(self) -> CatalogIndex | None:
         """The index that most records are behind, for a snapshot; None while there is none."""
         return self._indexed.index if self._indexed else None
+
+    @property
+    def lacks_words(self) -> bool:
+        """Whether there is an index whose words are to be searched, but have not been indexed yet."""
+        is_indexed_without = self._indexed is not None and not self._indexed.is_searchable
+        return self._layout.is_searchable and is_indexed_without
+
+    def begin_word_indexing(self) -> WordIndexing:
+        """Return the indexing of the words of the records behind the index, which the caller runs and then adopts."""
+        assert self._indexed is not None
+        return WordIndexing(self._indexed.index)
+
+    def adopt_words(self, indexing: WordIndexing) -> None:
+        """Make the words of a finished indexing searchable, unless the index has been replaced in the meantime."""
+        is_current = self._indexed is not None and self._indexed.index is indexing.index
+        if self._indexed is None or indexing.word_index is None or not is_current:
+            return
+
+        self._indexed = self._indexed.with_words(indexing.word_index)
+        self.view = View(UnindexedPart(self._tail_writer.segment(), self._tail_alive), self._indexed)
 
     @property
     def is_rebuild_due(self) -> bool:
@@ -198,7 +232,7 @@ class Catalog:
             return
 
         self._indexed = IndexedPart(rebuild.index, self._layout.plans)
-        self._start_tail(SegmentWriter())
+        self._start_tail(self._new_writer())
         for change in changes:
             self.apply(upserts=change.upserts, deleted=change.deleted)
 

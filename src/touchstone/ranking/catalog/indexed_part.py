@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -10,15 +11,17 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
-from touchstone.ranking.catalog.part import PartRanking, format_uuids
+from touchstone.ranking.catalog.part import PartRanking, PartSearch, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
-from touchstone.ranking.column_types import Floats, Ints
-from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit
+from touchstone.ranking.column_types import Bools, Floats, Ints
+from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, DecodedColumns
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index
+from touchstone.ranking.index.index_columns import PUBLIC_PLANE
 from touchstone.ranking.index.query_translator import TranslatedQuery
+from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, score_kernels, top_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
@@ -29,6 +32,7 @@ from touchstone.ranking.kernels.two_threads import run_in_halves, take_values
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Contains, Query, Range
 from touchstone.ranking.query.sort_order import select_window, to_ascending
+from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.weighted_mean import active_weights
 
 _NOTHING: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather")
@@ -77,6 +81,7 @@ class IndexedPart:
         self._kernel_columns = index.kernel_columns
         self._thresholds = thresholds
         self._alive = self._all_records() if alive is None else alive
+        self.is_searchable = index.columns.word_index is not None
         self.span = index.columns.size
         self.size = int(self._alive.counts.sum(dtype=np.int64))
         self._parts_by_assurance: dict[Assurance, IndexedPart] = {}
@@ -111,6 +116,11 @@ class IndexedPart:
         deleted_counts = np.bincount(leaves, minlength=self._columns.leaf_count).astype(np.uint16)
         counts = self._alive.counts - deleted_counts
         return IndexedPart(self.index, self._thresholds, _AliveRecords(bitmap, counts))
+
+    def with_words(self, word_index: WordIndex) -> "IndexedPart":
+        """Return this part with the words of its records, which its index lacks."""
+        index = CatalogIndex(replace(self._columns, word_index=word_index))
+        return IndexedPart(index, self._thresholds, self._alive)
 
     def _find_position(self, id_: int) -> int | None:
         """Return the position of the live record with an id, found by binary search; None if there is none."""
@@ -320,6 +330,29 @@ class IndexedPart:
         text = self._columns.texts[column]
         ranks = text.ranks[text.codes[positions]].astype(np.float64)
         return np.where(ranks == 0, np.nan, ranks)
+
+    def matching_positions(self, query: Query) -> Ints:
+        """Return the positions of the live records that match, ascending."""
+        matches, match_count = self._find_matches(query)
+        positions = np.empty(match_count, np.int64)
+        bits.list_set_bits(matches, positions)
+        return positions
+
+    def match_at(self, query: Query, positions: Ints) -> Bools:
+        """Return whether the records at some positions are alive and match."""
+        matches, _ = self._find_matches(query)
+        return read_bits(matches, positions)
+
+    def search(self, query_words: Sequence[QueryWord]) -> PartSearch:
+        """Return where the words of a query are, for the relevance of the records."""
+        word_index = self._columns.searchable_words()
+        public_bits = self.index.plane(PUBLIC_PLANE) & self._alive.bitmap
+        is_public = np.unpackbits(public_bits.view(np.uint8), count=self.span, bitorder="little").view(np.bool_)
+        return PartSearch(tuple(map(word_index.find, query_words)), word_index.lengths, is_public)
+
+    def name_positions(self, prefix: str) -> Ints:
+        """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""
+        return self._columns.searchable_words().name_positions(prefix)
 
     def sort_value(self, column: str, position: int) -> Any:
         """Return the value by which one record is sorted; None if it has no value.

@@ -1,15 +1,17 @@
 """The parts that a catalog consists of: each holds some records and answers the same questions about them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.catalog.results import SortedWindow
-from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.text.query_words import QueryWord
+from touchstone.ranking.text.record_words import WordMatches
 
 
 class PartRanking(NamedTuple):
@@ -23,6 +25,20 @@ class PartRanking(NamedTuple):
     positions: NDArray[Any]
     scores: Floats
     plan: str
+
+
+class PartSearch(NamedTuple):
+    """Where the words of a query are in one part.
+
+    Attributes:
+        matches: For each word the records that contain it, dead ones too.
+        lengths: The lengths of all records.
+        is_public: For each record whether it is alive and public.
+    """
+
+    matches: tuple[WordMatches, ...]
+    lengths: NDArray[Any]
+    is_public: Bools
 
 
 class CatalogPart(Protocol):
@@ -50,6 +66,18 @@ class CatalogPart(Protocol):
 
     def count_facets(self, query: Query, counter: FacetCounter) -> None:
         """Add the records that match to a counter of facets."""
+
+    def matching_positions(self, query: Query) -> Ints:
+        """Return the positions of the live records that match, ascending."""
+
+    def match_at(self, query: Query, positions: Ints) -> Bools:
+        """Return whether the records at some positions are alive and match."""
+
+    def search(self, query_words: Sequence[QueryWord]) -> PartSearch:
+        """Return where the words of a query are, for the relevance of the records."""
+
+    def name_positions(self, prefix: str) -> Ints:
+        """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""
 
     def ids(self, positions: NDArray[Any]) -> Ints:
         """Return the integer ids of the records at some positions."""

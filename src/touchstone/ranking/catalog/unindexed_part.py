@@ -1,6 +1,6 @@
 """Records without an index, which every query scans: a small catalog, or the tail of a large one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.catalog.part import PartRanking, format_uuids
+from touchstone.ranking.catalog.part import PartRanking, PartSearch, format_uuids
 from touchstone.ranking.catalog.results import SortedWindow
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.segment import DecodedColumns, Segment
@@ -17,8 +17,9 @@ from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE
 from touchstone.ranking.query.facets import FacetCounter, count_segment
 from touchstone.ranking.query.predicate_evaluation import evaluate_query
-from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.query.predicates import Query, Visible
 from touchstone.ranking.query.sort_order import select_window, sort_values, to_ascending
+from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.weighted_mean import score_segment, weight_shares
 
 _NOTHING: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather")
@@ -30,6 +31,7 @@ class UnindexedPart:
     def __init__(self, segment: Segment, alive: Bools) -> None:
         self._segment = segment
         self._alive = alive
+        self.is_searchable = segment.words is not None
         self.span = segment.size
         self.size = int(np.count_nonzero(alive))
         self._parts_by_assurance: dict[Assurance, UnindexedPart] = {}
@@ -97,6 +99,26 @@ class UnindexedPart:
         window = select_window(keys, skip, limit)
         return SortedWindow(positions[window], total_count=len(positions))
 
+    def matching_positions(self, query: Query) -> Ints:
+        """Return the positions of the live records that match, ascending."""
+        return self._find_matches(query)
+
+    def match_at(self, query: Query, positions: Ints) -> Bools:
+        """Return whether the records at some positions are alive and match."""
+        return evaluate_query(self._segment.take(positions), query, self._alive[positions])
+
+    def search(self, query_words: Sequence[QueryWord]) -> PartSearch:
+        """Return where the words of a query are, for the relevance of the records."""
+        words = self._segment.words
+        assert words is not None
+        is_public = evaluate_query(self._segment, (Visible(None),), self._alive)
+        return PartSearch(tuple(map(words.find, query_words)), words.lengths(), is_public)
+
+    def name_positions(self, prefix: str) -> Ints:
+        """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""
+        assert self._segment.words is not None
+        return self._segment.words.name_positions(prefix)
+
     def sort_value(self, column: str, position: int) -> Any:
         """Return the value by which one record is sorted; None if it has no value.
 
@@ -154,4 +176,7 @@ class UnindexedPart:
         evidence = self._segment.evidence
         is_kept = self._alive[evidence.positions]
         new_positions = np.cumsum(self._alive)[evidence.positions] - 1
-        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]))
+
+        words = self._segment.words
+        decoded_words = words.decode(np.flatnonzero(self._alive)) if words else None
+        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]), decoded_words)

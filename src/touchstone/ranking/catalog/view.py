@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,20 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.indexed_part import IndexedPart
 from touchstone.ranking.catalog.merging import ListOrder, merge_rankings, merge_sorted
 from touchstone.ranking.catalog.part import CatalogPart
+from touchstone.ranking.catalog.relevance_order import sort_by_relevance
 from touchstone.ranking.catalog.results import RankedWindow, ScoredItems, SortedWindow
+from touchstone.ranking.catalog.suggestions import Suggestion, suggest
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.column_types import Facts, Floats, Ints
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.index.lru_cache import LruCache
 from touchstone.ranking.query.facets import FacetCounter, Facets
-from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.ranking.query.predicates import Query, Visible
+from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 
 _MAX_CACHED_COUNTS: Final = 256
+_MAX_CACHED_FACETS: Final = 16
 
 
 class View:
@@ -41,6 +46,7 @@ class View:
         self._tail_offset = indexed.span if indexed else 0
         self._parts: tuple[CatalogPart, ...] = (indexed, tail) if indexed else (tail,)
         self._cached_counts: dict[tuple[Assurance, Query], int] = {}
+        self._cached_facets: LruCache[Query, Facets] = LruCache(_MAX_CACHED_FACETS)
         self.size = sum(part.size for part in self._parts)
 
     @property
@@ -106,6 +112,9 @@ class View:
 
         `limit` is None for all records after the first `skip`.
         """
+        if key == RELEVANCE:
+            return sort_by_relevance(self._parts, query, descending=descending, skip=skip, limit=limit)
+
         column = SORT_KEYS[key]
         if not self._indexed:
             return self._tail.sort(query, column, descending=descending, skip=skip, limit=limit)
@@ -123,6 +132,15 @@ class View:
 
         page = positions[skip - start :][:limit]
         return SortedWindow(page, total_count=indexed_count + tail_count)
+
+    def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
+        """Return names, domains and tasks of visible records that have words which begin like those of a text."""
+        visible: Query = (Visible(viewer),)
+        facets = self._cached_facets.get(visible)
+        if facets is None:
+            facets = self.facets(visible)
+            self._cached_facets.put(visible, facets)
+        return suggest(self._parts, text, visible, facets=facets, limit=limit)
 
     def facets(self, query: Query) -> Facets:
         """Return counts and ranges over the records that match."""

@@ -6,6 +6,7 @@ written so far, so a reader keeps its records while the writer goes on behind th
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -29,10 +30,14 @@ from touchstone.ranking.columns.evidence_columns import (
 from touchstone.ranking.columns.growing_array import GrowingArray
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, VocabularyWriter, fold_text, fold_words
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
+from touchstone.ranking.text.record_words import DecodedWords, RecordWords, RecordWordsWriter
+from touchstone.ranking.text.words import weigh_words
 
 TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", "file_type", "visibility")
+WORD_COLUMNS: Final = (*WORDS, "tags", "license", "language", "source", "trainable")
+"""The columns of word lists: `trainable` holds `true` or `false`, `license` the licences that one may choose from."""
 INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
-_CODED_COLUMNS: Final = (*TEXT_COLUMNS, *WORDS, "owner")
+_CODED_COLUMNS: Final = (*TEXT_COLUMNS, *WORD_COLUMNS, "owner")
 _ROW_COLUMNS: Final = (*NUMBERS, *FLAGS, *INTEGER_COLUMNS, *_CODED_COLUMNS)
 _LOW_HALF: Final = 2**64 - 1
 
@@ -79,6 +84,11 @@ class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
     file_path: str | None = None
     file_type: str | None = None
+    tags: tuple[str, ...] | None = None
+    license: tuple[str, ...] | None = None
+    language: tuple[str, ...] | None = None
+    source: tuple[str, ...] | None = None
+    trainable: tuple[str, ...] | None = None
     created_at: int = 0
     updated_at: int = 0
     evidence: Mapping[str, AttributeEvidence] | None = None
@@ -112,6 +122,8 @@ class Segment:
             `dataset_id` as uint64. KNOWN_ETHICAL counts known attributes.
         criteria: By name, the value of each criterion in 0-1.
         vocabularies: By column, the distinct values that codes refer to.
+        words: The words of each record; None if nobody searches this segment by words.
+        word_positions: The positions of these records in `words`, if that holds more records than these.
         criteria_float32: The criteria once more, as a matrix with one row for each criterion. Its product with the
             weights rules out most records at once. Empty where nobody needs it.
         evidence: What is known at the assurances above `declared`.
@@ -122,6 +134,8 @@ class Segment:
     columns: Mapping[str, NDArray[Any]]
     criteria: Mapping[str, Floats]
     vocabularies: Mapping[str, CodeVocabulary]
+    words: RecordWords | None = None
+    word_positions: Ints | None = None
     criteria_float32: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
     evidence: EvidenceColumns = NO_EVIDENCE
     assurance: Assurance = Assurance.DECLARED
@@ -155,6 +169,8 @@ class Segment:
             columns=_ColumnsAtPositions(self.columns, positions),
             criteria=_ColumnsAtPositions(self.criteria, positions),
             vocabularies=self.vocabularies,
+            words=self.words,
+            word_positions=positions,
         )
 
     def dataset_id(self, position: int) -> UUID:
@@ -170,17 +186,23 @@ class DecodedColumns(NamedTuple):
         columns: The columns of a segment, except that codes refer to `values`.
         values: By column, the value of each code; code 0 means "not known".
         evidence: What is known at the assurances above `declared`.
+        words: The words of the records; None if they were not searchable.
     """
 
     columns: Mapping[str, NDArray[Any]]
     values: Mapping[str, Sequence[Any]]
     evidence: EvidenceColumns
+    words: DecodedWords | None
 
 
 class SegmentWriter:
-    """A segment that grows: records are appended, and the segment so far can be taken at any time."""
+    """A segment that grows: records are appended, and the segment so far can be taken at any time.
 
-    def __init__(self) -> None:
+    With `is_searchable`, the words of the records are listed, which takes most of the time.
+    """
+
+    def __init__(self, *, is_searchable: bool = True) -> None:
+        self._words = RecordWordsWriter() if is_searchable else None
         self._columns = {name: GrowingArray(dtype) for name, dtype in _column_types().items()}
         self._criteria = {criterion.name: GrowingArray(np.float64) for criterion in CRITERIA}
         self._criteria_float32 = GrowingArray(np.float32, (len(CRITERIA),))
@@ -190,8 +212,8 @@ class SegmentWriter:
         self._vocabularies: dict[str, VocabularyWriter[Any]] = {"owner": VocabularyWriter(str)}
         for name in TEXT_COLUMNS:
             self._vocabularies[name] = VocabularyWriter(fold_text)
-        for name in WORDS:
-            self._vocabularies[name] = VocabularyWriter(fold_words)
+        for name in WORD_COLUMNS:
+            self._vocabularies[name] = VocabularyWriter(partial(fold_words, name))
 
     def extend(self, rows: Sequence[CatalogRow]) -> None:
         """Append records, and compute their criteria."""
@@ -200,6 +222,8 @@ class SegmentWriter:
         columns["uuid_high"] = np.fromiter((uuid >> 64 for uuid in uuids), np.uint64, len(uuids))
         columns["uuid_low"] = np.fromiter((uuid & _LOW_HALF for uuid in uuids), np.uint64, len(uuids))
         self._append(columns, encode_evidence([row.evidence for row in rows]))
+        if self._words:
+            self._words.extend(map(_weigh_words, rows))
 
     def _encode_column(self, name: str, rows: Sequence[CatalogRow]) -> NDArray[Any]:
         """Return one attribute of some records as a column: codes for texts, -1 or NaN for what is not known."""
@@ -224,6 +248,9 @@ class SegmentWriter:
             new_codes = [vocabulary.encode(values[code]) for code in used_codes.tolist()]
             columns[name] = np.array(new_codes, np.int32)[inverse]
         self._append(columns, records.evidence)
+        if self._words:
+            assert records.words is not None
+            self._words.extend_decoded(records.words)
 
     def _append(self, columns: Mapping[str, NDArray[Any]], evidence: EvidenceColumns) -> None:
         """Append records whose columns are encoded already, and compute what is derived from them."""
@@ -247,6 +274,7 @@ class SegmentWriter:
             columns=columns,
             criteria={name: growing_column.view() for name, growing_column in self._criteria.items()},
             vocabularies={name: vocabulary.snapshot() for name, vocabulary in self._vocabularies.items()},
+            words=self._words.record_words() if self._words else None,
             criteria_float32=self._criteria_float32.view(),
             evidence=self._evidence.snapshot(),
         )
@@ -258,6 +286,12 @@ def count_known_ethical(columns: Facts) -> NDArray[np.uint8]:
     for name in ETHICAL:
         counts += columns[name] >= 0
     return counts
+
+
+def _weigh_words(row: CatalogRow) -> dict[str, int]:
+    """Return the words by which a record is searched, with their weights."""
+    terms = [("domain", value) for value in row.domain or ()] + [("task", value) for value in row.task or ()]
+    return weigh_words(row.dataset_name, (row.objective, row.description), row.tags or (), terms)
 
 
 def _column_types() -> dict[str, Any]:

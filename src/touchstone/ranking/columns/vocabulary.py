@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.text import fold
+from touchstone.core.vocabulary import comparison_key
 
 T = TypeVar("T", bound=Hashable)
 _SORT_FROM: Final = 64  # more new values than this are sorted together; fewer are inserted one by one
@@ -20,9 +21,9 @@ def fold_text(text: str) -> str:
     return text if folded == text else folded
 
 
-def fold_words(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a list of words as it is compared, word by word."""
-    return tuple(fold(word) for word in words)
+def fold_words(column: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a list of words as it is compared, word by word, by the vocabulary of its column."""
+    return tuple(comparison_key(column, word) for word in words)
 
 
 @dataclass(frozen=True, slots=True)

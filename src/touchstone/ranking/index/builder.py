@@ -8,12 +8,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import ETHICAL, NUMBERS, WORDS
+from touchstone.core.attributes import ETHICAL, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking import criterion_formulas as formulas
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, Segment
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, Segment
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.columns.trigram_signatures import SignatureWriter
 from touchstone.ranking.criteria import CRITERION_NAMES
@@ -35,6 +35,7 @@ from touchstone.ranking.index.index_columns import (
 from touchstone.ranking.index.kd_layout import KdSpace, kd_order
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.plane_builder import PlaneWriter
+from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
 from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE, GRADED_CRITERIA
 
@@ -81,13 +82,14 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
         numbers=numbers,
         integers={column: _encode_integers(records.column(column)) for column in INTEGER_COLUMNS},
         texts={column: _build_text(records, column) for column in POOLED_COLUMNS},
-        words={column: _build_words(records, column) for column in WORDS},
+        words={column: _build_words(records, column) for column in WORD_COLUMNS},
         names=_build_names(records, alphabetical_ranks[order]),
         owner=_build_owner(records),
         dataset_ids=UuidColumn(records.column("uuid_high"), records.column("uuid_low")),
         positions_by_id=np.argsort(records.column("id")).astype(np.uint32),
         levels=_build_levels(records),
         stricter=stricter_columns,
+        word_index=_build_word_index(segment, order),
     )
 
 
@@ -393,6 +395,13 @@ def _build_signatures(
         signatures.add(leaf, accented_names.data[start:end])
 
     return signatures.to_bitmaps()
+
+
+def _build_word_index(segment: Segment, order: Ints) -> WordIndex | None:
+    """Return the index of the words of the records, or None if the segment does not list them."""
+    if segment.words is None:
+        return None
+    return WordIndex.build(segment.words.decode(np.arange(segment.size)), order)
 
 
 def _build_owner(records: OrderedRecords) -> OwnerColumn:

@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
+from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import read_bits
 from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS, STRICTER_ASSURANCES, EvidenceColumns
-from touchstone.ranking.columns.segment import INTEGER_COLUMNS, DecodedColumns
+from touchstone.ranking.columns.segment import INTEGER_COLUMNS, WORD_COLUMNS, DecodedColumns
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.builder import POOLED_COLUMNS
@@ -176,7 +176,9 @@ class CatalogIndex:
         The positions are in ascending order. Texts and word lists are given as codes, and the values of the codes are
         given for each column.
         """
-        return DecodedColumns(self._columns_at(positions), self._values_by_code(), self._evidence_at(positions))
+        word_index = self.columns.word_index
+        words = word_index.decode(positions) if word_index else None
+        return DecodedColumns(self._columns_at(positions), self._values_by_code(), self._evidence_at(positions), words)
 
     def _columns_at(self, positions: Ints) -> dict[str, NDArray[Any]]:
         """Return all columns of the records at some positions; texts, word lists and owners as codes."""
@@ -185,7 +187,7 @@ class CatalogIndex:
         columns |= {name: self.flags(name, positions) for name in FLAGS}
         columns |= {name: self.integers(name, positions) for name in INTEGER_COLUMNS}
         columns |= {name: stored.texts[name].codes[positions] for name in POOLED_COLUMNS}
-        columns |= {name: stored.words[name].codes[positions] for name in WORDS}
+        columns |= {name: stored.words[name].codes[positions] for name in WORD_COLUMNS}
         columns["owner"] = stored.owner.owners.codes[positions]
         columns["uuid_high"] = stored.dataset_ids.high[positions]
         columns["uuid_low"] = stored.dataset_ids.low[positions]
@@ -220,7 +222,7 @@ class CatalogIndex:
         values: dict[str, list[Any]] = {}
         for name in POOLED_COLUMNS:
             values[name] = [None, *_known_texts(stored.texts[name].pool)]
-        for name in WORDS:
+        for name in WORD_COLUMNS:
             values[name] = [None, *map(decode_words, _known_texts(stored.words[name].pool))]
         values["owner"] = [None, *map(UUID, _known_texts(stored.owner.owners.pool))]
         values["dataset_name"] = [None, *stored.names.pool]

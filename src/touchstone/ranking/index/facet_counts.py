@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS, WORDS
+from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.index.catalog_index import CatalogIndex, decode_words
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, ethical_plane, flag_plane
 from touchstone.ranking.kernels import count_kernels
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.constants import TECHNICAL_SCORE
-from touchstone.ranking.query.facets import FacetCounter, FlagCounts
+from touchstone.ranking.query.facets import FACET_WORDS, FacetCounter, FlagCounts
 
 
 def count_index(counter: FacetCounter, index: CatalogIndex, matches: Words, match_count: int) -> None:
@@ -52,9 +52,9 @@ def _count_visibility(counter: FacetCounter, index: CatalogIndex, matches: Words
 
 
 def _count_texts(counter: FacetCounter, index: CatalogIndex, matches: Words) -> None:
-    """Add the word lists (domains and tasks) and the file types of the matches, each distinct one with its count."""
+    """Add the word lists, such as the domains, and the file types of the matches, each distinct one with its count."""
     columns = index.columns
-    for column in WORDS:
+    for column in FACET_WORDS:
         word_lists = columns.words[column]
         counts = _count_codes(word_lists.codes, matches, len(word_lists.pool))
         for code in _known_codes(counts):

@@ -16,6 +16,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.evidence_columns import PackedLevels
 from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.index.word_index import WordIndex, WordsNotIndexed
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.two_threads import take_values
@@ -243,6 +244,7 @@ class IndexColumns:
 
     `planes`, `criteria` and `numbers` hold what is known at `assurance`, which is `declared` in a snapshot. `stricter`
     has an entry for each assurance above at which anything is known.
+    `word_index` is None until the words of the records are indexed, which may happen after everything else.
     """
 
     size: int
@@ -260,6 +262,7 @@ class IndexColumns:
     positions_by_id: NDArray[np.uint32]
     levels: StoredLevels
     stricter: Mapping[Assurance, StricterColumns]
+    word_index: WordIndex | None
     assurance: Assurance = Assurance.DECLARED
 
     def at(self, assurance: Assurance) -> "IndexColumns":
@@ -315,6 +318,16 @@ class IndexColumns:
     def word_count(self) -> int:
         """How many words a plane has."""
         return self.leaf_count * self.leaf_words
+
+    def searchable_words(self) -> WordIndex:
+        """Return the index of the words.
+
+        Raises:
+            WordsNotIndexed: it has not been built yet.
+        """
+        if self.word_index is None:
+            raise WordsNotIndexed
+        return self.word_index
 
     def kernel_columns(self) -> KernelColumns:
         """Return the arrays that compiled kernels read, by the names that they have there; no array is copied."""

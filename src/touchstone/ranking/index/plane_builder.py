@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from touchstone.core.attributes import ETHICAL, FLAGS, WORDS
+from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.ranking.column_types import Bools, Ints
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf
 from touchstone.ranking.index.index_columns import (
@@ -21,7 +21,8 @@ from touchstone.ranking.index.index_columns import (
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.kernels.bits import Words
 
-_WORD_PLANE_COUNTS: Final = {"domain": 32, "task": 16}  # so many of the most frequent words have a plane
+# So many of the most frequent words of a column have a plane; the other columns have none.
+_WORD_PLANE_COUNTS: Final = {"domain": 32, "task": 16, "license": 8, "language": 8, "source": 8, "trainable": 2}
 
 
 class _NamedMask(NamedTuple):
@@ -42,7 +43,7 @@ class PlaneWriter:
     def add_declared(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
         """Add all planes at the assurance `declared`, and return their rows by key."""
         rows = self.add_assured(self._records, numbers)
-        for column in WORDS:
+        for column in _WORD_PLANE_COUNTS:
             rows |= {key: self._add(mask) for key, mask in _word_masks(self._records, column)}
         rows[PUBLIC_PLANE] = self._add(self._records.is_public())
         return rows

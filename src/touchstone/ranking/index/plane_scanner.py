@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
+from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.bitmaps import count_bits_by_leaf, pack_bits, set_bits
 from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS
@@ -20,7 +21,17 @@ from touchstone.ranking.kernels import count_kernels
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.query.predicate_evaluation import range_bounds
-from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Range, Visible
+from touchstone.ranking.query.predicates import (
+    AnyWord,
+    Contains,
+    FlagEquals,
+    FullText,
+    OneOf,
+    Predicate,
+    Range,
+    Visible,
+)
+from touchstone.ranking.text.query_words import parse_query
 
 _CACHED_PLANES: Final = 64
 TextPredicate: TypeAlias = AnyWord | Contains | OneOf
@@ -92,6 +103,8 @@ class PlaneScanner:
                 return self._scan_technical_scores(predicate)
             case Range():
                 mask = self._scan_integers(predicate)
+            case FullText(text=text):
+                mask = self._columns.searchable_words().contain_all(parse_query(text))
             case AnyWord() | Contains() | OneOf():
                 mask = self._scan_texts(predicate)
             case FlagEquals():
@@ -154,9 +167,9 @@ def _text_condition(predicate: TextPredicate) -> Callable[[str], bool]:
     Texts are compared folded, without case and accents, but stored as they are. Word lists are stored as JSON.
     """
     match predicate:
-        case AnyWord(words=words):
-            folded_words = {fold(word) for word in words}
-            return lambda text: any(fold(word) in folded_words for word in msgspec.json.decode(text))
+        case AnyWord(column=column, words=words):
+            keys = {comparison_key(column, word) for word in words}
+            return lambda text: any(comparison_key(column, word) in keys for word in msgspec.json.decode(text))
         case Contains(text=substring):
             folded_substring = fold(substring)
             return lambda text: folded_substring in fold(text)

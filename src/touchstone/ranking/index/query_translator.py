@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import NUMBERS
 from touchstone.core.text import fold
+from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.column_types import Floats
 from touchstone.ranking.columns.trigram_signatures import leaves_with_trigrams
 from touchstone.ranking.index.index_columns import (
@@ -24,7 +25,8 @@ from touchstone.ranking.index.plane_scanner import PlaneScanner, ScanCache, Scan
 from touchstone.ranking.kernels.bits import Words
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery
 from touchstone.ranking.query.predicate_evaluation import range_bounds
-from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Query, Range, Visible
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, FullText, OneOf, Query, Range, Visible
+from touchstone.ranking.text.query_words import parse_query
 
 _TENTHS: Final = np.arange(11) / 10  # the values that the ethical score can have
 CodeRange: TypeAlias = tuple[int, int, int]
@@ -251,7 +253,7 @@ class QueryTranslator:
         if not predicate.words:
             return _NOTHING
 
-        keys = [word_plane(predicate.column, fold(word)) for word in predicate.words]
+        keys = [word_plane(predicate.column, comparison_key(predicate.column, word)) for word in predicate.words]
         if any(key not in self._plane_rows for key in keys):
             return _SCAN
 
@@ -278,6 +280,10 @@ class QueryTranslator:
 
         clause = self._clause(PUBLIC_PLANE, is_negated=private)
         return PredicatePlan(clauses=(clause,))
+
+    def plan_full_text(self, predicate: FullText) -> PredicatePlan:
+        """Plan a search by words: the scanner asks the word index, unless every record matches."""
+        return _SCAN if parse_query(predicate.text) else PredicatePlan()
 
     def plan_visible(self, predicate: Visible) -> PredicatePlan:
         """Plan what a viewer may see: the plane of public records, or a scan if the viewer has private records."""
@@ -314,5 +320,6 @@ _PLANNERS: Final[Mapping[type[Any], Callable[[QueryTranslator, Any], PredicatePl
     AnyWord: QueryTranslator.plan_any_word,
     Contains: QueryTranslator.plan_contains,
     OneOf: QueryTranslator.plan_one_of,
+    FullText: QueryTranslator.plan_full_text,
     Visible: QueryTranslator.plan_visible,
 }

@@ -14,11 +14,20 @@ from touchstone.ranking.kernels import (
     count_kernels,
     filter_kernels,
     order_kernels,
+    posting_kernels,
     score_kernels,
     top_kernels,
 )
 
-KERNEL_MODULES: Final = (bits, score_kernels, filter_kernels, top_kernels, order_kernels, count_kernels)
+KERNEL_MODULES: Final = (
+    bits,
+    score_kernels,
+    filter_kernels,
+    top_kernels,
+    order_kernels,
+    count_kernels,
+    posting_kernels,
+)
 """The modules whose functions are compiled, each after those that it imports."""
 _lock: Final = Lock()
 _compiled_kernels: Final[dict[FunctionType, Any]] = {}

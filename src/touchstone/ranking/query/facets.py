@@ -7,15 +7,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from touchstone.core.attributes import FLAGS, NUMBERS, WORDS
-from touchstone.core.text import fold
+from touchstone.core.attributes import FLAGS, NUMBERS
+from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import COMPOSITES
 
-VALUE_FACETS: Final = ("domain", "task", "year", "file_type", "visibility")
+FACET_WORDS: Final = ("domain", "task", "license", "language", "source", "trainable")
+VALUE_FACETS: Final = ("domain", "task", "year", "file_type", "visibility", "license", "language", "source")
 RANGE_FACETS: Final = (*NUMBERS, *COMPOSITES)
-_TEXT_FACETS: Final = tuple(name for name in VALUE_FACETS if name != "year")
+_TEXT_FACETS: Final = (*FACET_WORDS, "file_type", "visibility")
 
 ValueCounts: TypeAlias = tuple[tuple[str | int, int], ...]
 
@@ -41,7 +42,8 @@ class Facets:
 
     `values`: by facet the values with their counts, most frequent first, then in folded order. Spellings that differ
     only in case or accents are one value under its most frequent spelling. `flags`: by flag. `ranges`: by number or
-    composite score, None where no record has a value.
+    composite score, None where no record has a value. Domains, tasks and languages are one value if the vocabulary
+    knows them as one; of equally frequent spellings, the one of the vocabulary is shown.
     """
 
     total_count: int
@@ -66,7 +68,7 @@ class FacetCounter:
 
     def add_text(self, facet: str, spelling: str, count: int) -> None:
         """Add `count` records that have a text in this spelling."""
-        spelling_counts = self._spelling_counts[facet].setdefault(fold(spelling), Counter())
+        spelling_counts = self._spelling_counts[facet].setdefault(comparison_key(facet, spelling), Counter())
         spelling_counts[spelling] += count
 
     def add_words(self, facet: str, words: tuple[str, ...], count: int) -> None:
@@ -74,7 +76,7 @@ class FacetCounter:
 
         A word that the list contains in two spellings counts once, in the first of them.
         """
-        first_spellings = {fold(word): word for word in reversed(words)}
+        first_spellings = {comparison_key(facet, word): word for word in reversed(words)}
         for word in first_spellings.values():
             self.add_text(facet, word, count)
 
@@ -97,6 +99,12 @@ class FacetCounter:
             previous = self._ranges.get(column, ValueRange(low, high))
             self._ranges[column] = ValueRange(min(previous.low, low), max(previous.high, high))
 
+    def _count_trainable(self, value_counts: ValueCounts) -> FlagCounts:
+        """Return the counts of the word column `trainable`, whose words are `true` and `false`, as those of a flag."""
+        counts = dict(value_counts)
+        true_count, false_count = counts.get("true", 0), counts.get("false", 0)
+        return FlagCounts(true_count, false_count, self._total_count - true_count - false_count)
+
     def facets(self) -> Facets:
         """Return the facets of all records that were added."""
         value_counts = {name: _count_values(self._spelling_counts[name]) for name in _TEXT_FACETS}
@@ -105,7 +113,7 @@ class FacetCounter:
         return Facets(
             total_count=self._total_count,
             values={name: value_counts[name] for name in VALUE_FACETS},
-            flags=dict(self._flag_counts),
+            flags={**self._flag_counts, "trainable": self._count_trainable(value_counts["trainable"])},
             ranges={column: self._ranges.get(column) for column in RANGE_FACETS},
         )
 
@@ -116,12 +124,15 @@ def _count_values(spelling_counts: Mapping[str, Counter[str]]) -> ValueCounts:
     `spelling_counts` holds, for each folded value, how often each spelling of it occurs.
     """
     by_frequency = sorted(spelling_counts.items(), key=lambda entry: (-entry[1].total(), entry[0]))
-    return tuple((_most_frequent(spellings), spellings.total()) for _, spellings in by_frequency)
+    return tuple((_most_frequent(key, spellings), spellings.total()) for key, spellings in by_frequency)
 
 
-def _most_frequent(spellings: Counter[str]) -> str:
-    """Return the most frequent of some spellings, the first in sorted order if several are equally frequent."""
-    return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
+def _most_frequent(key: str, spellings: Counter[str]) -> str:
+    """Return the most frequent of some spellings of a value.
+
+    If several are equally frequent, this is `key`, the folded value itself, or else the first in sorted order.
+    """
+    return min(spellings, key=lambda spelling: (-spellings[spelling], spelling != key, spelling))
 
 
 def count_segment(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
@@ -167,7 +178,7 @@ def _count_texts(counter: FacetCounter, segment: Segment, column: str, positions
     known_codes = np.flatnonzero(counts[1:]) + 1  # code 0 is "not known"
 
     for code in known_codes.tolist():
-        if column in WORDS:
+        if column in FACET_WORDS:
             counter.add_words(column, values[code], int(counts[code]))
         else:
             counter.add_text(column, values[code], int(counts[code]))

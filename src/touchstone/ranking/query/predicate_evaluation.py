@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from touchstone.core.text import fold
+from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.column_types import Bools
 from touchstone.ranking.columns.segment import Segment
 from touchstone.ranking.criteria import COMPOSITES
@@ -17,12 +18,14 @@ from touchstone.ranking.query.predicates import (
     AnyWord,
     Contains,
     FlagEquals,
+    FullText,
     OneOf,
     Predicate,
     Query,
     Range,
     Visible,
 )
+from touchstone.ranking.text.query_words import parse_query
 
 
 def range_bounds(predicate: Range) -> tuple[float, float]:
@@ -68,7 +71,7 @@ def _evaluate_flag(segment: Segment, predicate: FlagEquals) -> Bools:
 
 def _evaluate_any_word(segment: Segment, predicate: AnyWord) -> Bools:
     """Return for each record whether its word list contains at least one of the words."""
-    folded_words = {fold(word) for word in predicate.words}
+    folded_words = {comparison_key(predicate.column, word) for word in predicate.words}
     return _test_column(segment, predicate.column, lambda record_words: not folded_words.isdisjoint(record_words))
 
 
@@ -82,6 +85,13 @@ def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
     """Return for each record whether its text equals one of the values."""
     folded_values = {fold(value) for value in predicate.values}
     return _test_column(segment, predicate.column, lambda text: text in folded_values)
+
+
+def _evaluate_full_text(segment: Segment, predicate: FullText) -> Bools:
+    """Return for each record whether it contains every word of a text."""
+    assert segment.words is not None
+    contains_all = segment.words.contain_all(parse_query(predicate.text))
+    return contains_all if segment.word_positions is None else contains_all[segment.word_positions]
 
 
 def _evaluate_visible(segment: Segment, predicate: Visible) -> Bools:
@@ -110,5 +120,6 @@ _EVALUATORS: Final[Mapping[type[Any], Callable[[Segment, Any], Bools]]] = {
     AnyWord: _evaluate_any_word,
     Contains: _evaluate_contains,
     OneOf: _evaluate_one_of,
+    FullText: _evaluate_full_text,
     Visible: _evaluate_visible,
 }

@@ -34,7 +34,7 @@ class FlagEquals:
 
 @dataclass(frozen=True, slots=True)
 class AnyWord:
-    """The list `domain` or `task` contains one of the words, compared as a whole."""
+    """The word list contains one of the words, compared as a whole and by the vocabulary of its column."""
 
     column: str
     words: tuple[str, ...]
@@ -57,11 +57,18 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class FullText:
+    """The record contains every word of the text, as `ranking.text` compares words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Visible:
     """The record is public or belongs to the viewer; None is a viewer who is not signed in."""
 
     viewer: UUID | None
 
 
-Predicate: TypeAlias = Range | FlagEquals | AnyWord | Contains | OneOf | Visible
+Predicate: TypeAlias = Range | FlagEquals | AnyWord | Contains | OneOf | FullText | Visible
 Query: TypeAlias = tuple[Predicate, ...]

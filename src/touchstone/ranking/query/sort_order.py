@@ -15,6 +15,8 @@ from touchstone.ranking.criteria import COMPOSITES
 _SORTABLE_TEXTS: Final = tuple(name for name in TEXT_COLUMNS if name != "visibility")
 _SORTABLE_COLUMNS: Final = (*_SORTABLE_TEXTS, "dataset_id", *NUMBERS, *FLAGS, *COMPOSITES, *INTEGER_COLUMNS)
 _ALIASES: Final = {"name": "dataset_name", "num_citations": "citations"}
+RELEVANCE: Final = "relevance"
+"""The sort key for the relevance of a record for the words that are searched."""
 SORT_KEYS: Final[Mapping[str, str]] = MappingProxyType({name: name for name in _SORTABLE_COLUMNS} | _ALIASES)
 """Every name that a list may be sorted by, and the column that it means."""
 

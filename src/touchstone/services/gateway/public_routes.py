@@ -126,6 +126,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _dataset_route("POST", "/datasets/search"),
     _dataset_route("POST", "/datasets/score"),
     _dataset_route("GET", "/datasets/facets"),
+    _dataset_route("GET", "/datasets/suggest"),
     _dataset_route("GET", "/datasets/criteria"),
     _dataset_route("GET", "/datasets/{dataset_id}"),
     _dataset_route("PATCH", "/datasets/{dataset_id}"),

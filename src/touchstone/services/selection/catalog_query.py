@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
-from touchstone.ranking.query.predicates import Contains, FlagEquals, Predicate, Query, Range, Visible
+from touchstone.ranking.query.predicates import Contains, FlagEquals, FullText, Predicate, Query, Range, Visible
 from touchstone.services.selection.datasets.schemas import SearchCriteria
 from touchstone.services.selection.filters import FILTERS
 from touchstone.services.selection.parameters import ParameterValue
@@ -32,6 +32,8 @@ def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
     """
     predicates: list[Predicate] = [Visible(viewer)]
     predicates += [FlagEquals(attribute, value=True) for attribute in criteria.tag_attributes()]
+    if criteria.q:
+        predicates.append(FullText(criteria.q))
     if criteria.name_contains:
         predicates.append(Contains("dataset_name", criteria.name_contains))
     if criteria.min_rows is not None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
-from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, OneOf, Predicate, Range
+from touchstone.metadata.licences import licence_filter_words
+from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, FullText, OneOf, Predicate, Range
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
 
@@ -29,6 +30,18 @@ def _words(name: str) -> CatalogFilter:
     description = f"{BY_NAME[name].label_en}: any of these values, ignoring case."
     parameter = Parameter(name=name, type=ParameterType.WORDS, description=description)
     return CatalogFilter(parameter, lambda words: AnyWord(name, words))
+
+
+def _label(name: str, description: str) -> CatalogFilter:
+    """Return a filter for records that have any of the words in a column that is no attribute."""
+    parameter = Parameter(name=name, type=ParameterType.WORDS, description=description)
+    return CatalogFilter(parameter, lambda words: AnyWord(name, words))
+
+
+def _any_licence(values: tuple[str, ...]) -> AnyWord:
+    """Return the predicate for records under one of the licences that the values of the filter ask for."""
+    words_by_value = [licence_filter_words(value) or () for value in values]
+    return AnyWord("license", tuple(word for words in words_by_value for word in words))
 
 
 def _flag(name: str, *aliases: str) -> CatalogFilter:
@@ -87,6 +100,25 @@ _FILE_TYPE: Final = Parameter(
     type=ParameterType.WORDS,
     description="Type of the data file: any of these, ignoring case.",
 )
+_Q: Final = Parameter(
+    name="q",
+    type=ParameterType.TEXT,
+    description=(
+        "Words that the name, objective, description, tags, domain or task contain, all of them and in any order; "
+        "ignoring case, accents and inflection, and tolerant of one typing error in a word of five letters or more."
+    ),
+)
+_LICENSE: Final = Parameter(
+    name="license",
+    type=ParameterType.WORDS,
+    description="Licence: any of these SPDX expressions, families such as `CC-BY-*`, or `unknown`.",
+    is_correct_word=lambda word: licence_filter_words(word) is not None,
+)
+_TRAINABLE: Final = Parameter(
+    name="trainable",
+    type=ParameterType.FLAG,
+    description="Whether the record has a table that could be read, so that a model can be trained on it.",
+)
 _VISIBILITY: Final = Parameter(
     name="visibility",
     type=ParameterType.CHOICE,
@@ -99,6 +131,7 @@ _FLAG_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 FILTERS: Final[tuple[CatalogFilter, ...]] = (
+    CatalogFilter(_Q, FullText),
     _text("dataset_name"),
     _text("objective"),
     _words("domain"),
@@ -116,6 +149,10 @@ FILTERS: Final[tuple[CatalogFilter, ...]] = (
         for attribute in ATTRIBUTES
         if attribute.kind is Kind.FLAG
     ),
+    CatalogFilter(_LICENSE, _any_licence),
+    _label("language", "Language of the data: any of these, as codes or names in English or French."),
+    _label("source", "Where the record was imported from: any of these names, ignoring case."),
+    CatalogFilter(_TRAINABLE, lambda value: AnyWord("trainable", (str(value).lower(),))),
     CatalogFilter(_FILE_TYPE, lambda file_types: OneOf("file_type", file_types)),
     CatalogFilter(_VISIBILITY, lambda visibility: OneOf("visibility", (visibility,))),
 )

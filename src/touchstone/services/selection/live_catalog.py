@@ -13,18 +13,20 @@ from uuid import UUID
 
 import structlog
 
-from touchstone.core.errors import ServiceError
+from touchstone.core.errors import IndexBuilding, ServiceError
 from touchstone.core.evidence import Assurance
 from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
 from touchstone.database import change_counters
 from touchstone.database.engine import Database, Reader, Writer
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.results import RankedWindow
+from touchstone.ranking.catalog.suggestions import Suggestion
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.index.snapshot_file import SnapshotError, load_index, save_index
+from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.facets import Facets
-from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.query.predicates import FullText, Query
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import (
     EncodedRecord,
@@ -44,6 +46,8 @@ PAGE_BYTES: Final = 4 * 1024 * 1024
 THREAD_ROWS: Final = 50_000
 # A window that ends before this place is found through an index sooner than a thread starts.
 SHORT_WINDOW: Final = 1000
+# How long a caller whose words cannot be searched yet should wait before asking again.
+WORDS_RETRY_SECONDS: Final = 5
 
 log = structlog.get_logger("touchstone.catalog")
 Result = TypeVar("Result")
@@ -132,6 +136,8 @@ class LiveCatalog:
 
         # All versions up to this one have been applied.
         self._applied_version = 0
+        # The version of the records behind the index.
+        self._index_version = 0
         # Versions of our own that were applied while an older one, of another process, was still missing.
         self._applied_ahead: set[int] = set()
         # Changes are applied one after the other, in the order of their versions.
@@ -158,7 +164,8 @@ class LiveCatalog:
             is_loaded = await self._load_snapshot(connection)
             if not is_loaded:
                 await self._load_all_rows(connection)
-                await self._save_snapshot(self._applied_version)
+                self._index_version = self._applied_version
+                await self._save_snapshot()
 
         CATALOG_RECORDS.set(self.view.size)
 
@@ -242,7 +249,7 @@ class LiveCatalog:
             """Rank the records of the view; this may run in a thread."""
             return view.rank(query, weights, skip=min(skip, view.size), limit=limit)
 
-        is_short = limit is not None and skip + limit <= SHORT_WINDOW
+        is_short = _is_short(query, skip, limit)
         ranked = await self._evaluate(view, rank_records, is_short=is_short)
 
         RANKING_COUNTER.labels(ranked.plan).inc()
@@ -269,7 +276,7 @@ class LiveCatalog:
             window = view.sort(query, order.key, descending=order.is_descending, skip=min(skip, view.size), limit=limit)
             return DatasetIds(view.ids(window.positions).tolist(), window.total_count)
 
-        is_short = limit is not None and skip + limit <= SHORT_WINDOW
+        is_short = _is_short(query, skip, limit)
         return await self._evaluate(view, sort_records, is_short=is_short)
 
     async def facets(self, query: Query, assurance: Assurance = Assurance.DECLARED) -> Facets:
@@ -280,15 +287,26 @@ class LiveCatalog:
         view = self.view.at(assurance)
         return await self._evaluate(view, lambda: view.facets(query), is_short=False)
 
+    async def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
+        """Return names, domains and tasks that somebody who types a text may mean, of records that the viewer sees."""
+        view = self.view
+        return await self._evaluate(view, lambda: view.suggest(text, viewer, limit), is_short=False)
+
     async def _evaluate(self, view: View, evaluate: Callable[[], Result], *, is_short: bool) -> Result:
         """Call `evaluate`, in a thread if it may take long enough to delay other requests, and return its result.
 
         It is quick if the catalog is small, or if the result is short (`is_short`) and an index can find it.
-        """
-        if view.size < THREAD_ROWS or (is_short and view.is_indexed):
-            return evaluate()
 
-        return await asyncio.to_thread(evaluate)
+        Raises:
+            IndexBuilding: `evaluate` searches words that have not been indexed yet.
+        """
+        try:
+            if view.size < THREAD_ROWS or (is_short and view.is_indexed):
+                return evaluate()
+
+            return await asyncio.to_thread(evaluate)
+        except WordsNotIndexed as error:
+            raise IndexBuilding(retry_after=WORDS_RETRY_SECONDS) from error
 
     # Records
 
@@ -411,7 +429,9 @@ class LiveCatalog:
         async for chunk in store.stream_datasets(connection, LOAD_CHUNK):
             catalog_rows += [to_catalog_row(record) for record in chunk]
 
-        self._columns = await asyncio.to_thread(Catalog.build, catalog_rows, self._layout)
+        # The words of a large catalog are indexed in the background, because that takes longer than all the rest.
+        defers_words = len(catalog_rows) >= self._layout.index_from
+        self._columns = await asyncio.to_thread(Catalog.build, catalog_rows, self._layout, defers_words=defers_words)
 
     async def _load_snapshot(self, connection: Reader) -> bool:
         """Load the catalog from the snapshot of the last run and the rows that have changed since.
@@ -439,6 +459,7 @@ class LiveCatalog:
 
         self._columns = columns
         self._applied_version = current_version
+        self._index_version = snapshot_version
         return True
 
     def _read_snapshot(self) -> tuple[Catalog, int] | None:
@@ -454,8 +475,8 @@ class LiveCatalog:
 
         return Catalog.from_index(index, self._layout), version
 
-    async def _save_snapshot(self, version: int) -> None:
-        """Save the index, which contains all changes up to `version`, so that the next start of the process is quick.
+    async def _save_snapshot(self) -> None:
+        """Save the index with the version of its records, so that the next start of the process is quick.
 
         The next start can do without the file, so a failure to write it is only logged.
         """
@@ -464,7 +485,7 @@ class LiveCatalog:
             return
 
         try:
-            await asyncio.to_thread(save_index, self._snapshot_path, index, version)
+            await asyncio.to_thread(save_index, self._snapshot_path, index, self._index_version)
         except OSError as error:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
 
@@ -479,8 +500,21 @@ class LiveCatalog:
             # This raises the exception of a build that has failed.
             finished_task.result()
 
-        if self._columns.is_rebuild_due and self._rebuild_task is None:
+        if self._rebuild_task is not None:
+            return
+        if self._columns.lacks_words:
+            self._rebuild_task = asyncio.ensure_future(self._index_words())
+        elif self._columns.is_rebuild_due:
             self._rebuild_task = asyncio.ensure_future(self._rebuild())
+
+    async def _index_words(self) -> None:
+        """Index the words of a large catalog in a thread, after which they can be searched, and save them."""
+        indexing = self._columns.begin_word_indexing()
+        await asyncio.to_thread(indexing.run)
+        self._columns.adopt_words(indexing)
+        log.info("words indexed", records=self.view.size)
+
+        await self._save_snapshot()
 
     async def _rebuild(self) -> None:
         """Build a new index in a thread, replace the old one with it, and save it for the next start."""
@@ -489,4 +523,11 @@ class LiveCatalog:
         self._columns.adopt_rebuild(rebuild)
         log.info("catalog indexed", records=self.view.size)
 
-        await self._save_snapshot(rebuild.version)
+        self._index_version = rebuild.version
+        await self._save_snapshot()
+
+
+def _is_short(query: Query, skip: int, limit: int | None) -> bool:
+    """Return whether an index finds a window of the matches at once: an early one, without a search by words."""
+    searches_words = any(isinstance(predicate, FullText) for predicate in query)
+    return limit is not None and skip + limit <= SHORT_WINDOW and not searches_words

@@ -43,7 +43,10 @@ class ParameterType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A named value that a caller may give; the bounds are inclusive."""
+    """A named value that a caller may give; the bounds are inclusive.
+
+    `is_correct_word` says of each word of a list whether it is one of this parameter, if not every text is.
+    """
 
     name: str
     type: ParameterType
@@ -53,6 +56,7 @@ class Parameter:
     maximum: int | None = None
     choices: tuple[str, ...] = ()
     default: ParameterValue | None = None
+    is_correct_word: Callable[[str], bool] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -154,6 +158,8 @@ class Parameter:
         stripped_words = [word.strip() for word in words if word.strip()]
         for word in stripped_words:
             _check_text(word, location)
+            if self.is_correct_word is not None and not self.is_correct_word(word):
+                raise InvalidValue(FieldError(location, f"{self.name}_expected", {"value": word[:MAX_REPORTED_NAME]}))
 
         distinct_words = tuple(dict.fromkeys(stripped_words))
         if len(distinct_words) > MAX_ITEMS:

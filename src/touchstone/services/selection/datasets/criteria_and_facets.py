@@ -5,7 +5,7 @@ from typing import Any
 from touchstone.core.attributes import ATTRIBUTES, Attribute
 from touchstone.ranking.criteria import CRITERIA, Criterion
 from touchstone.ranking.query.facets import Facets, ValueCounts, ValueRange
-from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES, WeightProfile
 
 
@@ -45,7 +45,7 @@ def criteria_json() -> dict[str, Any]:
     return {
         "criteria": [_criterion_json(criterion) for criterion in CRITERIA],
         "profiles": [_profile_json(profile) for profile in PROFILES.values()],
-        "sort_keys": sorted(SORT_KEYS),
+        "sort_keys": sorted((*SORT_KEYS, RELEVANCE)),
         "attributes": [_attribute_json(attribute) for attribute in ATTRIBUTES],
     }
 

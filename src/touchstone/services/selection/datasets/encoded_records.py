@@ -11,6 +11,7 @@ import msgspec
 from touchstone.core.attributes import WORDS
 from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.criteria import COMPOSITES
+from touchstone.services.selection.datasets.label_words import label_words
 from touchstone.services.selection.datasets.store import DatasetRecord
 
 CACHE_BYTES: Final = 64 * 1024 * 1024
@@ -108,7 +109,7 @@ def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]
 
     They are computed from these very records and not taken from the catalog in memory, which may be newer or older.
     """
-    writer = SegmentWriter()
+    writer = SegmentWriter(is_searchable=False)
     writer.extend([to_catalog_row(record) for record in records])
     criteria = writer.segment().criteria
 
@@ -142,6 +143,7 @@ def to_catalog_row(record: DatasetRecord) -> CatalogRow:
         description=record.description,
         file_path=record.file_path,
         file_type=record.file_type,
+        **label_words(record.labels),
         created_at=_microseconds(record.created_at),
         updated_at=_microseconds(record.updated_at),
         evidence=record.attribute_evidence,

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 from uuid import UUID
 
-from touchstone.ranking.query.sort_order import SORT_KEYS
+from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.services.selection.assurance import ASSURANCE
 from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.filters import FILTER_PARAMETERS
@@ -17,16 +17,15 @@ STREAM_CHUNK: Final = 500
 _SORT_BY: Final = Parameter(
     name="sort_by",
     type=ParameterType.CHOICE,
-    description="Sort key; records without the value come last, ties by id.",
-    choices=tuple(SORT_KEYS),
+    description="Sort key; records without the value come last, ties by id. `relevance` is that for `q`.",
+    choices=(*SORT_KEYS, RELEVANCE),
     default="id",
 )
 _SORT_ORDER: Final = Parameter(
     name="sort_order",
     type=ParameterType.CHOICE,
-    description="Direction.",
+    description="Direction: `asc` unless given, and `desc` for relevance.",
     choices=("asc", "desc"),
-    default="asc",
 )
 LIST_PARAMETERS: Final = ParameterTable(
     *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER, ASSURANCE
@@ -34,9 +33,13 @@ LIST_PARAMETERS: Final = ParameterTable(
 
 
 def parse_sort_order(values: ParameterValues) -> SortOrder:
-    """Return the sort order that the parsed values of the sort parameters ask for; by default, ids ascend."""
+    """Return the sort order that the parsed values of the sort parameters ask for; by default, ids ascend.
+
+    Relevance descends unless the caller says otherwise, because the most relevant records are wanted first.
+    """
     key = values.get(_SORT_BY.name, _SORT_BY.default)
-    is_descending = values.get(_SORT_ORDER.name) == "desc"
+    default_order = "desc" if key == RELEVANCE else "asc"
+    is_descending = values.get(_SORT_ORDER.name, default_order) == "desc"
     return SortOrder(str(key), is_descending)
 
 

@@ -50,6 +50,12 @@ from touchstone.services.selection.datasets.scoring_request import (
     parse_score_options,
     parse_scoring_request,
 )
+from touchstone.services.selection.datasets.suggestions import (
+    SUGGEST_PARAMETERS,
+    SuggestionsView,
+    parse_suggest_options,
+    suggestions_json,
+)
 from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.live_catalog import ByteBudget, SortOrder
 from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
@@ -179,6 +185,23 @@ async def get_facets(request: Request) -> Response:
     facets = await ctx.catalog.facets(query, parse_assurance(values) or Assurance.DECLARED)
 
     return JsonResponse(facets_json(facets))
+
+
+@router.get(
+    "/suggest",
+    summary="What somebody who is typing may mean",
+    response_model=SuggestionsView,
+    openapi_extra=describe_operation(SUGGEST_PARAMETERS),
+)
+async def suggest(request: Request) -> Response:
+    """Complete names, domains and tasks: each word of `q` begins one of their words."""
+    ctx = RequestContext(request)
+    values = SUGGEST_PARAMETERS.parse_query(ctx.query_string)
+    text, limit = parse_suggest_options(values)
+
+    suggestions = await ctx.catalog.suggest(text, ctx.viewer, limit)
+
+    return JsonResponse(suggestions_json(suggestions))
 
 
 @router.get("/criteria", summary="The scoring criteria", response_model=dict[str, Any])

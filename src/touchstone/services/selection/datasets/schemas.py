@@ -23,6 +23,7 @@ from touchstone.http.request_models import (
 )
 from touchstone.http.spelling_suggestions import unknown_value_error
 from touchstone.services.selection.json_fields import JsonObject
+from touchstone.services.selection.parameters import MAX_TEXT
 
 MAX_WORDS: Final = 200
 MAX_REASON: Final = 1000
@@ -40,6 +41,7 @@ TAGS: Final[Mapping[str, str]] = {name: name for name in ETHICAL} | dict(SHORT_T
 Visibility = Literal["public", "private"]
 Word = Annotated[Name, Field(max_length=200)]
 Words = Annotated[list[Word], Field(max_length=MAX_WORDS)]
+SearchedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(require_clean_text)]
 FilePath = Annotated[str, Field(max_length=4096), AfterValidator(require_clean_text)]
 
 
@@ -153,8 +155,9 @@ class HidingChange(RequestModel):
 
 
 class SearchCriteria(RequestModel):
-    """What to search for; all three are optional and joined by AND (interface, section 2.3)."""
+    """What to search for; everything is optional and joined by AND (interface, section 2.3, and the filter `q`)."""
 
+    q: SearchedText | None = None
     name_contains: Text | None = None
     min_rows: Annotated[int, Field(strict=True, ge=-INT53_MAX, le=INT53_MAX), WholeFloatAsInt] | None = None
     ethical_tags: Annotated[list[ShortText], Field(max_length=MAX_WORDS)] | None = None

@@ -19,9 +19,19 @@ ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES)
 _PERCENTAGES: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.PERCENTAGE)
 # Both databases accept several thousand values in one IN list.
 _IDS_PER_QUERY: Final = 1000
-# Everything except the JSON columns that the columns in memory do not need, and that can be large.
-_COLUMNS_WITHOUT_METADATA: Final = tuple(
-    column for column in datasets.c if column.name not in ("metadata", "measured_attributes")
+# The members of `metadata` that the columns in memory need, by the prefix under which queries select them.
+_LABEL_PREFIX: Final = "label_"
+_LABEL_COLUMNS: Final = (
+    datasets.c.metadata["licence"].label(f"{_LABEL_PREFIX}licence"),
+    datasets.c.metadata["language"].label(f"{_LABEL_PREFIX}language"),
+    datasets.c.metadata["tags"].label(f"{_LABEL_PREFIX}tags"),
+    datasets.c.metadata[("source", "name")].label(f"{_LABEL_PREFIX}source"),
+    datasets.c.metadata[("measured", "rows")].label(f"{_LABEL_PREFIX}measured_rows"),
+)
+# Everything except the JSON columns that can be large and that the columns in memory do not need as a whole.
+_COLUMNS_WITHOUT_METADATA: Final = (
+    *(column for column in datasets.c if column.name not in ("metadata", "measured_attributes")),
+    *_LABEL_COLUMNS,
 )
 # Readers see who declares a record by the name that this user has chosen.
 _OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
@@ -69,16 +79,45 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
         return shown_value
 
 
+class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):
+    """What the `metadata` of a record says about its licence, language, source and tags, however it is written.
+
+    Attributes:
+        measured_rows: the number of rows of its data file, if the file was a readable table.
+    """
+
+    licence: Any = None
+    language: Any = None
+    tags: Any = None
+    source: Any = None
+    measured_rows: Any = None
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any] | None) -> "RecordLabels":
+        """Return what the `metadata` of a record says."""
+        metadata = metadata or {}
+        source, measured = metadata.get("source"), metadata.get("measured")
+        return cls(
+            licence=metadata.get("licence"),
+            language=metadata.get("language"),
+            tags=metadata.get("tags"),
+            source=source.get("name") if isinstance(source, dict) else None,
+            measured_rows=measured.get("rows") if isinstance(measured, dict) else None,
+        )
+
+
 class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
     """A dataset record as it is stored.
 
     Attributes:
+        labels: what its metadata says about licence, language, source and tags, even if it was read without metadata.
         changed_at_version: the version of the catalog at which the record last changed.
         content_bytes: the size of its content as JSON, which counts towards the owner's quota.
         owner_pseudo: the name that the owner has chosen; None if there is none, or if it was not asked for.
     """
 
     id: int
+    labels: RecordLabels
     changed_at_version: int
     content_bytes: int
     owner_pseudo: str | None = None
@@ -312,6 +351,7 @@ def _to_record(row: sa.RowMapping) -> DatasetRecord:
 
     return DatasetRecord(
         id=values["id"],
+        labels=_to_labels(values),
         dataset_id=values["dataset_id"],
         owner=values["owner"],
         visibility=values["visibility"],
@@ -337,3 +377,11 @@ def _to_evidence(stored_evidence: Mapping[str, Any] | None) -> EvidenceByAttribu
     if stored_evidence is None:
         return None
     return msgspec.convert(stored_evidence, dict[str, AttributeEvidence])
+
+
+def _to_labels(values: Mapping[str, Any]) -> RecordLabels:
+    """Return the labels of a row, which was read either with its metadata or with the members that labels need."""
+    if "metadata" in values:
+        return RecordLabels.from_metadata(values["metadata"])
+
+    return RecordLabels(**{name: values[_LABEL_PREFIX + name] for name in RecordLabels.__struct_fields__})

@@ -7,7 +7,10 @@ one domain.
 
 import re
 from collections.abc import Iterable
+from functools import cache, lru_cache
 from typing import Final
+
+from babel import Locale
 
 from touchstone.core.text import fold
 
@@ -160,6 +163,43 @@ def fold_domain(text: str) -> str | None:
     return _fold_term(vocabulary_key(_PARENTHESES.sub("", text)), _DOMAINS)
 
 
+def fold_language(text: str) -> str | None:
+    """Return the ISO 639 code of a language given by a code, such as `en-GB`, or by its English or French name."""
+    key = fold(text).strip()
+    code = re.split(r"[-_]", key)[0]
+    codes_by_name = _language_codes()
+    if key in codes_by_name:
+        return codes_by_name[key]
+    return code if code in _known_codes() else None
+
+
+@cache
+def _language_codes() -> dict[str, str]:
+    """Return the code of each language by its folded names in English and in French."""
+    codes: dict[str, str] = {}
+    for locale in (Locale("en"), Locale("fr")):
+        codes |= {fold(name): code for code, name in locale.languages.items() if "_" not in code}
+    return codes
+
+
+@cache
+def _known_codes() -> frozenset[str]:
+    """Return the codes of all languages."""
+    return frozenset(_language_codes().values())
+
+
+@lru_cache(maxsize=100_000)
+def comparison_key(column: str, text: str) -> str:
+    """Return what all spellings of one value of a word column have in common, by which filters and facets compare.
+
+    Domains, tasks and languages have a vocabulary. The values of other columns are compared without case and accents.
+    """
+    fold_value = _FOLDS.get(column)
+    if fold_value is None:
+        return fold(text)
+    return fold_value(text) or vocabulary_key(text) or fold(text)
+
+
 def fold_tasks(texts: Iterable[str]) -> list[str]:
     """Return the different tasks that the texts name, in their order."""
     return _without_repetition(fold_task(text) for text in texts)
@@ -186,3 +226,6 @@ def _fold_term(key: str, spellings: dict[str, str]) -> str | None:
 def _without_repetition(values: Iterable[str | None]) -> list[str]:
     """Return the values that are known, each once."""
     return list(dict.fromkeys(value for value in values if value is not None))
+
+
+_FOLDS: Final = {"domain": fold_domain, "task": fold_task, "language": fold_language}

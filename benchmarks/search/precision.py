@@ -1,0 +1,128 @@
+"""Precision at ten of our search and a plain substring search, judged without knowing which of them found a record."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from touchstone.core.attributes import BY_NAME, WORDS
+from touchstone.core.text import fold
+from touchstone.demo.packaged_records import read_records
+from touchstone.ranking.catalog.catalog import Catalog
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.query.predicates import FullText
+from touchstone.services.selection.datasets.label_words import label_words
+from touchstone.services.selection.datasets.store import RecordLabels
+
+_FOLDER: Final = Path(__file__).parent
+_NEEDS: Final = _FOLDER / "needs.json"
+_SHEET: Final = _FOLDER / "sheet.json"
+_JUDGEMENTS: Final = _FOLDER / "judgements.json"
+_RESULTS: Final = 10
+_MAX_SHOWN: Final = 700
+
+Record = dict[str, Any]
+Results = dict[str, list[str]]  # the UUIDs of the records that a search found first, by engine
+
+
+def load_catalog() -> tuple[Catalog, list[Record]]:
+    """Return the demo catalog, and its records; the id of a record is its index among them."""
+    records = list(read_records())
+    return Catalog.build(_to_row(number, record) for number, record in enumerate(records)), records
+
+
+def _to_row(number: int, record: Record) -> CatalogRow:
+    """Return a demo record as a row of the catalog."""
+    attributes = {name: record[name] for name in BY_NAME}
+    for name in WORDS:
+        attributes[name] = tuple(attributes[name]) if attributes[name] else None
+
+    return CatalogRow(
+        id=number,
+        dataset_id=UUID(record["dataset_id"]),
+        description=record["description"],
+        **label_words(RecordLabels.from_metadata(record["metadata"])),
+        **attributes,
+    )
+
+
+def search_by_words(catalog: Catalog, records: list[Record], text: str) -> list[str]:
+    """Return the first records that our search finds, by relevance."""
+    view = catalog.view
+    window = view.sort((FullText(text),), "relevance", descending=True, skip=0, limit=_RESULTS)
+    return [records[number]["dataset_id"] for number in view.ids(window.positions).tolist()]
+
+
+def search_by_substrings(records: list[Record], text: str) -> list[str]:
+    """Return the first records that contain every word of the text as a substring, in the order of the catalog."""
+    words = fold(text).split()
+    matching = [record for record in records if all(word in _searched_text(record) for word in words)]
+    return [record["dataset_id"] for record in matching[:_RESULTS]]
+
+
+def _searched_text(record: Record) -> str:
+    """Return everything in which words are searched, folded."""
+    metadata = record["metadata"] or {}
+    labels = [*(metadata.get("tags") or ()), *(record["domain"] or ()), *(record["task"] or ())]
+    return fold("\n".join([record["name"], record["objective"] or "", record["description"], *labels]))
+
+
+def find_results() -> dict[str, Results]:
+    """Return the first results of both searches for each need."""
+    catalog, records = load_catalog()
+    return {
+        need["id"]: {
+            "words": search_by_words(catalog, records, need["query"]),
+            "substrings": search_by_substrings(records, need["query"]),
+        }
+        for need in json.loads(_NEEDS.read_text())
+    }
+
+
+def write_judgement_sheet() -> None:
+    """Write the results of both searches for each need, shuffled and without saying which search found them."""
+    records_by_id = {record["dataset_id"]: record for record in read_records()}
+    results = find_results()
+
+    sheet = []
+    for need in json.loads(_NEEDS.read_text()):
+        dataset_ids = sorted({dataset_id for found in results[need["id"]].values() for dataset_id in found})
+        random.Random(need["id"]).shuffle(dataset_ids)
+        shown_records = [_shown_record(records_by_id[dataset_id]) for dataset_id in dataset_ids]
+        sheet.append({**need, "records": shown_records})
+
+    _SHEET.write_text(json.dumps(sheet, ensure_ascii=False, indent=1) + "\n")
+    print(f"{_SHEET.name}: {sum(len(need['records']) for need in sheet)} records for {len(sheet)} needs")
+
+
+def _shown_record(record: Record) -> Record:
+    """Return what a judge reads of a record."""
+    return {
+        "dataset_id": record["dataset_id"],
+        "name": record["name"],
+        "description": (record["description"] or record["objective"] or "")[:_MAX_SHOWN],
+        "domain": record["domain"],
+        "task": record["task"],
+        "tags": (record["metadata"] or {}).get("tags"),
+    }
+
+
+def print_precision() -> None:
+    """Print for each need how many of the first ten results are relevant, and the means of both searches."""
+    judgements: dict[str, dict[str, bool]] = json.loads(_JUDGEMENTS.read_text())
+    needs = json.loads(_NEEDS.read_text())
+    results = find_results()
+
+    print("| need | typed | words | substrings |\n|---|---|---:|---:|")
+    totals = {"words": 0, "substrings": 0}
+    for need in needs:
+        cells = []
+        for engine, dataset_ids in results[need["id"]].items():
+            relevant_count = sum(judgements[need["id"]][dataset_id] for dataset_id in dataset_ids)
+            totals[engine] += relevant_count
+            cells.append(f"{relevant_count} of {len(dataset_ids)}")
+        print(f"| {need['id']} | {need['query']} | {' | '.join(cells)} |")
+
+    means = " | ".join(f"{total / _RESULTS / len(needs):.3f}" for total in totals.values())
+    print(f"| **precision at {_RESULTS}** | | {means} |")

@@ -1,0 +1,247 @@
+"""Build time, memory and query times of the word index next to tantivy and SQLite FTS5, over generated texts.
+
+Every engine gets the same texts. The other engines search for exact stems only: tantivy and FTS5 know no typing errors
+in a conjunction of words, so their times are a lower bound of what the same search would take with them.
+"""
+
+import gc
+import random
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+
+from touchstone.demo.packaged_records import read_records
+from touchstone.ranking.index.word_index import WordIndex
+from touchstone.ranking.kernels.compilation import compile_kernels
+from touchstone.ranking.text.query_words import parse_query
+from touchstone.ranking.text.record_words import RecordWordsWriter
+from touchstone.ranking.text.relevance import compute_relevance, count_words
+from touchstone.ranking.text.words import split_words, weigh_words
+
+_QUERIES: Final = {
+    "one rare word": "glaciology",
+    "one common word": "dataset",
+    "three common words": "dataset text english",
+    "two words, one with a typing error": "hospitl dataset",
+    "no match": "zyzzyva dataset",
+}
+_REPETITIONS: Final = 9
+_WORDS_PER_TEXT: Final = 22
+_CHUNK: Final = 10_000
+_TOP: Final = 20
+
+
+class GeneratedText(NamedTuple):
+    """A record of the generated catalog."""
+
+    name: str
+    description: str
+
+
+class Engine(Protocol):
+    """A search engine over the generated texts."""
+
+    def find_all(self, text: str) -> int:
+        """Find every match, and return their number."""
+
+    def find_best(self, text: str) -> int:
+        """Find the most relevant matches, and return their number."""
+
+
+class Measurement(NamedTuple):
+    """What building an engine took."""
+
+    engine: Engine
+    seconds: float
+    bytes: int
+
+
+def generate_texts(count: int) -> Iterator[GeneratedText]:
+    """Yield records whose words are as frequent as in the demo catalog; each name also has a word of its own."""
+    frequencies = Counter(word for record in read_records() for word in split_words(record["description"] or ""))
+    frequencies["glaciology"] = 1
+    words, weights = list(frequencies), list(frequencies.values())
+    generator = random.Random(0)
+    for number in range(count):
+        drawn = generator.choices(words, weights, k=_WORDS_PER_TEXT + 3)
+        yield GeneratedText(f"{drawn[0]} {drawn[1]} {drawn[2]} r{number:x}", " ".join(drawn[3:]))
+
+
+class OwnEngine:
+    """The word index of this project."""
+
+    def __init__(self, index: WordIndex) -> None:
+        self._index = index
+        self._is_public = np.ones(len(index.lengths), np.bool_)
+
+    def find_all(self, text: str) -> int:
+        """Find every match, and return their number."""
+        return int(np.count_nonzero(self._index.contain_all(parse_query(text))))
+
+    def find_best(self, text: str) -> int:
+        """Find the most relevant matches, and return their number."""
+        query_words = parse_query(text)
+        positions = np.flatnonzero(self._index.contain_all(query_words))
+        matches = [self._index.find(query_word) for query_word in query_words]
+        word_statistics = count_words(matches, self._index.lengths, self._is_public)
+        scores = compute_relevance(matches, self._index.lengths[positions], positions, word_statistics)
+        return len(np.argsort(-scores)[:_TOP])
+
+
+def build_own(count: int, _folder: Path) -> Measurement:
+    """Build the word index."""
+    compile_kernels()
+    texts = list(generate_texts(count))
+    start = time.perf_counter()
+    writer = RecordWordsWriter()
+    writer.extend(weigh_words(text.name, (None, text.description), (), ()) for text in texts)
+    index = WordIndex.build(writer.record_words().decode(np.arange(count)), np.arange(count))
+    seconds = time.perf_counter() - start
+    return Measurement(OwnEngine(index), seconds, _array_bytes(index))
+
+
+def _array_bytes(index: WordIndex) -> int:
+    """Return how many bytes all arrays of an index take."""
+    sizes: list[int] = []
+
+    def add(array: Any) -> int:
+        sizes.append(array.nbytes)
+        return 0
+
+    msgspec.json.encode(index, enc_hook=add)
+    return sum(sizes)
+
+
+class FtsEngine:
+    """SQLite FTS5 with its Porter stemmer."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def find_all(self, text: str) -> int:
+        """Find every match, and return their number."""
+        rows = self._connection.execute("SELECT rowid FROM texts WHERE texts MATCH ?", (text,)).fetchall()
+        return len(rows)
+
+    def find_best(self, text: str) -> int:
+        """Find the most relevant matches, and return their number."""
+        statement = f"SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT {_TOP}"
+        return len(self._connection.execute(statement, (text,)).fetchall())
+
+
+def build_fts(count: int, folder: Path) -> Measurement:
+    """Build an FTS5 table that keeps its words only."""
+    path = folder / "fts.db"
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "CREATE VIRTUAL TABLE texts USING fts5(name, description, content='', tokenize='porter unicode61')"
+    )
+    texts = list(generate_texts(count))
+    start = time.perf_counter()
+    connection.executemany("INSERT INTO texts (name, description) VALUES (?, ?)", texts)
+    connection.execute("INSERT INTO texts (texts) VALUES ('optimize')")
+    connection.commit()
+    return Measurement(FtsEngine(connection), time.perf_counter() - start, path.stat().st_size)
+
+
+class TantivyEngine:
+    """tantivy with its English stemmer."""
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+        self._searcher = index.searcher()
+
+    def find_all(self, text: str) -> int:
+        """Find every match, and return their number."""
+        return len(self._search(text, max(1, self._searcher.num_docs)))
+
+    def find_best(self, text: str) -> int:
+        """Find the most relevant matches, and return their number."""
+        return len(self._search(text, _TOP))
+
+    def _search(self, text: str, limit: int) -> list[Any]:
+        """Return the addresses of the records that contain every word."""
+        query = self._index.parse_query(" AND ".join(text.split()), ["name", "description"])
+        hits: list[Any] = self._searcher.search(query, limit).hits
+        return hits
+
+
+def build_tantivy(count: int, folder: Path) -> Measurement:
+    """Build an index of tantivy in a folder, with two threads."""
+    import tantivy  # noqa: PLC0415 (only installed for benchmarks)
+
+    schema = tantivy.SchemaBuilder()
+    for field in ("name", "description"):
+        schema.add_text_field(field, stored=False, tokenizer_name="en_stem")
+    schema.add_integer_field("id", stored=True, fast=True)
+    path = folder / "tantivy"
+    path.mkdir()
+    index = tantivy.Index(schema.build(), path=str(path))
+
+    texts = list(generate_texts(count))
+    start = time.perf_counter()
+    writer = index.writer(heap_size=512_000_000, num_threads=2)
+    for number, text in enumerate(texts):
+        writer.add_document(tantivy.Document(id=number, name=text.name, description=text.description))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    seconds = time.perf_counter() - start
+    size = sum(file.stat().st_size for file in path.iterdir())
+    return Measurement(TantivyEngine(index), seconds, size)
+
+
+_BUILDERS: Final[dict[str, Callable[[int, Path], Measurement]]] = {
+    "Touchstone": build_own,
+    "tantivy": build_tantivy,
+    "SQLite FTS5": build_fts,
+}
+
+
+def measure_scale(counts: list[int]) -> None:
+    """Print build time, memory and query times of all engines at some sizes."""
+    for count in counts:
+        print(f"\n{count:,} records of {_WORDS_PER_TEXT + 4} words\n")
+        print("| | " + " | ".join(_BUILDERS) + " |\n|---|" + "---:|" * len(_BUILDERS))
+        columns = [_measure_engine(build, count) for build in _BUILDERS.values()]
+        for cells in zip(*columns, strict=True):
+            labels = [label for label, _ in cells]
+            print(f"| {labels[0]} | " + " | ".join(value for _, value in cells) + " |")
+
+
+def _measure_engine(build: Callable[[int, Path], Measurement], count: int) -> list[tuple[str, str]]:
+    """Return the lines of the table for one engine, each with its label."""
+    with tempfile.TemporaryDirectory() as folder:
+        measurement = build(count, Path(folder))
+        lines = [
+            ("build, records a second", f"{count / measurement.seconds:,.0f}"),
+            ("bytes a record", f"{measurement.bytes / count:.0f}"),
+        ]
+        for label, text in _QUERIES.items():
+            all_time, match_count = _median_time(measurement.engine.find_all, text)
+            best_time, _ = _median_time(measurement.engine.find_best, text)
+            lines.append((f"{label}: all, ms (matches)", f"{all_time:.2f} ({match_count:,})"))
+            lines.append((f"{label}: best {_TOP}, ms", f"{best_time:.2f}"))
+
+    del measurement
+    gc.collect()
+    return lines
+
+
+def _median_time(search: Callable[[str], int], text: str) -> tuple[float, int]:
+    """Return the median time of a search in milliseconds, and what it returned."""
+    times = []
+    result = 0
+    for _ in range(_REPETITIONS):
+        start = time.perf_counter()
+        result = search(text)
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times), result

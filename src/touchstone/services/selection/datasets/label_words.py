@@ -1,0 +1,52 @@
+"""The licence, language, source and tags of a record as lists of words, by which the catalog filters and counts.
+
+Anybody may write `metadata`, so a member that does not have the expected form counts as not given.
+"""
+
+from functools import lru_cache
+from typing import TypedDict
+
+from touchstone.metadata.licences import UNKNOWN_LICENCE, combine_licences, licence_alternatives
+from touchstone.services.selection.datasets.store import RecordLabels
+
+
+class LabelWords(TypedDict):
+    """The word columns of a catalog row that come from the metadata of a record."""
+
+    license: tuple[str, ...]
+    language: tuple[str, ...] | None
+    source: tuple[str, ...] | None
+    tags: tuple[str, ...] | None
+    trainable: tuple[str, ...]
+
+
+def label_words(labels: RecordLabels) -> LabelWords:
+    """Return the word columns of a record.
+
+    `license` holds the licences that one may choose from, each as an SPDX expression where that is certain, or
+    `unknown`. `trainable` is `true` if the data file was a readable table when it was measured.
+    """
+    is_trainable = isinstance(labels.measured_rows, int)
+    return LabelWords(
+        license=_licence_words(_texts(labels.licence)),
+        language=_texts(labels.language) or None,
+        source=_texts(labels.source) or None,
+        tags=_texts(labels.tags) or None,
+        trainable=("true",) if is_trainable else ("false",),
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return the texts in a member of the metadata, which is a text or a list of texts."""
+    values = value if isinstance(value, list) else [value]
+    return tuple(text.strip() for text in values if isinstance(text, str) and text.strip())
+
+
+@lru_cache(maxsize=10_000)
+def _licence_words(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the licences that the texts of a source let one choose from, or `unknown`."""
+    licence = combine_licences(texts)
+    if licence is None:
+        return (UNKNOWN_LICENCE,)
+
+    return (licence.text,) if licence.spdx is None else licence_alternatives(licence.spdx)

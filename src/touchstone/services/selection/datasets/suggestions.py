@@ -1,0 +1,50 @@
+"""The request and the response of suggestions for somebody who is typing."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from touchstone.ranking.catalog.suggestions import Suggestion
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
+
+_Q: Final = Parameter(
+    name="q",
+    type=ParameterType.TEXT,
+    description="What has been typed so far: each of its words begins a word of a name, domain or task.",
+)
+_LIMIT: Final = Parameter(
+    name="limit",
+    type=ParameterType.INTEGER,
+    description="How many at most.",
+    minimum=1,
+    maximum=50,
+    default=10,
+)
+SUGGEST_PARAMETERS: Final = ParameterTable(_Q, _LIMIT)
+
+
+class SuggestionView(BaseModel):
+    """A name, a domain or a task; `count` is the number of records that have it."""
+
+    kind: str
+    text: str
+    count: int
+
+
+class SuggestionsView(BaseModel):
+    """Suggestions, the best first."""
+
+    suggestions: list[SuggestionView]
+
+
+def parse_suggest_options(values: ParameterValues) -> tuple[str, int]:
+    """Return the text to complete, which may be empty, and how many suggestions are asked for."""
+    text = values.get(_Q.name, "")
+    return str(text), _LIMIT.integer_in(values)
+
+
+def suggestions_json(suggestions: Sequence[Suggestion]) -> dict[str, Any]:
+    """Return suggestions as JSON."""
+    return {"suggestions": [asdict(suggestion) for suggestion in suggestions]}

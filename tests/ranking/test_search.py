@@ -1,0 +1,179 @@
+"""Search by words: exactly the records that a plain reading of the rule finds, and their order by BM25."""
+
+from collections.abc import Sequence
+from random import Random
+from uuid import UUID
+
+import pytest
+
+from tests.ranking import by_hand
+from touchstone.ranking.catalog.catalog import Catalog, Layout
+from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.index.word_index import WordsNotIndexed
+from touchstone.ranking.query.predicates import FullText, Query, Range, Visible
+
+OWNER = UUID(int=7)
+TEXTS = (
+    "Hospital readmissions", "hospitals of Lyon", "Hôpital", "hôpitaux de Paris", "GermanCredit", "german credit risk",
+    "l'analyse des sentiments", "Sentiment analysis", "question answering", "trains and stations", "the brain", "", "x",
+)  # fmt: skip
+TERMS = ("Question Answering", "QA", "question-answering", "Health", "santé", "medicine", "nlp")
+QUERIES = (
+    "hospital", "hopital", "hospitls", "hopsital lyon", "german credit", "credti", "analyses", "sentiments analyse",
+    "qa", "nlp", "health", "Question-Answering", "sante", "brain", "train", "x", "zzz", "", "!", "medicine hospital",
+)  # fmt: skip
+
+
+def random_row(random: Random, id_: int) -> CatalogRow:
+    return CatalogRow(
+        id=id_,
+        dataset_id=UUID(int=id_),
+        dataset_name=random.choice(TEXTS) or "nameless",
+        objective=random.choice((None, *TEXTS)),
+        description=" ".join(random.sample(TEXTS, random.randrange(3))),
+        tags=tuple(random.sample(TEXTS, random.randrange(2))),
+        domain=tuple(random.sample(TERMS, random.randrange(2))),
+        task=tuple(random.sample(TERMS, random.randrange(2))),
+        year=random.choice((None, 2000, 2020)),
+        visibility=random.choice(("public", "public", "private")),
+        owner=random.choice((None, OWNER)),
+    )
+
+
+def matching(rows: Sequence[CatalogRow], text: str, viewer: UUID | None) -> list[CatalogRow]:
+    return by_hand.matching(rows, (Visible(viewer), FullText(text)))
+
+
+def catalog_in_two_parts(rows: Sequence[CatalogRow], *, indexed: bool) -> Catalog:
+    """Return a catalog with most records in an index, if asked for, some beside it, and some of both deleted again."""
+    layout = Layout(index_from=10 if indexed else 10**9, leaf_words=1, compiled=False)
+    split = len(rows) * 3 // 4
+    catalog = Catalog.build([*rows[:split], *extra_rows(900, 910)], layout)
+    catalog.apply(upserts=[*rows[split:], *extra_rows(910, 915)], deleted=[])
+    catalog.apply(upserts=[], deleted=range(900, 915))
+    assert catalog.view.is_indexed is indexed
+    return catalog
+
+
+def extra_rows(first: int, last: int) -> list[CatalogRow]:
+    return [random_row(Random(id_), id_) for id_ in range(first, last)]
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_search_finds_exactly_the_matching_records_with_every_filter_and_in_the_order_of_bm25(
+    seed: int, *, indexed: bool
+) -> None:
+    random = Random(seed)
+    rows = [random_row(random, id_) for id_ in range(1, 80)]
+    view = catalog_in_two_parts(rows, indexed=indexed).view
+
+    for text in QUERIES:
+        viewer = random.choice((None, OWNER))
+        expected = matching(rows, text, viewer)
+        query: Query = (Visible(viewer), FullText(text))
+        assert view.count(query) == len(expected)
+        assert view.facets(query).total_count == len(expected)
+
+        ranked = view.rank(query, {"technical_score": 1.0}, skip=0, limit=None)
+        assert sorted(view.ids(ranked.positions).tolist()) == [row.id for row in expected]
+
+        window = view.sort((*query, Range("year", low=2010)), "id", descending=False, skip=0, limit=None)
+        assert view.ids(window.positions).tolist() == [row.id for row in expected if row.year == 2020]
+
+        by_relevance = view.sort(query, "relevance", descending=True, skip=1, limit=10)
+        order = sorted(expected, key=lambda row: (-round(by_hand.relevance(rows, row, text), 9), row.id))
+        assert view.ids(by_relevance.positions).tolist() == [row.id for row in order[1:11]]
+        assert by_relevance.total_count == len(expected)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_private_records_change_neither_the_results_of_others_nor_their_order_nor_what_is_suggested(
+    *, indexed: bool
+) -> None:
+    random = Random(5)
+    public_rows = [random_row(random, id_) for id_ in range(1, 60)]
+    public_rows = [row for row in public_rows if row.visibility == "public"]
+    private_rows = [
+        CatalogRow(
+            id=100 + number,
+            dataset_id=UUID(int=100 + number),
+            dataset_name="hospital secretword",
+            domain=("secretdomain",),
+            visibility="private",
+            owner=OWNER,
+        )
+        for number in range(20)
+    ]
+    layout = Layout(index_from=10 if indexed else 10**9, leaf_words=1, compiled=False)
+    without = Catalog.build(public_rows, layout).view
+    with_private = Catalog.build([*public_rows, *private_rows], layout).view
+
+    for text in (*QUERIES, "secretword", "hospital lyon"):
+        query: Query = (Visible(None), FullText(text))
+        expected = without.sort(query, "relevance", descending=True, skip=0, limit=None)
+        actual = with_private.sort(query, "relevance", descending=True, skip=0, limit=None)
+        assert with_private.ids(actual.positions).tolist() == without.ids(expected.positions).tolist()
+        assert with_private.suggest(text, None, 10) == without.suggest(text, None, 10)
+
+    assert with_private.suggest("secr", None, 10) == []
+    assert with_private.count((Visible(UUID(int=9)), FullText("secretword"))) == 0
+    assert with_private.count((Visible(OWNER), FullText("secretword"))) == 20
+    suggestions = with_private.suggest("secr", OWNER, 10)
+    assert [(one.kind, one.text, one.count) for one in suggestions] == [
+        ("domain", "secretdomain", 20),
+        ("name", "hospital secretword", 20),
+    ]
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_names_domains_and_tasks_are_suggested_by_the_beginnings_of_their_words(*, indexed: bool) -> None:
+    names = ("Heart Disease", "German Credit", "GermanCredit", "heart disease", "Credit cards", "Creditors of Heaven")
+    rows = [
+        CatalogRow(
+            id=id_, dataset_id=UUID(int=id_), dataset_name=name, domain=("heart surgery",), citations=id_, task=("x",)
+        )
+        for id_, name in enumerate(names, start=1)
+    ]
+    view = Catalog.build(rows, Layout(index_from=1 if indexed else 10**9, leaf_words=1, compiled=False)).view
+
+    def texts(text: str, limit: int = 10) -> list[tuple[str, str, int]]:
+        return [(one.kind, one.text, one.count) for one in view.suggest(text, None, limit)]
+
+    assert texts("hea") == [
+        ("domain", "heart surgery", 6),
+        ("name", "heart disease", 2),
+        ("name", "Creditors of Heaven", 1),
+    ]
+    assert texts("HEA dis") == [("name", "heart disease", 2)]
+    assert [text for _, text, _ in texts("cred")] == [
+        "Creditors of Heaven",
+        "Credit cards",
+        "GermanCredit",
+        "German Credit",
+    ]
+    assert texts("") == texts("zz") == []
+    assert len(texts("cred", 2)) == 2
+
+
+def test_the_words_of_a_large_catalog_may_be_indexed_after_the_rest_and_survive_its_changes() -> None:
+    layout = Layout(index_from=10, leaf_words=1, compiled=False)
+    rows = [random_row(Random(id_), id_) for id_ in range(1, 60)]
+    catalog = Catalog.build(rows[:40], layout, defers_words=True)
+    assert catalog.lacks_words
+    with pytest.raises(WordsNotIndexed):
+        catalog.view.count((FullText("hospital"),))
+    assert catalog.view.count(()) == 40
+
+    indexing = catalog.begin_word_indexing()
+    catalog.apply(upserts=rows[40:], deleted=[3])
+    indexing.run()
+    catalog.adopt_words(indexing)
+    assert catalog.view.is_indexed
+
+    remaining = [row for row in rows if row.id != 3]
+    for _ in range(2):
+        for text in QUERIES:
+            expected = matching(remaining, text, OWNER)
+            assert catalog.view.count((Visible(OWNER), FullText(text))) == len(expected)
+        catalog.rebuild_index()

@@ -1,0 +1,59 @@
+"""Words: how a text is split, and when two words count as the same."""
+
+import pytest
+
+from touchstone.ranking.text.word_forms import Likeness, likeness
+from touchstone.ranking.text.words import IN_NAME, name_words, split_words, weigh_words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Données de l'Hôpital d’Orléans", ["donnees", "de", "hopital", "orleans"]),
+        ("Men's question-answering_v2", ["men", "question", "answering", "v2"]),
+        ("don't", ["don", "t"]),
+        ("STRASSE straße", ["strasse", "strasse"]),
+        ("!?", []),
+    ],
+)
+def test_a_text_is_split_without_case_accents_and_elisions(text: str, words: list[str]) -> None:
+    assert split_words(text) == words
+
+
+def test_a_name_without_spaces_is_also_found_by_the_words_in_it() -> None:
+    assert name_words("GermanCredit") == ["germancredit", "german", "credit"]
+    assert name_words("covid19") == ["covid19", "covid", "19"]
+    assert name_words("MNIST") == ["mnist"]
+
+
+@pytest.mark.parametrize(
+    ("query_word", "word", "expected"),
+    [
+        ("hospital", "hospital", Likeness.EQUAL),
+        ("hospital", "hospitals", Likeness.INFLECTED),
+        ("hopitaux", "hopital", Likeness.INFLECTED),
+        ("chevaux", "cheval", Likeness.INFLECTED),
+        ("studies", "study", Likeness.INFLECTED),
+        ("mesuree", "mesures", Likeness.INFLECTED),
+        ("predicted", "predicting", Likeness.INFLECTED),
+        ("hopital", "hospital", Likeness.MISSPELLED),  # a letter is missing
+        ("hosspital", "hospital", Likeness.MISSPELLED),  # one too many
+        ("hospitel", "hospital", Likeness.MISSPELLED),  # a wrong one
+        ("hopsital", "hospital", Likeness.MISSPELLED),  # two neighbours exchanged
+        ("ospital", "hospital", Likeness.MISSPELLED),
+        ("hosptials", "hospital", Likeness.MISSPELLED),  # an error in an inflected word
+        ("hspitel", "hospital", Likeness.NONE),  # two errors
+        ("wien", "wine", Likeness.NONE),  # four letters have to be right
+        ("10000", "10001", Likeness.NONE),  # and numbers always
+        ("cat", "cats", Likeness.INFLECTED),
+    ],
+)
+def test_words_are_equal_inflected_or_one_typing_error_apart(query_word: str, word: str, expected: Likeness) -> None:
+    assert likeness(query_word, word) is expected
+
+
+def test_a_word_weighs_more_in_the_name_and_a_domain_is_also_found_by_the_spelling_of_the_vocabulary() -> None:
+    weights = weigh_words("Quiz", ["A quiz on hearts", None], ["quiz"], [("task", "QA")])
+    assert weights["quiz"] == (3 + 1 + 2) | IN_NAME
+    assert weights["hearts"] == 1
+    assert weights["answering"] == weights["question"] == weights["qa"] == weights["task:question-answering"] == 2

@@ -1,0 +1,248 @@
+"""Search by words, suggestions, licences, languages, sources and trainable records, over the API."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.selection.conftest import BOB, client_of, created
+from tests.selection.seeded import random_rows, seed
+from tests.selection.test_selection_following import another, until
+from touchstone.core.errors import IndexBuilding
+from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.ranking.catalog.catalog import Layout
+from touchstone.ranking.query.predicates import FullText
+from touchstone.services.selection.app import Selection
+from touchstone.services.selection.live_catalog import LiveCatalog, SortOrder
+
+
+async def names(client: httpx2.AsyncClient, **parameters: str) -> list[str]:
+    """The names of the records that a list finds."""
+    answer = await client.get("/datasets", params=parameters)
+    assert answer.status_code == 200, answer.text
+    return [record["name"] for record in answer.json()]
+
+
+async def test_words_are_found_in_every_text_of_a_record_by_every_read_route(ada: httpx2.AsyncClient) -> None:
+    """The list, its count, facets, search, scores and recommendations agree about `q`."""
+    await created(ada, name="Réadmissions", objective="predict", metadata={"tags": ["hospital"]}, domain=["Santé"])
+    await created(ada, name="other", description="hospitals", task=["QA"])
+    await created(ada, name="third")
+
+    assert await names(ada, q="readmission HOPITAL predicting") == ["Réadmissions"]
+    assert await names(ada, q="hospital") == ["Réadmissions", "other"]
+    assert await names(ada, q="hosptial health") == ["Réadmissions"]
+    assert await names(ada, q="question answering") == ["other"]
+    assert await names(ada, q="hospital", domain="medicine") == ["Réadmissions"]
+    assert await names(ada, q="hospital third") == []
+    assert len(await names(ada, q="  ")) == 3
+
+    page = (await ada.get("/datasets?q=hospital&page_size=1")).json()
+    assert page["total_count"] == 2
+    assert (await ada.get("/datasets/facets?q=hospital")).json()["total_count"] == 2
+    searched = await ada.post("/datasets/search", json={"q": "hospital", "name_contains": "other"})
+    assert [record["name"] for record in searched.json()] == ["other"]
+    scored = await ada.post("/datasets/score", json={"filters": {"q": "hospital"}})
+    assert {item["dataset_name"] for item in scored.json()} == {"Réadmissions", "other"}
+
+    project = (await ada.post("/projects", json={"name": "p", "criteria": {"q": "hospital"}})).json()
+    recommended = (await ada.get(f"/projects/{project['id']}/recommendations")).json()
+    assert recommended["total_count"] == 2
+
+
+async def test_relevance_orders_a_list_best_first_and_by_id_without_words(ada: httpx2.AsyncClient) -> None:
+    """A word in the name counts more than one in a long description."""
+    await created(ada, name="weather", description="of a place with wine and bread and a long story about everything")
+    await created(ada, name="Wine", description="quality")
+    await created(ada, name="bread")
+    assert await names(ada, q="wine", sort_by="relevance") == ["Wine", "weather"]
+    assert await names(ada, q="wine", sort_by="relevance", sort_order="asc") == ["weather", "Wine"]
+    assert await names(ada, sort_by="relevance") == ["weather", "Wine", "bread"]
+
+
+async def test_a_record_is_found_as_soon_as_its_writer_is_answered_and_no_longer_than_it_says_so(
+    ada: httpx2.AsyncClient,
+) -> None:
+    """Creating, changing and deleting are visible to the next search."""
+    record = await created(ada, name="zeppelin")
+    assert await names(ada, q="zeppelins") == ["zeppelin"]
+    await ada.patch(f"/datasets/{record['id']}", json={"name": "balloon"})
+    assert await names(ada, q="zeppelin") == []
+    assert await names(ada, q="balloon") == ["balloon"]
+    await ada.delete(f"/datasets/{record['id']}")
+    assert await names(ada, q="balloon") == []
+
+
+async def test_other_processes_and_restarts_find_the_same(settings: Settings, ada: httpx2.AsyncClient) -> None:
+    """A second process finds what the first has written, labels included, though it never reads whole metadata."""
+    metadata = {"licence": "CC BY 4.0", "language": ["English", "fr"], "source": {"name": "UCI"}, "tags": ["tagword"]}
+    await created(ada, name="before", metadata=metadata)
+    async with another(settings) as (_, other):
+        for query in ("q=tagword", "license=CC-BY-*", "language=en", "source=uci", "trainable=false"):
+            assert [record["name"] for record in (await other.get(f"/datasets?{query}")).json()] == ["before"], query
+        second = await created(ada, name="after", metadata=metadata)
+        await until(other, "/datasets?q=after&license=CC-BY-4.0", [second])
+
+
+async def test_private_texts_leak_through_nothing(selection: Selection, ada: httpx2.AsyncClient) -> None:
+    """Neither a search, nor a count, nor a facet, nor a suggestion tells others about a private record."""
+    secret = {"tags": ["classifiedword"], "licence": "MIT", "source": {"name": "secretsource"}}
+    await created(
+        ada, name="classified", visibility="private", metadata=secret, domain=["secretdomain"], task=["secrettask"]
+    )
+    await created(ada, name="open")
+    async with client_of(selection, BOB) as bob, client_of(selection, None) as anonymous:
+        for other in (bob, anonymous):
+            for word in ("classified", "classifiedword", "clasified", "secretdomain"):
+                assert await names(other, q=word) == []
+                assert (await other.get(f"/datasets/suggest?q={word[:4]}")).json() == {"suggestions": []}
+            facets = (await other.get("/datasets/facets")).json()
+            assert "secret" not in str(facets)
+            assert facets["values"]["license"] == [{"value": "unknown", "count": 1}]
+
+    suggested = (await ada.get("/datasets/suggest?q=secret")).json()["suggestions"]
+    assert [(one["kind"], one["text"]) for one in suggested] == [("domain", "secretdomain"), ("task", "secrettask")]
+
+
+async def test_suggestions_are_limited_and_need_a_text(ada: httpx2.AsyncClient) -> None:
+    """Without a text nothing is suggested; parameters that do not fit are refused."""
+    for number in range(12):
+        await created(ada, name=f"credit {number}")
+    assert len((await ada.get("/datasets/suggest?q=cre")).json()["suggestions"]) == 10
+    assert len((await ada.get("/datasets/suggest?q=cre&limit=3")).json()["suggestions"]) == 3
+    assert (await ada.get("/datasets/suggest")).json() == {"suggestions": []}
+    assert (await ada.get("/datasets/suggest?limit=51")).status_code == 422
+    assert (await ada.get("/datasets/suggest?query=x")).status_code == 422
+
+
+LICENCES = {
+    "by": "CC-BY-4.0",
+    "by-nc": ["cc by-nc 4.0"],
+    "either": "MIT OR Apache-2.0",
+    "both": "MIT AND CC-BY-4.0",
+    "words": "Kaggle terms",
+    "none": None,
+    "unspecified": "unknown",
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("CC-BY-4.0", ["by"]),
+        ("cc by 4.0", ["by"]),
+        ("CC-BY-*", ["by", "by-nc"]),
+        ("cc-by-nc*", ["by-nc"]),
+        ("MIT", ["either"]),
+        ("Apache-2.0 OR GPL-3.0-only", ["either"]),
+        ("CC-BY-4.0 AND MIT", ["both"]),
+        ("MIT,CC-BY-4.0", ["by", "either"]),
+        ("kaggle TERMS", ["words"]),
+        ("unknown", ["none", "unspecified"]),
+        ("EUPL-1.2", []),
+    ],
+)
+async def test_licences_are_filtered_by_expression_family_and_absence(
+    ada: httpx2.AsyncClient, value: str, expected: list[str]
+) -> None:
+    """A choice of licences is found by each of them, and licences that apply together only by both."""
+    for name, licence in LICENCES.items():
+        await created(ada, name=name, metadata={"licence": licence})
+    assert await names(ada, license=value) == expected
+
+
+@pytest.mark.parametrize("value", ["MIT AND (", "MIT OR", "NOSUCH-*", "CC-*-4.0"])
+async def test_a_licence_that_is_no_expression_is_refused_in_both_languages(
+    ada: httpx2.AsyncClient, value: str
+) -> None:
+    """The refusal names the place and the value, in a list as in the criteria of a project."""
+    french = await ada.get("/datasets", params={"license": value})
+    english = await ada.get("/datasets", params={"license": value}, headers={"Accept-Language": "en"})
+    assert french.status_code == english.status_code == 422
+    assert french.json()["errors"][0]["loc"] == ["query", "license"]
+    assert "expression SPDX" in french.json()["detail"]
+    assert "SPDX expression" in english.json()["detail"]
+    assert (await ada.post("/projects", json={"name": "p", "criteria": {"license": [value]}})).status_code == 422
+
+
+async def test_one_vocabulary_folds_domains_tasks_and_languages_but_records_keep_their_spelling(
+    ada: httpx2.AsyncClient,
+) -> None:
+    """Filters and facets compare folded values."""
+    await created(ada, name="a", task=["Question Answering"], metadata={"language": "English"})
+    await created(ada, name="b", task=["question-answering"], metadata={"language": ["en-GB", "fr"]})
+    await created(ada, name="c", task=["QA"], metadata={"language": "français"})
+
+    assert await names(ada, task="qa") == ["a", "b", "c"]
+    assert await names(ada, language="anglais") == ["a", "b"]
+    assert [record["task"] for record in (await ada.get("/datasets")).json()] == [
+        ["Question Answering"],
+        ["question-answering"],
+        ["QA"],
+    ]
+    values = (await ada.get("/datasets/facets")).json()["values"]
+    assert values["task"] == [{"value": "question-answering", "count": 3}]
+    assert [entry["count"] for entry in values["language"]] == [2, 2]
+
+
+async def test_hostile_metadata_counts_as_not_given(ada: httpx2.AsyncClient) -> None:
+    """Members of any other form neither fail the write nor match."""
+    shapes: list[Any] = [{}, 5, [1, None, {}], {"name": {}}, True, [["x"]]]
+    for number, shape in enumerate(shapes):
+        metadata = {"licence": shape, "language": shape, "tags": shape, "source": shape}
+        await created(ada, name=f"odd {number}", metadata=metadata)
+    assert len(await names(ada, license="unknown")) == len(shapes)
+    facets = (await ada.get("/datasets/facets")).json()
+    assert facets["values"]["language"] == facets["values"]["source"] == []
+    assert facets["flags"]["trainable"] == {"true": 0, "false": len(shapes), "unknown": 0}
+
+
+async def test_searches_and_writes_at_the_same_time_never_fail(ada: httpx2.AsyncClient) -> None:
+    """Readers hold a state of the words that a writer goes on behind."""
+
+    async def write() -> None:
+        for number in range(20):
+            await created(ada, name=f"parallel word{number}")
+
+    async def read() -> None:
+        for _ in range(40):
+            assert (await ada.get("/datasets?q=paralel&sort_by=relevance")).status_code == 200
+            await asyncio.sleep(0)
+
+    await asyncio.gather(write(), read(), read())
+    assert len(await names(ada, q="parallel")) == 20
+
+
+async def test_words_that_are_not_indexed_yet_answer_503_and_everything_else_works(
+    settings: Settings, database: Database, tmp_path: Path
+) -> None:
+    """A large catalog is served before its words are indexed; its snapshot then has them at the next start."""
+    await seed(database, random_rows(3, 60))
+    layout = Layout(index_from=10, leaf_words=1, compiled=False)
+    snapshot_path = tmp_path / "catalog.snapshot"
+    catalog = LiveCatalog(database, layout, snapshot_path)
+    await catalog.load()
+
+    query = (FullText("iris"),)
+    with pytest.raises(IndexBuilding) as building:
+        await catalog.list_ids(query, SortOrder("id"))
+    assert building.value.status == 503
+    assert building.value.code == "index_building"
+    assert building.value.headers["Retry-After"] == "5"
+    assert (await catalog.list_ids((), SortOrder("id"))).total_count == 60
+
+    following = asyncio.create_task(catalog.follow())
+    while catalog._columns.lacks_words or catalog._rebuild_task is not None:
+        await asyncio.sleep(0.01)
+    found = await catalog.list_ids(query, SortOrder("relevance", is_descending=True))
+    assert found.total_count > 0
+    following.cancel()
+    await catalog.close()
+
+    restarted = LiveCatalog(database, layout, snapshot_path)
+    await restarted.load()
+    assert not restarted._columns.lacks_words
+    assert await restarted.list_ids(query, SortOrder("relevance", is_descending=True)) == found
