@@ -17,7 +17,7 @@ from touchstone.core.errors import IndexBuilding, ServiceError
 from touchstone.core.evidence import Assurance
 from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
 from touchstone.database import change_counters
-from touchstone.database.engine import Database, Reader, Writer
+from touchstone.database.engine import Database, Reader
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion
@@ -27,6 +27,8 @@ from touchstone.ranking.index.snapshot_file import SnapshotError, load_index, sa
 from touchstone.ranking.index.word_index import WordsNotIndexed
 from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import FullText, Query
+from touchstone.services.selection.byte_budget import ByteBudget
+from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import (
     EncodedRecord,
@@ -35,13 +37,11 @@ from touchstone.services.selection.datasets.encoded_records import (
     encode_records_without_metadata,
     to_catalog_row,
 )
-from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
+from touchstone.services.selection.datasets.store import DatasetRecord
 
 # The number of rows that are read at a time when the whole catalog is loaded.
 LOAD_CHUNK: Final = 5000
 POLL_SECONDS: Final = 0.3
-# The records of one response take at most so many bytes; further ones come without their `metadata`.
-PAGE_BYTES: Final = 4 * 1024 * 1024
 # From this many records on, evaluating a query takes long enough to be worth a thread.
 THREAD_ROWS: Final = 50_000
 # A window that ends before this place is found through an index sooner than a thread starts.
@@ -65,54 +65,6 @@ class DatasetIds(NamedTuple):
 
     ids: list[int]
     total_count: int
-
-
-class ByteBudget:
-    """The bytes that the records of one response may still take."""
-
-    def __init__(self, limit: int = PAGE_BYTES) -> None:
-        self._remaining_bytes = limit
-
-    def take(self, byte_count: int) -> bool:
-        """Reserve this many bytes and return True, or return False and reserve nothing if fewer remain."""
-        if byte_count > self._remaining_bytes:
-            return False
-
-        self._remaining_bytes -= byte_count
-        return True
-
-
-class CatalogWriter:
-    """A transaction on the catalog that records its changes, so that they can be applied to the columns."""
-
-    def __init__(self, transaction: Writer, version: int) -> None:
-        self.transaction = transaction
-        self.version = version
-        self.deleted_ids: list[int] = []
-        self._upserts: dict[int, DatasetRecord] = {}
-
-    @property
-    def upserts(self) -> list[DatasetRecord]:
-        """The records that the transaction has inserted or changed, each in its last state."""
-        return list(self._upserts.values())
-
-    async def insert(self, draft: DatasetDraft) -> DatasetRecord:
-        """Insert a record and return it as stored."""
-        record = await store.insert_dataset(self.transaction, draft, self.version)
-        self._upserts[record.id] = record
-        return record
-
-    async def update(self, dataset_id: int, draft: DatasetDraft) -> DatasetRecord:
-        """Replace the content of a record and return it as stored."""
-        record = await store.update_dataset(self.transaction, dataset_id, draft, self.version)
-        self._upserts[record.id] = record
-        return record
-
-    async def delete(self, dataset_id: int) -> None:
-        """Delete a record."""
-        await store.delete_dataset(self.transaction, dataset_id, self.version)
-        self._upserts.pop(dataset_id, None)
-        self.deleted_ids.append(dataset_id)
 
 
 class LiveCatalog:

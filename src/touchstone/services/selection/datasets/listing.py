@@ -6,9 +6,10 @@ from uuid import UUID
 
 from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.services.selection.assurance import ASSURANCE
+from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.live_catalog import ByteBudget, LiveCatalog, SortOrder
+from touchstone.services.selection.live_catalog import LiveCatalog, SortOrder
 from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 

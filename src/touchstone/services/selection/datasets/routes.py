@@ -22,6 +22,7 @@ from touchstone.services.selection.assurance import (
     merge_assurances,
     parse_assurance,
 )
+from touchstone.services.selection.byte_budget import ByteBudget
 from touchstone.services.selection.catalog_query import build_query, build_search_query
 from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.criteria_and_facets import criteria_json, facets_json
@@ -57,7 +58,7 @@ from touchstone.services.selection.datasets.suggestions import (
     suggestions_json,
 )
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.live_catalog import ByteBudget, SortOrder
+from touchstone.services.selection.live_catalog import SortOrder
 from touchstone.services.selection.openapi import ETAG, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import parse_page_window
 from touchstone.services.selection.parameters import ParameterTable

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNotFound, ServiceError
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Database, Reader
+from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.datasets.store import DatasetRecord
 from touchstone.services.selection.evidence import store
@@ -28,7 +29,7 @@ from touchstone.services.selection.evidence.records import (
 )
 from touchstone.services.selection.evidence.schemas import ReviewCreate
 from touchstone.services.selection.evidence.store import Proposal
-from touchstone.services.selection.live_catalog import CatalogWriter, LiveCatalog
+from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
 
 # How often the dates of claims are compared with the time.

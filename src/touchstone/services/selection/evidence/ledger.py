@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from touchstone.database.engine import Writer
 from touchstone.metadata.documents import Claim as DocumentClaim
+from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence import store
@@ -23,7 +24,6 @@ from touchstone.services.selection.evidence.record_claims import (
     withdrawn,
 )
 from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimDraft, ClaimRecord
-from touchstone.services.selection.live_catalog import CatalogWriter
 
 _EXPIRED_RECORDS_PER_TRANSACTION: Final = 100
 
