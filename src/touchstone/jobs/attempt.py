@@ -179,18 +179,20 @@ class AttemptRunner:
             await self._retry(lambda: progress_store.record_progress(self._database, {attempt_id: progress}))
 
         if isinstance(outcome, TaskSucceeded):
-            await self._record_success(attempt_id, outcome)
+            was_recorded = await self._record_success(attempt_id, outcome)
         elif isinstance(outcome, TaskFailed):
-            await self._record_failure(attempt_id, outcome)
+            was_recorded = await self._record_failure(attempt_id, outcome)
         else:
             await self._record_death(attempt, outcome)
+            was_recorded = True
 
-        # This has an effect only if the owner has cancelled the job: the writes above have then changed nothing.
-        await self._retry(lambda: outcome_store.finish_cancelling(self._database, attempt_id))
+        # The outcome is not recorded if the owner has cancelled the job, or if another worker has taken it over.
+        if not was_recorded:
+            await self._retry(lambda: outcome_store.finish_cancelling(self._database, attempt_id))
         await self._artifact_store.remove_scratch(attempt_id)
 
-    async def _record_success(self, attempt_id: AttemptId, success: TaskSucceeded) -> None:
-        """Publish the output files of an attempt and record its result.
+    async def _record_success(self, attempt_id: AttemptId, success: TaskSucceeded) -> bool:
+        """Publish the output files of an attempt and record its result, and return whether that was possible.
 
         If the files cannot be published, the job fails. If the job was cancelled or given to another worker in the
         meantime, the files are removed again.
@@ -199,20 +201,24 @@ class AttemptRunner:
             artifacts = await self._artifact_store.publish(attempt_id, success.files)
         except (BrokenArtifact, OSError) as error:
             failure = TaskFailed(code="storage_failed", phase="writing", detail=repr(error))
-            await self._record_failure(attempt_id, failure)
-            return
+            return await self._record_failure(attempt_id, failure)
 
         was_recorded = await self._retry(
             lambda: outcome_store.record_success(self._database, attempt_id, success.result, artifacts)
         )
         if not was_recorded:
             await self._artifact_store.unpublish(attempt_id)
+        return bool(was_recorded)
 
-    async def _record_failure(self, attempt_id: AttemptId, failed: TaskFailed) -> None:
-        """Mark the job as failed for the reason that its task has given; the technical detail is only logged."""
+    async def _record_failure(self, attempt_id: AttemptId, failed: TaskFailed) -> bool:
+        """Mark the job as failed for the reason that its task has given, and return whether that was possible.
+
+        The technical detail is only logged.
+        """
         log.info("job failed", job_id=str(attempt_id.job_id), code=failed.code, detail=failed.detail)
         failure = JobFailure(code=failed.code, phase=failed.phase, facts=failed.facts)
-        await self._retry(lambda: outcome_store.record_failure(self._database, attempt_id, failure))
+        was_recorded = await self._retry(lambda: outcome_store.record_failure(self._database, attempt_id, failure))
+        return bool(was_recorded)
 
     async def _record_death(self, attempt: Attempt, death: ProcessDied) -> None:
         """Queue a job again whose process has died, or fail it if that has happened too often."""

@@ -10,6 +10,7 @@ import structlog
 
 from touchstone.core.errors import ServiceError, Unauthorized
 from touchstone.core.identity import Caller, Headers
+from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database import change_counters
 from touchstone.database.engine import Database
 from touchstone.services.gateway import session_store
@@ -50,6 +51,7 @@ class Authenticator:
         self._tokens = tokens
         self._cache: dict[bytes, Identity] = {}
         self._cache_generation = 0
+        self._accounts_version: int | None = None
         self._cache_confirmed_at = -TRUST_SECONDS
 
     async def authenticate(self, headers: Headers) -> Identity:
@@ -103,23 +105,26 @@ class Authenticator:
         Every such change increments a version number in the database, which is read here every `POLL_SECONDS`. While
         it cannot be read, the cache is not confirmed, and `cached_identity` soon stops using it.
         """
-        known_version = None
         while True:
-            started_at = time.monotonic()
-            try:
-                async with self._database.reading() as connection:
-                    version = await change_counters.read_version(connection, change_counters.ACCOUNTS)
-            except ServiceError:
-                pass  # The database has logged the outage.
-            except Exception:
-                log.exception("the accounts version cannot be read")
-            else:
-                if version != known_version:
-                    self.clear_cache()
-                known_version = version
-                self._cache_confirmed_at = started_at
-
+            await run_uninterrupted(self._check_accounts_version())
             await asyncio.sleep(POLL_SECONDS)
+
+    async def _check_accounts_version(self) -> None:
+        """Clear the cache if the version of the accounts has changed; an error is logged, and confirms nothing."""
+        started_at = time.monotonic()
+        try:
+            async with self._database.reading() as connection:
+                version = await change_counters.read_version(connection, change_counters.ACCOUNTS)
+        except ServiceError:
+            return  # The database has logged the outage.
+        except Exception:
+            log.exception("the accounts version cannot be read")
+            return
+
+        if version != self._accounts_version:
+            self.clear_cache()
+        self._accounts_version = version
+        self._cache_confirmed_at = started_at
 
     def _add_to_cache(self, authorization: bytes, identity: Identity) -> None:
         """Cache the identity of an Authorization header, in place of the oldest entry if the cache is full."""

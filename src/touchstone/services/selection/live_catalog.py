@@ -16,6 +16,7 @@ import structlog
 from touchstone.core.errors import IndexBuilding, ServiceError
 from touchstone.core.evidence import Assurance
 from touchstone.core.metrics import CATALOG_RECORDS, RANKING_COUNTER
+from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database import change_counters
 from touchstone.database.engine import Database, Reader
 from touchstone.ranking.catalog.catalog import Catalog, Layout
@@ -143,7 +144,7 @@ class LiveCatalog:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             try:
-                await self.refresh()
+                await run_uninterrupted(self.refresh())
                 self._rebuild_if_due()
             except ServiceError:
                 continue  # The database has logged it.

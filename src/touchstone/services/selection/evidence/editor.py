@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNotFound, ServiceError
 from touchstone.core.identity import Caller
+from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database.engine import Database, Reader
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store as dataset_store
@@ -207,7 +208,7 @@ class EvidenceEditor:
         """
         while True:
             try:
-                await self._withdraw_expired_claims_once()
+                await run_uninterrupted(self._withdraw_expired_claims_once())
             except ServiceError:
                 pass  # The database has logged it.
             except Exception as error:  # noqa: BLE001 - a process that stopped here would show outdated evidence
