@@ -32,8 +32,8 @@ FORBIDDEN_IMPORTS = {
     "learning": {"http", "database"},
     "datafiles": {"http", "database"},
     "client": {"ranking", "learning", "datafiles", "metadata", "demo", "jobs", "database"},
-    # The pages read the tables of algorithms, metrics and methods from `learning`.
-    "web": {"ranking", "datafiles", "metadata", "demo", "jobs", "database"},
+    # The pages read the tables of algorithms, metrics and methods from `learning`, and the codebook from `metadata`.
+    "web": {"ranking", "datafiles", "demo", "jobs", "database"},
     "gateway": {"learning", "datafiles", "metadata", "demo", "client"},
     "selection": {"learning", "jobs", "client"},
     "training": {"client"},

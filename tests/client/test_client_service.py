@@ -17,6 +17,7 @@ from touchstone.client import (
     TouchstoneError,
     account_calls,
     catalog_calls,
+    evidence_calls,
     job_calls,
     record_of,
 )
@@ -269,6 +270,8 @@ def every_call() -> list[Any]:
         account_calls.page_users(),
         account_calls.update_user("x"),
         account_calls.reset_user("x"),
+        account_calls.hide_dataset("x", hidden=True),
+        account_calls.page_hidden_datasets(),
         account_calls.get_health(),
         catalog_calls.list_datasets(),
         catalog_calls.create_dataset("n"),
@@ -288,6 +291,11 @@ def every_call() -> list[Any]:
         catalog_calls.update_project("x"),
         catalog_calls.delete_project("x"),
         catalog_calls.get_recommendations("x"),
+        evidence_calls.get_evidence("x"),
+        evidence_calls.add_claim("x", "transparency", True),
+        evidence_calls.review_claim("x", "x", "accept"),
+        evidence_calls.withdraw_claim("x", "x"),
+        evidence_calls.page_proposals(),
     ]
 
 

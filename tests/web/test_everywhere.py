@@ -24,6 +24,8 @@ PAGES = {
     "dataset with a table": "/app/datasets/{table}",
     "add": "/app/datasets/new",
     "edit": "/app/datasets/{own}/edit",
+    "claim": "/app/datasets/{own}/claims/new?attribute=transparency",
+    "review": "/app/review",
     "projects": "/app/projects",
     "project": "/app/projects/{project}",
     "keep": "/app/projects/new?w.year=30&w.citations=60",

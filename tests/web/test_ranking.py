@@ -85,7 +85,8 @@ def settled(page: Page, criterion: str, value: int) -> None:
 
 def scored(api: httpx2.Client, weights: dict[str, float], **filters: object) -> list[dict[str, Any]]:
     body = {"filters": filters, "weights": [{"criterion_name": n, "weight": w} for n, w in weights.items()]}
-    answer = api.post("/api/v1/datasets/score", params={"limit": 20, "explain": True}, json=body)
+    params: dict[str, str | int] = {"limit": 20, "explain": True, "assurance": "documented"}
+    answer = api.post("/api/v1/datasets/score", params=params, json=body)
     found: list[dict[str, object]] = answer.json()
     return found
 
@@ -509,7 +510,8 @@ def test_profiles_move_the_sliders(visit: Visit, api: httpx2.Client) -> None:
         page.locator("#profile-ethical").click()
     expect(page.locator("#w-ethical_score")).to_have_value("70")
     expect(page.locator("#profile-ethical")).to_have_attribute("aria-pressed", "true")
-    answer = api.post("/api/v1/datasets/score", params={"limit": 20}, json={"profile": "ethical"}).json()
+    params: dict[str, str | int] = {"limit": 20, "assurance": "documented"}
+    answer = api.post("/api/v1/datasets/score", params=params, json={"profile": "ethical"}).json()
     assert shown_ids(page) == [one["id"] for one in answer]
 
 
@@ -607,7 +609,7 @@ def test_the_table_never_shows_the_unknown_as_zero(visit: Visit, api: httpx2.Cli
     """A composite score without any known value is shown as unknown in the table, too."""
     page = visit("/app/?view=table&profile=popularity&page=50000", language="en")
     skip = 20 * (int(dict(parse_qsl(urlsplit(page.url).query))["page"]) - 1)
-    params = {"limit": 20, "skip": skip, "explain": True}
+    params: dict[str, str | int] = {"limit": 20, "skip": skip, "explain": True, "assurance": "documented"}
     expected = api.post("/api/v1/datasets/score", params=params, json={"profile": "popularity"}).json()
     assert any("popularity_score" in one["unknown"] for one in expected)
     for row, one in zip(page.locator("tbody tr").all(), expected, strict=True):
@@ -664,7 +666,8 @@ def test_exports_hold_the_ranking(server: str, signed_in: dict[str, str], api: h
         table = client.get("/app/ranking.csv", params={"domain": "health"})
         rows = list(csv.DictReader(io.StringIO(table.content.decode("utf-8-sig"))))
         body = {"filters": {"domain": ["health"]}}
-        expected = api.post("/api/v1/datasets/score", params={"explain": True}, json=body).json()
+        params: dict[str, str | int] = {"explain": True, "assurance": "documented"}
+        expected = api.post("/api/v1/datasets/score", params=params, json=body).json()
         assert [int(row["id"]) for row in rows] == [one["id"] for one in expected]
         assert [float(row["score"]) for row in rows] == [one["score"] for one in expected]
         for row, one in zip(rows, expected, strict=True):

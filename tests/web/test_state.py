@@ -1,11 +1,16 @@
 """The address of the ranking page contains its whole state, and reading and writing it loses nothing."""
 
+from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import parse_qsl
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from touchstone.client import Project, Weight
+from touchstone.core.evidence import Assurance
 from touchstone.web.rank_filters import FILTERS, FilterInput, InvalidFilterValue
 from touchstone.web.rank_state import VIEWS, RankState, WeightProfiles, slider_positions
 
@@ -101,10 +106,26 @@ def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], e
     assert slider_positions(weights) == expected
 
 
+def project(**fields: Any) -> Project:
+    """Return a project with these fields."""
+    now = datetime.now(UTC)
+    return Project(id="x", user_id=uuid4(), name="Need", created_at=now, updated_at=now, **fields)
+
+
+def test_the_level_of_evidence_is_part_of_the_address_and_of_a_project() -> None:
+    """The pages require documents by default; a project that stores no level ranks at `declared`, as in the API."""
+    assert (read("").assurance, read("?assurance=hearsay").assurance) == (Assurance.DOCUMENTED, Assurance.DOCUMENTED)
+    assert read("?assurance=declared").query() == "?assurance=declared"
+    assert RankState.of_project(project(), WEIGHT_PROFILES).assurance is Assurance.DECLARED
+    reviewed = project(assurance=Assurance.REVIEWED)
+    assert RankState.of_project(reviewed, WEIGHT_PROFILES).assurance is Assurance.REVIEWED
+
+
 def test_stored_filters_are_shown_under_their_own_names() -> None:
     """A project that was stored with aliases of filters opens with the same filters."""
+    criteria = {"instances_min": 100, "split": False, "domain": "a,b", "task": None}
     state = RankState.of_project(
-        {"instances_min": 100, "split": False, "domain": "a,b", "task": None}, {"year": 1}, WEIGHT_PROFILES
+        project(criteria=criteria, weights=[Weight(criterion_name="year", weight=1)]), WEIGHT_PROFILES
     )
     assert state.filter_body() == {"instances_number_min": 100, "is_split": False, "domain": ["a", "b"]}
     assert state.weights == {"year": 100}
@@ -112,5 +133,6 @@ def test_stored_filters_are_shown_under_their_own_names() -> None:
 
 def test_only_stored_lists_are_parted_at_their_commas() -> None:
     """A name or an objective that contains a comma remains one text."""
-    state = RankState.of_project({"objective": "Income, of adults", "file_type": "csv,parquet"}, {}, WEIGHT_PROFILES)
+    criteria = {"objective": "Income, of adults", "file_type": "csv,parquet"}
+    state = RankState.of_project(project(criteria=criteria), WEIGHT_PROFILES)
     assert state.filters == {"objective": ("Income, of adults",), "file_type": ("csv", "parquet")}

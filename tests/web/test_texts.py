@@ -15,6 +15,7 @@ from touchstone.messages import (
     FRENCH_ONLY,
     MESSAGES,
     charts,
+    codebook,
     labels,
     model_card,
     narratives,
@@ -25,6 +26,7 @@ from touchstone.messages import (
 from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.validation import VALIDATION
 from touchstone.ranking.criteria import CRITERIA
@@ -32,7 +34,7 @@ from touchstone.ranking.weight_profiles import PROFILES
 from touchstone.web.views.color_scale import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent
-CATALOGS = (PAGES, ACCOUNT_PAGES, DATA_PAGES, JOB_PAGES)
+CATALOGS = (PAGES, ACCOUNT_PAGES, DATA_PAGES, EVIDENCE_PAGES, JOB_PAGES)
 SOURCES = [path for path in ROOT.rglob("*") if path.suffix in (".html", ".svg", ".py")]
 
 
@@ -67,6 +69,9 @@ def french_texts() -> list[tuple[str, str]]:
     for module in (labels, progress, training_warnings, narratives, charts, model_card):
         tables |= {name: rows for name, rows in vars(module).items() if name.isupper() and isinstance(rows, dict)}
     texts = [(f"{name}: {key}", french) for name, rows in tables.items() for key, (french, _) in rows.items()]
+    for name, rows in vars(codebook).items():
+        if name.isupper() and isinstance(rows, dict):
+            texts += [(f"{name}: {key}", french) for key, (french, _) in rows.items()]
     texts += [(f"attribute {one.name}", one.label_fr) for one in ATTRIBUTES]
     texts += [(f"profile {one.name}", one.label_fr) for one in PROFILES.values()]
     return texts + [(f"criterion {one.name}", french) for one in CRITERIA for french in (one.label_fr, one.formula_fr)]
@@ -100,6 +105,7 @@ def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
         "messages: metric_default",
         "messages: metric_task_mismatch",
         "attribute task",
+        "NOT_EVIDENCE: purpose_limitation_respected",
     }
 
 
@@ -195,4 +201,6 @@ def test_templates_hold_no_inline_script_or_style() -> None:
     """The content security policy would block it, and the page would look broken."""
     for path in ROOT.rglob("templates/**/*.html"):
         text = path.read_text()
-        assert not re.search(r"\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=)", text), path.name
+        assert not re.search(
+            r"\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=|\stype=\"application/ld\+json\")", text
+        ), path.name

@@ -1,6 +1,7 @@
 """`touchstone evidence`: the claims about a dataset, and the review of proposals."""
 
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 import typer
 from rich.table import Table
@@ -17,10 +18,16 @@ from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
 evidence = typer.Typer(help="The evidence for what a record says, and its review.", no_args_is_help=True)
 
 NOT_APPLICABLE: Final = "not-applicable"
+SHORT_ID_LENGTH: Final = 8
 FLAG_VALUES: Final = {"true": True, "false": False, "yes": True, "no": False}
 
 DatasetId = Annotated[str, typer.Argument(help="Id or UUID.")]
-ClaimId = Annotated[str, typer.Argument(help="Id of the claim, from `touchstone evidence list`.")]
+ClaimId = Annotated[str, typer.Argument(help="Id of the claim, or its beginning, from `touchstone evidence list`.")]
+
+
+def _short_id(claim: Claim) -> str:
+    """Return the beginning of the id of a claim, by which the commands find the claim among those of its dataset."""
+    return str(claim.id)[:SHORT_ID_LENGTH]
 
 
 def _value_text(claim: Claim) -> str:
@@ -43,11 +50,11 @@ def _source_text(source: ClaimSource | None) -> str:
 
 
 CLAIM_COLUMNS: Final = (
-    Column[Claim]("Claim", lambda claim: claim.id, is_key=True),
+    Column[Claim]("Claim", _short_id, is_key=True),
     Column[Claim]("Attribute", lambda claim: claim.attribute),
     Column[Claim]("Value", _value_text),
-    Column[Claim]("Level", lambda claim: claim.level),
-    Column[Claim]("Status", lambda claim: claim.status),
+    Column[Claim]("Level", lambda claim: claim.level, is_key=True),
+    Column[Claim]("Status", lambda claim: claim.status, is_key=True),
     Column[Claim]("By", lambda claim: _person_text(claim.by)),
     Column[Claim]("Quote", lambda claim: claim.quote or ""),
 )
@@ -164,8 +171,23 @@ def review(
     context: CommandContext,
 ) -> None:
     """Decide on a claim about a record of yours, or on any claim as a curator."""
-    claim = context.client.review_claim(dataset, claim_id, _parse_decision(decision), note=note)
+    parsed_decision = _parse_decision(decision)
+    full_id = _find_claim(context, dataset, claim_id)
+    claim = context.client.review_claim(dataset, full_id, parsed_decision, note=note)
     context.show(claim, _claim_table(claim))
+
+
+def _find_claim(context: CommandContext, dataset: str, id_beginning: str) -> UUID:
+    """Return the id of the claim about a dataset that begins with a text.
+
+    Raises:
+        typer.BadParameter: No claim has such an id, or several have.
+    """
+    claims = context.client.get_evidence(dataset).claims
+    matching_ids = [claim.id for claim in claims if str(claim.id).startswith(id_beginning.lower())]
+    if len(matching_ids) != 1:
+        raise typer.BadParameter(f"{len(matching_ids)} claims about dataset {dataset} have an id like {id_beginning!r}")
+    return matching_ids[0]
 
 
 def _parse_decision(text: str) -> Decision:
@@ -183,7 +205,7 @@ def _parse_decision(text: str) -> Decision:
 @server_command(evidence, "withdraw")
 def withdraw(dataset: DatasetId, claim_id: ClaimId, *, context: CommandContext) -> None:
     """Withdraw a claim of yours, or any claim as a curator; it stays in the history."""
-    claim = context.client.withdraw_claim(dataset, claim_id)
+    claim = context.client.withdraw_claim(dataset, _find_claim(context, dataset, claim_id))
     context.show(claim, _claim_table(claim))
 
 

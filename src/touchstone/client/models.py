@@ -169,7 +169,6 @@ class ScoredDataset(Struct, frozen=True, kw_only=True):
     ethical_interval: tuple[float, float] | None = None
     points_by_level: dict[str, float] | None = None
     declared: DeclaredScore | None = None
-    declared_by: Person | None = None
 
 
 class Ranking(Struct, frozen=True, kw_only=True):

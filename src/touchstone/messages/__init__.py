@@ -14,6 +14,7 @@ from touchstone.messages.locales import LOCALES, Text
 from touchstone.messages.pages import PAGES
 from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_data import DATA_PAGES
+from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.plurals import with_count
 from touchstone.messages.validation import EMPTY_VALUE, SUGGESTIONS, VALIDATION
@@ -27,6 +28,7 @@ MESSAGES: Final[Mapping[str, Text]] = {
     **PAGES,
     **ACCOUNT_PAGES,
     **DATA_PAGES,
+    **EVIDENCE_PAGES,
     **JOB_PAGES,
 }
 

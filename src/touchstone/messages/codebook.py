@@ -11,17 +11,17 @@ from touchstone.messages.locales import Text
 # What holds for every criterion.
 GENERAL_RULES: Final[tuple[Text, ...]] = (
     (
-        "Oui : une affirmation sur ce jeu de données, de quelque chose qui a été fait ou qui est en vigueur. Non : il "
-        "est dit que cela n’a pas été fait, n’est pas possible, ou que le contraire est vrai. Inconnu : le silence, "
+        "Oui : une affirmation sur ce jeu de données, de quelque chose qui a été fait ou qui est en vigueur. Non : il "
+        "est dit que cela n’a pas été fait, n’est pas possible, ou que le contraire est vrai. Inconnu : le silence, "
         "une mention à compléter, une question ouverte, un projet, une généralité, les mots d’un modèle de document "
-        "ou un texte caché dans un commentaire. « Sans objet » compte comme inconnu, avec une note.",
+        "ou un texte caché dans un commentaire. « Sans objet » compte comme inconnu, avec une note.",
         "True: an affirmative statement about this dataset, of something done or in force. False: a statement that it "
         "was not done, is not possible, or that the contrary holds. Unknown: silence, a placeholder, a question left "
         "open, a plan, a general claim, a template’s own words, or text hidden in a comment. “Not applicable” counts "
         "as unknown, with a note.",
     ),
     (
-        "Un titre ne prouve rien : seul compte ce qui est écrit dessous.",
+        "Un titre ne prouve rien : seul compte ce qui est écrit dessous.",
         "A heading proves nothing: what stands under it does.",
     ),
     (
@@ -32,19 +32,19 @@ GENERAL_RULES: Final[tuple[Text, ...]] = (
         "annotators alone counts only where they are themselves the source of the data.",
     ),
     (
-        "En cas de contradiction dans un document, ce qui limite ou lèse les personnes l’emporte : non prime sur oui. "
+        "En cas de contradiction dans un document, ce qui limite ou lèse les personnes l’emporte : non prime sur oui. "
         "Dans le doute, inconnu. Ce qui concerne visiblement un autre jeu de données ne compte pas.",
         "In a contradiction inside one document, what limits or harms people wins: false beats true. In doubt, "
         "unknown. Text that is visibly about another dataset does not count.",
     ),
     (
-        "Une règle permanente compte même écrite au futur (« nous corrigerons ce qui est signalé ») ; une "
+        "Une règle permanente compte même écrite au futur (« nous corrigerons ce qui est signalé ») ; une "
         "intention, non.",
         "A standing rule counts although it is written in the future (“we will fix what is reported”); an intention "
         "does not.",
     ),
     (
-        "Le motif est indifférent : des noms retirés au profit du classifieur sont retirés. Si le reste du document "
+        "Le motif est indifférent : des noms retirés au profit du classifieur sont retirés. Si le reste du document "
         "défait ce qui a été fait, la réponse est non.",
         "A motive does not matter: names removed for the classifier’s sake are removed. What is undone by the rest of "
         "the record makes it false.",
@@ -100,14 +100,14 @@ DEFINITIONS: Final[Mapping[str, Text]] = {
 
 WHEN_TRUE: Final[Mapping[str, Text]] = {
     "informed_consent": (
-        "Les personnes ont accepté cette collecte ou cette diffusion : formulaire, inscription volontaire, protocole "
+        "Les personnes ont accepté cette collecte ou cette diffusion : formulaire, inscription volontaire, protocole "
         "approuvé avec consentement, contributions données pour être publiées, ou évaluateurs dont les réponses sont "
         "les données et qui ont signé.",
         "The people agreed to this collection or release: a form, an opt-in, a protocol approved with consent, "
         "contributions given for publication, or raters whose own answers are the data and who signed.",
     ),
     "transparency": (
-        "Au moins deux des points suivants, en substance : la source, la procédure ou la sélection, qui a produit ou "
+        "Au moins deux des points suivants, en substance : la source, la procédure ou la sélection, qui a produit ou "
         "annoté les données, leur traitement.",
         "At least two of these, in substance: the source, the procedure or selection, who made or annotated the data, "
         "their processing.",
@@ -118,7 +118,7 @@ WHEN_TRUE: Final[Mapping[str, Text]] = {
         "People can see, correct, withdraw or delete what concerns them, and how is named.",
     ),
     "equity_non_discrimination": (
-        "Quelque chose a été fait ou mesuré : échantillon équilibré, audit avec son résultat, retrait de contenus "
+        "Quelque chose a été fait ou mesuré : échantillon équilibré, audit avec son résultat, retrait de contenus "
         "discriminatoires, minorités prises en compte dès la conception, tableau de la composition.",
         "Something was done or measured: balanced sampling, an audit with its result, removal of discriminatory "
         "content, minorities covered by design, a table of who is in it.",
@@ -149,7 +149,7 @@ WHEN_TRUE: Final[Mapping[str, Text]] = {
         "use to purposes.",
     ),
     "accountability_defined": (
-        "Une personne ou un organisme est nommé comme responsable : curateur, mainteneur, responsable de traitement, "
+        "Une personne ou un organisme est nommé comme responsable : curateur, mainteneur, responsable de traitement, "
         "éditeur ou contact. L’adresse d’une organisation suffit.",
         "A person or body is named as answerable: curator, maintainer, controller, publisher or contact. The address "
         "of an organisation will do.",
@@ -202,7 +202,7 @@ WHEN_FALSE: Final[Mapping[str, Text]] = {
 
 NOT_EVIDENCE: Final[Mapping[str, Text]] = {
     "informed_consent": (
-        "Accord pour un seul champ, acceptation des conditions d’un site, « accessible à tous », avis éthique sans un "
+        "Accord pour un seul champ, acceptation des conditions d’un site, « accessible à tous », avis éthique sans un "
         "mot sur le consentement, annotateurs rémunérés.",
         "An opt-in for single fields, accepting a site’s terms, “publicly available”, ethics approval without a word "
         "on consent, paid workers.",
@@ -216,7 +216,7 @@ NOT_EVIDENCE: Final[Mapping[str, Text]] = {
         "A general contact without that offer, the right to leave a platform, issues or pull requests.",
     ),
     "equity_non_discrimination": (
-        "« Peut contenir des biais », « non étudié », équilibre de classes ou de langues, un jeu d’essai destiné à "
+        "« Peut contenir des biais », « non étudié », équilibre de classes ou de langues, un jeu d’essai destiné à "
         "mesurer les biais de modèles.",
         "“May contain biases”, “not studied”, balance of classes or languages, a benchmark for measuring bias in "
         "models.",
@@ -227,11 +227,11 @@ NOT_EVIDENCE: Final[Mapping[str, Text]] = {
         "A log-in for counting, a checksum, a licence’s ban on redistribution, a request, raw data held back.",
     ),
     "data_quality_documented": (
-        "« De haute qualité », l’exactitude d’un modèle, des annotateurs formés et rien d’autre.",
+        "« De haute qualité », l’exactitude d’un modèle, des annotateurs formés et rien d’autre.",
         "“High quality”, a model’s accuracy, trained annotators and nothing else.",
     ),
     "anonymization_applied": (
-        "« Aucune donnée personnelle » (sans objet), « rien de sensible » sans dire comment, personnes publiques "
+        "« Aucune donnée personnelle » (sans objet), « rien de sensible » sans dire comment, personnes publiques "
         "seulement.",
         "“No personal data” (not applicable), “nothing sensitive” without a word on how, public figures only.",
     ),
@@ -240,13 +240,13 @@ NOT_EVIDENCE: Final[Mapping[str, Text]] = {
         "A version number, a DOI, a date, a repository.",
     ),
     "purpose_limitation_respected": (
-        "Une licence, le but des auteurs, une interdiction sans finalité, les tâches prévues, « pour la recherche » "
+        "Une licence, le but des auteurs, une interdiction sans finalité, les tâches prévues, « pour la recherche » "
         "sans plus.",
         "A licence, what the authors aim at, a ban without a purpose, supported tasks, “for research” alone.",
     ),
     "accountability_defined": (
-        "Les auteurs d’une référence, un champ « creator » seul, des mainteneurs sans nom, un éditeur anonyme, un "
-        "contact vide, l’hébergeur lui-même, « la communauté ».",
+        "Les auteurs d’une référence, un champ « creator » seul, des mainteneurs sans nom, un éditeur anonyme, un "
+        "contact vide, l’hébergeur lui-même, « la communauté ».",
         "Authors in a citation, a creator field alone, unnamed maintainers, an anonymous publisher, an empty contact, "
         "the hub’s own organisation, “the community”.",
     ),

@@ -87,7 +87,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Your projects take up all the space that you may use: at most {limit} bytes in total",
     ),
     "claim_quota_exceeded": (
-        "Vous avez atteint le nombre d’affirmations permis : {limit} au plus",
+        "Vous avez atteint le nombre d’affirmations permis : {limit} au plus",
         "You have reached the number of claims that is allowed: at most {limit}",
     ),
     "unsupported_media": (

@@ -106,4 +106,19 @@ ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
     "upload_delete": ("Supprimer {name}", "Delete {name}"),
     "done_file": ("Le fichier a été supprimé.", "The file has been deleted."),
     "done_session": ("Cette session a été fermée.", "The session has been ended."),
+    # The accounts, for administrators
+    "users": ("Comptes", "Accounts"),
+    "users_lead": (
+        "Une personne chargée de la vérification lit les preuves et confirme, accepte ou rejette des affirmations sur "
+        "toutes les fiches.",
+        "A curator reads the evidence and confirms, accepts or rejects claims about every record.",
+    ),
+    "user_active": ("Actif", "Active"),
+    "user_curator": ("Vérification", "Curator"),
+    "user_administrator": ("administrateur", "administrator"),
+    "user_change": ("Changer", "Change"),
+    "user_appoint": ("Charger de la vérification", "Make a curator"),
+    "user_dismiss": ("Retirer la vérification", "End as a curator"),
+    "users_manage": ("Gérer les comptes", "Manage the accounts"),
+    "done_curator": ("Le compte a été modifié.", "The account has been changed."),
 }

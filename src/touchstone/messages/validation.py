@@ -180,7 +180,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
     "weight_not_finite": ("un nombre fini est attendu", "a finite number is expected"),
     "weight_negative": ("un poids ne peut pas être négatif", "a weight cannot be negative"),
     "value_not_applicable": (
-        "une affirmation « sans objet » n’a pas de valeur ; null est attendu",
+        "une affirmation « sans objet » n’a pas de valeur ; null est attendu",
         "a claim that is “not applicable” has no value; null is expected",
     ),
     # The place of an error that concerns no single field

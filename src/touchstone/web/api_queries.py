@@ -2,16 +2,20 @@
 
 import asyncio
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from touchstone.client import Dataset, Job, Project, Ranking, ScoredDataset, TouchstoneError
+from touchstone.client import Dataset, Evidence, Job, Project, Ranking, Recommendations, ScoredDataset, TouchstoneError
+from touchstone.client.evidence_models import Person
 from touchstone.client.models import Kind
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.attributes import Kind as AttributeKind
-from touchstone.core.errors import Invalid, NotFound
+from touchstone.core.errors import Invalid, NotFound, Unauthorized
+from touchstone.core.evidence import Assurance, ClaimValue
 from touchstone.web.page_context import PageContext
 from touchstone.web.rank_state import PAGE_SIZE, RankState
+from touchstone.web.views.evidence_view import Reader, values_at
+from touchstone.web.views.ranked_evidence import RankingBackground
 
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
@@ -26,6 +30,18 @@ async def read_rank_state(ctx: PageContext) -> RankState:
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     return state.change(previous_ids=())
+
+
+async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
+    """Return what the reader may do with the claims about a dataset.
+
+    Raises:
+        Unauthorized: Nobody is signed in.
+    """
+    user = await ctx.load_user()
+    if user is None:
+        raise Unauthorized
+    return Reader.of(user, evidence.declared_by)
 
 
 async def find_dataset(ctx: PageContext, dataset_id: int) -> Dataset | None:
@@ -91,19 +107,49 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
         limit=PAGE_SIZE,
         skip=(state.page - 1) * PAGE_SIZE,
         explain=True,
+        assurance=state.assurance,
     )
 
 
-async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset) -> ScoredDataset | None:
+async def load_background(ctx: PageContext, state: RankState, ranking: Ranking | Recommendations) -> RankingBackground:
+    """Return what a page shows about the evidence behind a ranking: the ranking of declarations, and who declares."""
+    if not ranking.datasets:
+        return RankingBackground()
+
+    declarers = await find_declarers(ctx, [dataset.id for dataset in ranking.datasets])
+    if state.assurance is Assurance.DECLARED or isinstance(ranking, Recommendations):
+        return RankingBackground(declarers=declarers)
+
+    declared_ranking = await fetch_ranking(ctx, state.change(assurance=Assurance.DECLARED))
+    return RankingBackground(declared_ranking, declarers)
+
+
+async def find_declarers(ctx: PageContext, dataset_ids: Collection[int]) -> dict[int, Person | None]:
+    """Return who has declared each dataset, by its id.
+
+    Rankings do not say so, and a page shows many datasets again and again while a reader moves a slider, so the answers
+    are remembered for a short time.
+    """
+    declarers = ctx.state.declarers.known(dataset_ids)
+    missing_ids = [dataset_id for dataset_id in dataset_ids if dataset_id not in declarers]
+    for dataset in await find_datasets(ctx, missing_ids):
+        declarers[dataset.id] = dataset.declared_by
+
+    ctx.state.declarers.remember({dataset_id: declarers.get(dataset_id) for dataset_id in missing_ids})
+    return declarers
+
+
+async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence) -> ScoredDataset | None:
     """Return the score of one dataset with the reader's weights; None if all weights are zero.
 
     The API cannot score a single dataset, only all datasets that pass some filters. The filters here are the dataset's
-    own name, numbers and flags. Few other datasets pass them, so the first page of the result is usually enough.
+    own name, words, numbers and flags, as far as they count at the level of evidence that the reader requires. Few
+    other datasets pass them, so the first page of the result is usually enough.
     """
     if not state.weights:
         return None
 
-    filters: Any = _filters_matching(dataset)
+    filters: Any = _filters_matching(dataset, values_at(evidence, state.assurance))
     skipped_count = 0
     while True:
         ranking = await ctx.api.score_datasets(
@@ -112,6 +158,7 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset) -> S
             limit=_SIMILAR_DATASETS,
             skip=skipped_count,
             explain=True,
+            assurance=state.assurance,
         )
         for scored_dataset in ranking.datasets:
             if scored_dataset.id == dataset.id:
@@ -122,15 +169,21 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset) -> S
             return None
 
 
-def _filters_matching(dataset: Dataset) -> dict[str, Any]:
-    """Return filters that a dataset passes and few others do: by its name, and by each known number and flag."""
-    filters: dict[str, Any] = {"dataset_name": dataset.dataset_name}
+def _filters_matching(dataset: Dataset, values: Mapping[str, ClaimValue]) -> dict[str, Any]:
+    """Return filters that a dataset passes and few others do.
+
+    Its name, lists of words and visibility are filters at every level of evidence; its numbers and flags are so as far
+    as they have a value at the level that is required.
+    """
+    filters: dict[str, Any] = {"dataset_name": dataset.dataset_name, "visibility": dataset.visibility}
 
     for attribute in ATTRIBUTES:
-        value = getattr(dataset, attribute.name)
+        if attribute.kind is AttributeKind.WORDS:
+            filters[attribute.name] = getattr(dataset, attribute.name)
+
+        value = values.get(attribute.name)
         if value is None:
             continue
-
         if attribute.kind is AttributeKind.INTEGER:
             filters[f"{attribute.name}_min"] = value
             filters[f"{attribute.name}_max"] = value

@@ -27,14 +27,18 @@ from touchstone.web.page_context import PagesState
 from touchstone.web.routes import (
     account,
     comparison,
+    dataset_page,
     datasets,
+    evidence,
     job_start,
     jobs,
     preferences,
     projects,
     ranking,
     ranking_export,
+    review,
     sign_in,
+    users,
 )
 from touchstone.web.security_headers import SecurityHeadersMiddleware
 from touchstone.web.template_renderer import TemplateRenderer
@@ -103,12 +107,16 @@ def _all_routes() -> list[BaseRoute]:
         *ranking_export.ROUTES,
         *comparison.ROUTES,
         *datasets.ROUTES,
+        *dataset_page.ROUTES,
+        *evidence.ROUTES,
+        *review.ROUTES,
         *projects.ROUTES,
         *job_start.ROUTES,
         *jobs.ROUTES,
         *sign_in.ROUTES,
         *preferences.ROUTES,
         *account.ROUTES,
+        *users.ROUTES,
     ]
 
 

@@ -30,6 +30,13 @@ class FlashMessage(StrEnum):
     # Datasets and projects
     CREATED = "created"
     CHANGED = "changed"
+    CLAIM_ADDED = "claim"
+    CLAIM_PROPOSED = "proposal"
+    CLAIM_WITHDRAWN = "withdrawn"
+    CLAIM_DECIDED = "decided"
+    CURATOR_CHANGED = "curator"
+    DATASET_HIDDEN = "hidden"
+    DATASET_SHOWN = "shown"
     PROJECT_SAVED = "project"
     DATASET_CHOSEN = "chosen"
 

@@ -14,6 +14,7 @@ from touchstone.core.settings import Settings
 from touchstone.learning.charts.svg_converter import SvgConverter
 from touchstone.web import cookies
 from touchstone.web.addresses import build_address
+from touchstone.web.declarer_cache import DeclarerCache
 from touchstone.web.flash_messages import flash_message
 from touchstone.web.forms import text_field
 from touchstone.web.invalid_fields import FORM_NAME, mark_invalid_fields
@@ -41,6 +42,7 @@ class PagesState:
         templates: The templates in all languages.
         client: The client of the API; each request uses a copy with its own tokens.
         svg_converter: Converts pictures in child processes.
+        declarers: Who has declared the datasets that were shown recently.
         criteria: The criteria and profiles as the API describes them; None until a page has requested them.
         weight_profiles: The profiles of weights in that description; None until a page has requested them.
     """
@@ -49,6 +51,7 @@ class PagesState:
     templates: TemplateRenderer
     client: AsyncTouchstone
     svg_converter: SvgConverter = field(default_factory=SvgConverter)
+    declarers: DeclarerCache = field(default_factory=DeclarerCache)
     criteria: Mapping[str, Any] | None = None
     weight_profiles: WeightProfiles | None = None
 

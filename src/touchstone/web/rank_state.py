@@ -1,4 +1,7 @@
-"""The complete state of the rank page as the query of an address, and back: filters, weights, view, page, pins."""
+"""The complete state of the rank page as the query of an address, and back.
+
+It consists of filters, weights, the level of evidence that is required, the view, the page and the pins.
+"""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -7,11 +10,15 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from touchstone.client import Project
+from touchstone.core.evidence import Assurance
 from touchstone.web.forms import is_integer
 from touchstone.web.rank_filters import FILTERS, filters_of_criteria, is_valid_filter, parse_filter
 
 VIEWS: Final = ("heat", "bars", "table")
 _DEFAULT_VIEW: Final = "heat"
+# Unlike the API, the pages count only what is documented unless the reader asks for less.
+DEFAULT_ASSURANCE: Final = Assurance.DOCUMENTED
 PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
@@ -80,6 +87,7 @@ class RankState:
         weight_profiles: The criteria and profiles to choose from.
         filters: The texts of the filters that are set, by name.
         weights: The slider positions in 0-100, by criterion; zeros are left out.
+        assurance: The level of evidence that is required; values below it count as unknown.
         view: The way in which the ranking is shown.
         page: The page of the ranking, from 1.
         pins: The ids of the datasets to compare.
@@ -89,6 +97,7 @@ class RankState:
     weight_profiles: WeightProfiles
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
+    assurance: Assurance = DEFAULT_ASSURANCE
     view: str = _DEFAULT_VIEW
     page: int = 1
     pins: tuple[int, ...] = ()
@@ -110,6 +119,7 @@ class RankState:
             weight_profiles=weight_profiles,
             filters=_read_filters(parameters),
             weights=_read_weights(parameters, weight_profiles),
+            assurance=_read_assurance(_first_value(parameters, "assurance")),
             view=view if view in VIEWS else _DEFAULT_VIEW,
             page=min(page, _MAX_PAGE),
             pins=_read_ids(parameters.get("pin", []), limit=MAX_PINS),
@@ -117,20 +127,27 @@ class RankState:
         )
 
     @classmethod
-    def of_project(
-        cls, criteria: Mapping[str, Any], weights: Mapping[str, float], weight_profiles: WeightProfiles
-    ) -> "RankState":
-        """Return the state that ranks datasets by the filters and weights of a project.
+    def of_project(cls, project: Project, weight_profiles: WeightProfiles) -> "RankState":
+        """Return the state that ranks datasets by the filters, the weights and the level of evidence of a project.
+
+        If the project has no weights, those of the default profile apply. The API ranks for a project without a level
+        of evidence at `declared`.
 
         Args:
-            criteria: The filters that the project has stored; the API calls them criteria.
-            weights: The weights that the project has stored. If it has none, those of the default profile apply.
+            project: The project.
             weight_profiles: The named profiles of weights.
         """
+        weights = {weight.criterion_name: weight.weight for weight in project.weights}
         positions = slider_positions(weights)
         if not positions:
             positions = weight_profiles.slider_positions(weight_profiles.default)
-        return cls(weight_profiles=weight_profiles, filters=filters_of_criteria(criteria), weights=positions)
+
+        return cls(
+            weight_profiles=weight_profiles,
+            filters=filters_of_criteria(project.criteria),
+            weights=positions,
+            assurance=project.assurance or Assurance.DECLARED,
+        )
 
     @property
     def profile(self) -> str | None:
@@ -182,6 +199,8 @@ class RankState:
         Their order is fixed and defaults are left out, so that equal states have equal addresses.
         """
         pairs = self._filter_pairs() + self._weight_pairs()
+        if self.assurance != DEFAULT_ASSURANCE:
+            pairs.append(("assurance", self.assurance.value))
         if self.view != _DEFAULT_VIEW:
             pairs.append(("view", self.view))
         if self.page > 1:
@@ -303,6 +322,14 @@ def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> di
         if position > 0:
             positions[name] = position
     return positions
+
+
+def _read_assurance(text: str) -> Assurance:
+    """Return the level of evidence with this name; the default if there is none."""
+    try:
+        return Assurance(text)
+    except ValueError:
+        return DEFAULT_ASSURANCE
 
 
 def _read_position(text: str) -> float:

@@ -6,11 +6,13 @@ from typing import Final
 from starlette.responses import Response
 from starlette.routing import Route
 
+from touchstone.client import Dataset
 from touchstone.web.api_queries import fetch_score, find_datasets, read_rank_state
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
-from touchstone.web.views.comparison import compare
-from touchstone.web.views.rank_table import weighted_criteria
+from touchstone.web.rank_state import RankState
+from touchstone.web.views.comparison import ComparedDataset, compare
+from touchstone.web.views.weighted_criteria import weighted_criteria
 
 
 async def comparison_page(ctx: PageContext) -> Response:
@@ -23,11 +25,18 @@ async def comparison_page(ctx: PageContext) -> Response:
     state = requested_state.change(pins=tuple(dataset.id for dataset in datasets))
     missing_count = len(requested_state.pins) - len(datasets)
 
-    scores = await asyncio.gather(*(fetch_score(ctx, state, dataset) for dataset in datasets))
+    compared_datasets = await asyncio.gather(*(_load_compared(ctx, state, dataset) for dataset in datasets))
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
-    comparison = compare(datasets, scores, criteria, ctx.localizer)
+    comparison = compare(compared_datasets, criteria, ctx.localizer)
 
     return await ctx.render("compare.html", state=state, compared=comparison, gone=missing_count)
+
+
+async def _load_compared(ctx: PageContext, state: RankState, dataset: Dataset) -> ComparedDataset:
+    """Return a dataset with the evidence for it, and its score at the level of evidence in the address."""
+    evidence = await ctx.api.get_evidence(dataset.id)
+    score = await fetch_score(ctx, state, dataset, evidence)
+    return ComparedDataset(dataset, evidence, score)
 
 
 ROUTES: Final = (Route("/app/compare", page_endpoint(comparison_page)),)

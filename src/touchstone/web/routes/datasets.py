@@ -1,4 +1,4 @@
-"""The page of a dataset, and the form that adds or changes a record."""
+"""The form that adds or changes a record, and the deletion of a record; `dataset_page` shows one."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -12,14 +12,10 @@ from touchstone.client import Dataset, TouchstoneError
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
 from touchstone.web.addresses import HOME
-from touchstone.web.api_queries import fetch_score, read_rank_state
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import file_field, integer_field, invalid_field, list_field, split_at_commas, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
-from touchstone.web.views import dataset_view
-from touchstone.web.views.rank_table import criteria_with_weight, criterion_cells, score_text, weighted_criteria
-from touchstone.web.views.search_engine_description import fetch_search_engine_description
 
 _NEW: Final = "/app/datasets/new"
 _DATASET: Final = "/app/datasets/{dataset_id}"
@@ -28,36 +24,6 @@ _MEASURED: Final = "measured"  # the part of the metadata that only the service 
 _NO_VERSION: Final = '"none"'  # an entity tag that no record ever has
 # Errors that the form shows; every other one has a page of its own.
 _FORM_ERRORS: Final = (Invalid.status, TooLarge.status, PreconditionFailed.status)
-
-
-async def dataset_page(ctx: PageContext) -> Response:
-    """Show everything that is known about a dataset, and its score.
-
-    Links from the ranking carry its weights in their address, so that the score is the same as in the ranking. Without
-    them, the weights of the default profile apply.
-    """
-    dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
-    state = await read_rank_state(ctx)
-    score = await fetch_score(ctx, state, dataset)
-    criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
-    used_criteria = criteria_with_weight(criteria)
-
-    return await ctx.render(
-        "dataset.html",
-        dataset=dataset,
-        state=state,
-        scored=score is not None,
-        score=score_text(score, used_criteria, ctx.localizer),
-        cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
-        measured_attributes=dataset_view.measured_attributes(dataset),
-        ethics=dataset_view.ethical_assessments(dataset),
-        columns=dataset_view.column_summaries(dataset),
-        measured=dataset_view.measurement(dataset),
-        unmeasured=dataset_view.measurement_failure(dataset),
-        trainable=dataset_view.is_trainable(dataset),
-        search_engine_description=await fetch_search_engine_description(ctx, dataset),
-        projects=await ctx.api.list_projects(),
-    )
 
 
 async def new_dataset_page(ctx: PageContext) -> Response:
@@ -263,7 +229,6 @@ def _read_record(ctx: PageContext, form: FormData) -> dict[str, Any]:
 _FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
     Route(_NEW, page_endpoint(new_dataset_page), methods=_FORM_METHODS),
-    Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page)),
     Route("/app/datasets/{dataset_id:int}/edit", page_endpoint(edit_dataset_page), methods=_FORM_METHODS),
     Route("/app/datasets/{dataset_id:int}/delete", page_endpoint(delete_dataset, form_page=_DATASET), methods=["POST"]),
 )

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, Project, TouchstoneError
 from touchstone.core.errors import Invalid
-from touchstone.web.api_queries import find_chosen_dataset, list_recent_jobs
+from touchstone.web.api_queries import find_chosen_dataset, list_recent_jobs, load_background
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
 from touchstone.web.page_context import PageContext
@@ -22,9 +22,9 @@ from touchstone.web.views.dataset_view import is_trainable
 from touchstone.web.views.filter_form import filter_chips, invalid_filter_message
 from touchstone.web.views.job_view import job_timing
 from touchstone.web.views.project_timeline import project_timeline
-from touchstone.web.views.rank_table import (
+from touchstone.web.views.rank_table import build_rank_table
+from touchstone.web.views.weighted_criteria import (
     WeightedCriterion,
-    build_rank_table,
     criteria_with_weight,
     describe_shares,
     weighted_criteria,
@@ -151,13 +151,18 @@ async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
 async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset: Dataset | None) -> Project:
     """Save a need in the project that the form names, or in a new one, and return the project.
 
-    A need consists of filters and weights and, if the reader has chosen one, a dataset with the reason for the choice.
+    A need consists of filters, weights and the required level of evidence and, if the reader has chosen one, a dataset
+    with the reason for the choice.
 
     Raises:
         InvalidFilterValue: A filter does not accept its value.
         TouchstoneError: The reason for the choice is missing, or the API refuses the project.
     """
-    need: dict[str, Any] = {"criteria": state.filter_body(), "weights": state.weight_body()}
+    need: dict[str, Any] = {
+        "criteria": state.filter_body(),
+        "weights": state.weight_body(),
+        "assurance": state.assurance,
+    }
     if dataset is not None:
         need["chosen_dataset_id"] = dataset.id
         need["choice_reason"] = _require_reason(ctx, form)
@@ -194,17 +199,17 @@ async def _render_project(
     jobs = await list_recent_jobs(ctx, project.id)
     chosen_dataset = await find_chosen_dataset(ctx, project)
 
-    # The project's filters and weights are shown in the same way as those of the rank page.
-    weights = {weight.criterion_name: weight.weight for weight in project.weights}
-    state = RankState.of_project(project.criteria, weights, await ctx.weight_profiles())
+    # The project's need is shown in the same way as those of the rank page.
+    state = RankState.of_project(project, await ctx.weight_profiles())
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
+    background = await load_background(ctx, state, recommendations)
 
     return await ctx.render(
         "project.html",
         error=error,
         form=form if form is not None else FormData(),
         project=project,
-        ranking=build_rank_table(recommendations, criteria, state, ctx.localizer),
+        ranking=build_rank_table(recommendations, criteria, state, ctx.localizer, background),
         chosen=chosen_dataset,
         trainable=chosen_dataset is not None and is_trainable(chosen_dataset),
         jobs=jobs,

@@ -10,14 +10,22 @@ from starlette.routing import Route
 
 from touchstone.client import Ranking, TouchstoneError
 from touchstone.core.errors import Invalid, NotFound
+from touchstone.core.evidence import Assurance
+from touchstone.metadata.codebook import CODEBOOK, CriterionRule
 from touchstone.web import cookies
 from touchstone.web.addresses import HOME
-from touchstone.web.api_queries import EMPTY_RANKING, fetch_ranking, find_datasets, read_rank_state
+from touchstone.web.api_queries import (
+    EMPTY_RANKING,
+    fetch_ranking,
+    find_datasets,
+    load_background,
+    read_rank_state,
+)
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import FILTERS, FilterInput
 from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
-from touchstone.web.views import rank_table
+from touchstone.web.views import rank_table, weighted_criteria
 from touchstone.web.views.filter_form import (
     FilterChip,
     FilterGroup,
@@ -63,6 +71,8 @@ class RankPage:
         heat_map_classes: The CSS classes of the heat map.
         criteria_width: The percentage of the heat map's width that the columns of the criteria share.
         profiles: The named profiles of weights.
+        assurances: The levels of evidence that the reader can require.
+        codebook: The rules of the ethical criteria, by the name of the attribute.
         groups: The filter form; empty if it was not requested.
         chips: The filters that are set.
         layout_digest: The digest of what a patch of the ranking cannot change.
@@ -73,13 +83,15 @@ class RankPage:
     """
 
     state: RankState
-    criteria: tuple[rank_table.WeightedCriterion, ...]
-    used: tuple[rank_table.WeightedCriterion, ...]
+    criteria: tuple[weighted_criteria.WeightedCriterion, ...]
+    used: tuple[weighted_criteria.WeightedCriterion, ...]
     shares_text: str
     ranking: rank_table.RankTable
     heat_map_classes: str
     criteria_width: int
     profiles: list[dict[str, Any]]
+    assurances: tuple[Assurance, ...]
+    codebook: Mapping[str, CriterionRule]
     groups: tuple[FilterGroup, ...]
     chips: tuple[FilterChip, ...]
     layout_digest: str
@@ -116,7 +128,7 @@ async def rank_page(ctx: PageContext) -> Response:
     response = await ctx.render(
         "rank.html",
         ranking_address=canonical_address,
-        localized_label=rank_table.localized_label,
+        localized_label=weighted_criteria.localized_label,
         **page.variables(),
     )
     cookies.write_last_ranking(response, ctx.request, canonical_query)
@@ -152,7 +164,7 @@ def _render_update(ctx: PageContext, page: RankPage, panels: Sequence[str]) -> R
         return Response(msgspec.json.encode(patch), media_type="application/json")
 
     return ctx.render_template(
-        "rank_live.html", panels=panels, localized_label=rank_table.localized_label, **page.variables()
+        "rank_live.html", panels=panels, localized_label=weighted_criteria.localized_label, **page.variables()
     )
 
 
@@ -208,9 +220,10 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
 
     # The criteria, and the table with one row for each dataset.
     description = await ctx.criteria()
-    criteria = rank_table.weighted_criteria(description, state, localizer)
-    used_criteria = rank_table.criteria_with_weight(criteria)
-    table = rank_table.build_rank_table(ranked.ranking, criteria, state, localizer)
+    criteria = weighted_criteria.weighted_criteria(description, state, localizer)
+    used_criteria = weighted_criteria.criteria_with_weight(criteria)
+    background = await load_background(ctx, state, ranked.ranking)
+    table = rank_table.build_rank_table(ranked.ranking, criteria, state, localizer, background)
     announcement = "" if ranked.filter_problem else rank_table.describe_result(table, state, localizer)
 
     # The state holds no more pins than can be compared, but the address may.
@@ -220,11 +233,13 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         state=state,
         criteria=criteria,
         used=used_criteria,
-        shares_text=rank_table.describe_shares(used_criteria, localizer),
+        shares_text=weighted_criteria.describe_shares(used_criteria, localizer),
         ranking=table,
-        heat_map_classes=rank_table.heat_map_classes(used_criteria),
-        criteria_width=rank_table.CRITERIA_WIDTH,
+        heat_map_classes=weighted_criteria.heat_map_classes(used_criteria),
+        criteria_width=weighted_criteria.CRITERIA_WIDTH,
         profiles=description["profiles"],
+        assurances=tuple(Assurance),
+        codebook=CODEBOOK,
         groups=groups,
         chips=filter_chips(state, localizer),
         layout_digest=layout_digest(state, used_criteria, table, localizer),
@@ -286,7 +301,7 @@ async def _fetch_facets(ctx: PageContext, state: RankState, invalid_filters: tup
     """Return how many records each choice of the filter form would find, ignoring the invalid filters."""
     valid_names = [name for name in state.filters if name not in invalid_filters]
     valid_state = state.with_filters_only(valid_names)
-    return await ctx.api.get_facets(**valid_state.filter_body())
+    return await ctx.api.get_facets(assurance=state.assurance, **valid_state.filter_body())
 
 
 async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping[str, Any]:
@@ -296,7 +311,7 @@ async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping
     except TouchstoneError as error:
         if error.status != Invalid.status:
             raise
-        return await ctx.api.get_facets()
+        return await ctx.api.get_facets(assurance=state.assurance)
 
 
 ROUTES: Final = (

@@ -53,7 +53,7 @@ async def export_ranking(ctx: PageContext) -> Response:
 async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
     """Return all ranks that the state describes, not only those of its page."""
     filters: Any = state.filter_body()
-    return await ctx.api.score_datasets(filters, weights=state.weight_body(), explain=True)
+    return await ctx.api.score_datasets(filters, weights=state.weight_body(), explain=True, assurance=state.assurance)
 
 
 def _render_svg(ctx: PageContext, page: RankPage) -> str:

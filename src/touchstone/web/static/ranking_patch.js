@@ -5,12 +5,14 @@ import { setAttribute, setText } from "./dom.js";
 const PATCH_CELLS = { heat: patchHeatMapRow, bars: patchBar, table: patchTableRow };
 
 /** Turn the ranking that is shown into the one of the patch, which must have as many rows and columns. */
-export function applyPatch({ view, announcement, rows }) {
+export function applyPatch({ view, announcement, lowered, rows }) {
   const results = document.getElementById("results");
   results.removeAttribute("aria-busy");
   results.classList.remove("late");
   setAttribute(results, "data-announcement", announcement);
   for (const noticeId of ["away", "pins-full"]) document.getElementById(noticeId).hidden = true;
+  document.getElementById("lowered").hidden = !lowered;
+  setText(document.getElementById("lowered-text"), lowered);
   results.querySelector("[name=previous_ids]").value = rows.map(({ id }) => id).join(".");
 
   const rowElements = results.querySelectorAll("[data-id]");
@@ -21,7 +23,7 @@ export function applyPatch({ view, announcement, rows }) {
 }
 
 /** Update what a row has in every view: its dataset, rank, change of rank and score. */
-function patchRow(rowElement, { id, rank, name, pinLabel, keepLabel, pinned, change, score }) {
+function patchRow(rowElement, { id, rank, name, pinLabel, keepLabel, pinned, change, score, ...texts }) {
   const [pinBox, rankElement, changeElement] = rowElement.querySelector(".place").children;
   const nameLink = rowElement.querySelector("[id^=name-]");
   const keepLink = rowElement.querySelector(".keep");
@@ -43,6 +45,8 @@ function patchRow(rowElement, { id, rank, name, pinLabel, keepLabel, pinned, cha
   pinBox.checked = pinned;
   setText(rankElement, rank);
   setText(rowElement.querySelector(".score"), score);
+  setText(rowElement.querySelector(".known"), texts.evidence);
+  setText(rowElement.querySelector(".declarer"), texts.declarer);
 
   changeElement.className = change.kind ? `moved ${change.kind}` : "moved";
   changeElement.role = change.label ? "img" : null;

@@ -4,16 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from touchstone.client import Dataset, ScoredDataset
+from touchstone.client import Dataset, Evidence, ScoredDataset
 from touchstone.core.attributes import ATTRIBUTES
+from touchstone.core.evidence import EvidenceLevel
 from touchstone.web.localizer import Localizer
-from touchstone.web.views.rank_table import (
-    CriterionCell,
-    WeightedCriterion,
-    criteria_with_weight,
-    criterion_cells,
-    score_text,
-)
+from touchstone.web.views.rank_table import CriterionCell, criterion_cells, score_text
+from touchstone.web.views.weighted_criteria import WeightedCriterion, criteria_with_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +18,14 @@ class AttributeRow:
 
     Attributes:
         name: The name of the attribute.
-        values: The value of each dataset.
+        values: The value of each dataset, as its record shows it.
+        levels: The level of the evidence for each value; None for a value without one.
         differs: Whether the values are not all equal.
     """
 
     name: str
     values: tuple[Any, ...]
+    levels: tuple[EvidenceLevel | None, ...]
     differs: bool
 
 
@@ -56,30 +54,38 @@ class Comparison:
     attribute_rows: tuple[AttributeRow, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedDataset:
+    """A dataset to compare, with the evidence for it and its score; None if it has no score."""
+
+    dataset: Dataset
+    evidence: Evidence
+    score: ScoredDataset | None
+
+
 def compare(
-    datasets: Sequence[Dataset],
-    scores: Sequence[ScoredDataset | None],
+    compared_datasets: Sequence[ComparedDataset],
     criteria: Sequence[WeightedCriterion],
     localizer: Localizer,
 ) -> Comparison:
     """Return the datasets side by side, for the table of the comparison page.
 
     Args:
-        datasets: The datasets in the order of the columns.
-        scores: The score of each dataset; None for a dataset without one.
+        compared_datasets: The datasets in the order of the columns.
         criteria: All criteria with their weights; the table has a row for each that has one.
         localizer: The reader's language.
     """
     used_criteria = criteria_with_weight(criteria)
+    scores = [compared.score for compared in compared_datasets]
 
     # The names of the datasets are the headings of the columns.
     attribute_names = [attribute.name for attribute in ATTRIBUTES if attribute.name != "dataset_name"]
 
     return Comparison(
-        datasets=tuple(datasets),
+        datasets=tuple(compared.dataset for compared in compared_datasets),
         scores=tuple(score_text(score, used_criteria, localizer) for score in scores),
         criterion_rows=_criterion_rows(scores, used_criteria, localizer),
-        attribute_rows=tuple(_attribute_row(name, datasets) for name in attribute_names),
+        attribute_rows=tuple(_attribute_row(name, compared_datasets) for name in attribute_names),
     )
 
 
@@ -115,8 +121,15 @@ def _best_positions(cells: Sequence[CriterionCell | None]) -> frozenset[int]:
     return frozenset(position for position, value in known_values.items() if value == highest_value)
 
 
-def _attribute_row(name: str, datasets: Sequence[Dataset]) -> AttributeRow:
+def _attribute_row(name: str, compared_datasets: Sequence[ComparedDataset]) -> AttributeRow:
     """Return the row of one attribute."""
-    values = tuple(getattr(dataset, name) for dataset in datasets)
+    values = tuple(getattr(compared.dataset, name) for compared in compared_datasets)
+    levels = tuple(_level_of(name, compared.evidence) for compared in compared_datasets)
     differs = any(value != values[0] for value in values)
-    return AttributeRow(name, values, differs)
+    return AttributeRow(name, values, levels, differs)
+
+
+def _level_of(name: str, evidence: Evidence) -> EvidenceLevel | None:
+    """Return the level of the evidence for an attribute; None if nothing is claimed about it."""
+    state = evidence.attributes.get(name)
+    return state.level if state is not None else None

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from touchstone.client import Dataset
-from touchstone.core.attributes import ETHICAL
 from touchstone.messages.pages_data import DATA_PAGES
 
 TABLE_FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
@@ -72,15 +71,6 @@ class ColumnSummary:
     numeric: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EthicalAssessment:
-    """An ethical criterion: whether it is fulfilled (None: not assessed), and the sentence or field that shows it."""
-
-    name: str
-    value: bool | None
-    evidence: str | None
-
-
 def measurement(dataset: Dataset) -> Mapping[str, Any]:
     """Return what was measured in the data file; empty if it could not be measured."""
     measured = (dataset.metadata or {}).get("measured")
@@ -135,18 +125,12 @@ def _has_suggested_target(dataset: Dataset) -> bool:
     return suggestion(dataset, "target") in column_names(dataset)
 
 
-def ethical_assessments(dataset: Dataset) -> tuple[EthicalAssessment, ...]:
-    """Return the ethical criteria, each with the evidence that the record holds for it."""
+def stated_evidence(dataset: Dataset) -> Mapping[str, str]:
+    """Return what the metadata of a record state as evidence for its attributes, by the name of the attribute."""
     evidence_by_name = (dataset.metadata or {}).get("evidence")
     if not isinstance(evidence_by_name, Mapping):
-        evidence_by_name = {}
-
-    assessments = []
-    for name in ETHICAL:
-        evidence = evidence_by_name.get(name)
-        assessment = EthicalAssessment(name, getattr(dataset, name), str(evidence) if evidence else None)
-        assessments.append(assessment)
-    return tuple(assessments)
+        return {}
+    return {name: str(evidence) for name, evidence in evidence_by_name.items() if evidence}
 
 
 def column_summaries(dataset: Dataset) -> tuple[ColumnSummary, ...]:

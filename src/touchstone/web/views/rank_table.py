@@ -1,95 +1,31 @@
-"""The ranking as it is shown: criteria with their weights, one row for each dataset, one cell for each criterion.
+"""The ranking as it is shown: one row for each dataset, one cell for each criterion.
 
 All texts are written here, in the reader's language, so that the templates and the live updates show the same ones.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import shorten
-from typing import Any, Final
+from typing import Final
 
 from touchstone.client import Ranking, Recommendations, ScoredDataset
+from touchstone.client.evidence_models import Person
 from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import COMPOSITES
 from touchstone.web.rank_state import PAGE_SIZE, RankState
 from touchstone.web.views.color_scale import shade
+from touchstone.web.views.ranked_evidence import (
+    RankingBackground,
+    describe_declarer,
+    describe_known_criteria,
+    describe_lowered,
+)
+from touchstone.web.views.weighted_criteria import WeightedCriterion, criteria_with_weight, css_percentage
 
-CRITERIA_WIDTH: Final = 50  # percent of the heat map that the columns of the criteria share
-# The smallest shares of the score whose columns have room for horizontal numbers and for a percentage.
-_HORIZONTAL_NUMBER_MIN_SHARE: Final = 0.08
-_PERCENTAGE_MIN_SHARE: Final = 0.05
-# The CSS class of a heat map whose narrowest column has a smaller share than this. The style sheet then slants the
-# labels of the columns, and makes the whole heat map wider on phones. A limit is never a share of a common profile,
-# because a slider that moves across it makes the server send the whole ranking.
-_NARROW_COLUMN_CLASSES: Final = {
-    "under-6": 0.06,
-    "under-9": 0.09,
-    "under-14": 0.14,
-    "under-17": 0.17,
-    "under-19": 0.19,
-    "under-23": 0.23,
-    "under-29": 0.29,
-}
-_SHORT_LABEL_LENGTH: Final = 10  # the length up to which all labels must be for a low header
 _MAX_OBJECTIVE_LENGTH: Final = 110
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedCriterion:
-    """A criterion with its weight.
-
-    Attributes:
-        name: The name in the API.
-        label: The name for readers.
-        formula: How the value of a dataset is computed, for readers.
-        kind: `composite` or `attribute`.
-        position: The position of the slider in 0-100.
-        share: The share of the score in 0-1.
-        preceding_share: The sum of the shares of the criteria before this one.
-        number: The position among all criteria, which determines the colour.
-        share_text: The share as a percentage.
-        precise_share_text: The share as a percentage with one decimal.
-        position_text: The slider's position and the share of the score in words, for screen readers.
-    """
-
-    name: str
-    label: str
-    formula: str
-    kind: str
-    position: float
-    share: float
-    preceding_share: float
-    number: int
-    share_text: str
-    precise_share_text: str
-    position_text: str
-
-    @property
-    def x(self) -> str:
-        """Return the SVG attribute `x` of the segment in the bar of all shares."""
-        return _css_percentage(self.preceding_share)
-
-    @property
-    def width(self) -> str:
-        """Return the SVG attribute `width` of the segment in the bar of all shares."""
-        return _css_percentage(self.share)
-
-    @property
-    def title(self) -> str:
-        """Return the tooltip of the segment."""
-        return f"{self.label} {self.precise_share_text}"
-
-    @property
-    def has_vertical_numbers(self) -> bool:
-        """Return whether the column of the heat map is too narrow for horizontal numbers."""
-        return self.share < _HORIZONTAL_NUMBER_MIN_SHARE
-
-    @property
-    def hides_percentage(self) -> bool:
-        """Return whether the column of the heat map is too narrow for its percentage."""
-        return self.share < _PERCENTAGE_MIN_SHARE
+_NO_BACKGROUND: Final = RankingBackground()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +68,12 @@ class CriterionCell:
     @property
     def x(self) -> str:
         """Return the SVG attribute `x` of the segment in the bar of the score."""
-        return _css_percentage(self.preceding_points)
+        return css_percentage(self.preceding_points)
 
     @property
     def width(self) -> str:
         """Return the SVG attribute `width` of the segment in the bar of the score."""
-        return _css_percentage(self.points)
+        return css_percentage(self.points)
 
     @property
     def shade(self) -> int:
@@ -182,6 +118,7 @@ class RankedRow:
         change: How the dataset has moved since the previous ranking.
         rank: The rank as text.
         score: The score as text.
+        declared_by: Who has declared the record; None for a record of the service.
         localizer: The reader's language.
     """
 
@@ -191,6 +128,7 @@ class RankedRow:
     change: RankChange
     rank: str
     score: str
+    declared_by: Person | None
     localizer: Localizer
 
     @property
@@ -209,6 +147,16 @@ class RankedRow:
         facts.append(self.localizer.number(self.dataset.features_number))
         return tuple(facts)
 
+    @property
+    def evidence(self) -> str:
+        """Return in words how many ethical criteria are known, and how many of them are met or may still be."""
+        return describe_known_criteria(self.dataset, self.localizer)
+
+    @property
+    def declarer(self) -> str:
+        """Return who has declared the record; empty for records of the service."""
+        return describe_declarer(self.declared_by, self.localizer)
+
     def _composite_text(self, name: str) -> str | None:
         """Return a composite score as text; None if it is unknown."""
         if self.dataset.unknown and name in self.dataset.unknown:
@@ -225,12 +173,14 @@ class RankTable:
         total: The number of datasets in the ranking.
         pages: The number of pages.
         first: The rank of the first row.
+        lowered: The sentence about datasets that would be on this page if their declarations counted; else empty.
     """
 
     rows: tuple[RankedRow, ...]
     total: int
     pages: int
     first: int
+    lowered: str
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -238,114 +188,12 @@ class RankTable:
         return tuple(row.dataset.id for row in self.rows)
 
 
-def weighted_criteria(
-    description: Mapping[str, Any], state: RankState, localizer: Localizer
-) -> tuple[WeightedCriterion, ...]:
-    """Return all criteria in the order of the API, each with the weight that the reader has given it.
-
-    Criteria without a weight are included, because the page shows a slider for each of them.
-
-    Args:
-        description: The criteria as the API describes them, with their labels in both languages.
-        state: The state of the rank page, which holds the weights.
-        localizer: The reader's language.
-    """
-    shares = state.shares
-    preceding_share = 0.0
-    criteria = []
-
-    for number, entry in enumerate(description["criteria"]):
-        name = entry["name"]
-        position = state.weights.get(name, 0.0)
-        share = shares.get(name, 0.0)
-        share_text = localizer.percent(share)
-
-        criterion = WeightedCriterion(
-            name=name,
-            label=localized_label(entry, "label", localizer.locale),
-            formula=localized_label(entry, "formula", localizer.locale),
-            kind=entry["kind"],
-            position=position,
-            share=share,
-            preceding_share=preceding_share,
-            number=number,
-            share_text=share_text,
-            precise_share_text=localizer.percent(share, digits=1),
-            position_text=_position_text(position, share_text, localizer),
-        )
-        criteria.append(criterion)
-        preceding_share += share
-
-    return tuple(criteria)
-
-
-def _position_text(position: float, share_text: str, localizer: Localizer) -> str:
-    """Return the position of a slider as screen readers announce it, such as "40, 33% of the score"."""
-    share_of_score = localizer.text("share_of_score", share=share_text)
-    return f"{localizer.number(position)}, {share_of_score}"
-
-
-def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
-    """Return the label of a criterion or a profile in one language, from its description by the API.
-
-    The API gives texts in both languages in one of two forms: `"label": {"fr": …, "en": …}`, or `"label_fr": …,
-    "label_en": …`. An entry that has neither is shown by its name.
-
-    Args:
-        entry: The description of the criterion or the profile.
-        key: Which of its texts to return: `label` or `formula`.
-        locale: The language, `fr` or `en`.
-    """
-    text = entry.get(key)
-    if isinstance(text, Mapping):
-        return str(text[locale])
-
-    default = text or entry["name"]
-    return str(entry.get(f"{key}_{locale}", default))
-
-
-def criteria_with_weight(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:
-    """Return the criteria with a weight above zero."""
-    return tuple(criterion for criterion in criteria if criterion.share > 0)
-
-
-def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Localizer) -> str:
-    """Return the text of the bar of all shares for screen readers."""
-    if not used_criteria:
-        return localizer.text("weights_none")
-
-    shares = ", ".join(f"{criterion.label} {criterion.share_text}" for criterion in used_criteria)
-    return f"{localizer.text('shares_label')} {shares}"
-
-
-def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
-    """Return the CSS classes that tell the style sheet how much room the labels of the columns have.
-
-    One class says how narrow the narrowest column is, as in `under-17` for less than 17 % of the score. Another one,
-    `short-labels`, says that all labels are short. From both, the style sheet decides whether to slant the labels.
-    """
-    css_classes = []
-
-    narrowest_share = min((criterion.share for criterion in used_criteria), default=1.0)
-    width_class = _narrow_column_class(narrowest_share)
-    if width_class is not None:
-        css_classes.append(width_class)
-
-    if all(len(criterion.label) <= _SHORT_LABEL_LENGTH for criterion in used_criteria):
-        css_classes.append("short-labels")
-    return " ".join(css_classes)
-
-
-def _narrow_column_class(share: float) -> str | None:
-    """Return the class with the smallest limit above a share of the score; None for a share above all limits."""
-    for css_class, limit in _NARROW_COLUMN_CLASSES.items():
-        if share < limit:
-            return css_class
-    return None
-
-
 def build_rank_table(
-    ranking: Ranking | Recommendations, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
+    ranking: Ranking | Recommendations,
+    criteria: Sequence[WeightedCriterion],
+    state: RankState,
+    localizer: Localizer,
+    background: RankingBackground = _NO_BACKGROUND,
 ) -> RankTable:
     """Return one page of a ranking with all the texts that the templates show.
 
@@ -356,6 +204,7 @@ def build_rank_table(
         criteria: All criteria; the rows have a cell for each criterion with a weight.
         state: The state of the rank page: the number of the page, the pinned datasets and the previous ranking.
         localizer: The reader's language.
+        background: What else the page shows about the evidence behind the ranking.
     """
     used_criteria = criteria_with_weight(criteria)
     ranks_before_page = (state.page - 1) * PAGE_SIZE
@@ -370,6 +219,7 @@ def build_rank_table(
             change=changes.get(dataset.id, _UNCHANGED),
             rank=localizer.number(dataset.rank),
             score=score_text(dataset, used_criteria, localizer),
+            declared_by=background.declarers.get(dataset.id),
             localizer=localizer,
         )
         rows.append(row)
@@ -379,6 +229,7 @@ def build_rank_table(
         total=ranking.total_count,
         pages=count_pages(ranking),
         first=ranks_before_page + 1,
+        lowered=describe_lowered(ranking, background.declared_ranking, localizer),
     )
 
 
@@ -468,7 +319,3 @@ def score_text(dataset: ScoredDataset | None, used_criteria: Sequence[WeightedCr
     unknown_names = set(dataset.unknown or ())
     is_unknown = all(criterion.name in unknown_names for criterion in used_criteria)
     return localizer.number(None if is_unknown else dataset.score, digits=3)
-
-
-def _css_percentage(share: float) -> str:
-    return f"{100 * share:.3f}%"

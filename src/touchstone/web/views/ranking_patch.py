@@ -14,13 +14,8 @@ from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_state import RankState
 from touchstone.web.static_files import content_digest
-from touchstone.web.views.rank_table import (
-    RankedRow,
-    RankTable,
-    WeightedCriterion,
-    describe_result,
-    heat_map_classes,
-)
+from touchstone.web.views.rank_table import RankedRow, RankTable, describe_result
+from touchstone.web.views.weighted_criteria import WeightedCriterion, heat_map_classes
 
 JsonArray: TypeAlias = list[Any]
 
@@ -61,6 +56,7 @@ def ranking_patch(state: RankState, table: RankTable, localizer: Localizer) -> d
     return {
         "view": state.view,
         "announcement": describe_result(table, state, localizer),
+        "lowered": table.lowered,
         "rows": [_row_patch(row, state.view, localizer) for row in table.rows],
     }
 
@@ -81,6 +77,8 @@ def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any
         "pinned": row.pinned,
         "change": row.change,
         "score": row.score,
+        "evidence": row.evidence,
+        "declarer": row.declarer,
         "cells": _CELL_PATCHES[view](row, localizer),
     }
 

@@ -1,0 +1,128 @@
+"""The page of a dataset: its score, the evidence for its attributes, and what was measured; administrators hide it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import Dataset, Evidence, ScoredDataset
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.evidence import Assurance, EvidenceLevel
+from touchstone.web.api_queries import fetch_score, load_reader, read_rank_state
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.rank_state import RankState
+from touchstone.web.views import dataset_view
+from touchstone.web.views.evidence_view import OTHER_ATTRIBUTES, attribute_details, merely_declared
+from touchstone.web.views.rank_table import criterion_cells, score_text
+from touchstone.web.views.search_engine_description import fetch_search_engine_description
+from touchstone.web.views.weighted_criteria import criteria_with_weight, weighted_criteria
+
+_DATASET: Final = "/app/datasets/{dataset_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredScore:
+    """Why a dataset has a lower score than its declarations alone would give it.
+
+    Attributes:
+        count: How many of its values do not count, because they are merely declared.
+        first: The name of the first of these attributes.
+        declared_score: The score that the dataset would have if they counted, as text.
+    """
+
+    count: int
+    first: str
+    declared_score: str
+
+
+async def dataset_page(ctx: PageContext) -> Response:
+    """Show everything that is known about a dataset with the evidence for it, and its score.
+
+    Links from the ranking carry its weights and its level of evidence in their address, so that the score is the same
+    as in the ranking. Without them, the default profile and the default level apply.
+    """
+    dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
+    evidence = await ctx.api.get_evidence(dataset.id)
+
+    state = await read_rank_state(ctx)
+    score = await fetch_score(ctx, state, dataset, evidence)
+    criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
+    used_criteria = criteria_with_weight(criteria)
+
+    return await ctx.render(
+        "dataset.html",
+        dataset=dataset,
+        state=state,
+        declared_assurance=Assurance.DECLARED,
+        # The evidence.
+        declared_by=evidence.declared_by,
+        reader=await load_reader(ctx, evidence),
+        levels=[level.value for level in EvidenceLevel],
+        ethics=attribute_details(evidence, dataset, ETHICAL, state.assurance),
+        other_attributes=attribute_details(evidence, dataset, OTHER_ATTRIBUTES, state.assurance),
+        stated_evidence=dataset_view.stated_evidence(dataset),
+        # The score.
+        scored=score is not None,
+        score=score_text(score, used_criteria, ctx.localizer),
+        cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
+        lowered=await _lowered_score(ctx, state, dataset, evidence, score),
+        # The data file.
+        measured_attributes=dataset_view.measured_attributes(dataset),
+        columns=dataset_view.column_summaries(dataset),
+        measured=dataset_view.measurement(dataset),
+        unmeasured=dataset_view.measurement_failure(dataset),
+        trainable=dataset_view.is_trainable(dataset),
+        search_engine_description=await fetch_search_engine_description(ctx, dataset),
+        projects=await ctx.api.list_projects(),
+    )
+
+
+async def _lowered_score(
+    ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence, score: ScoredDataset | None
+) -> LoweredScore | None:
+    """Return why the score of a dataset is lower than at the level `declared`; None if it is not.
+
+    Args:
+        ctx: The request.
+        state: The weights and the level of evidence that the reader requires.
+        dataset: The dataset.
+        evidence: The claims about the dataset.
+        score: Its score at the level that the reader requires.
+    """
+    attributes = attribute_details(evidence, dataset, (*ETHICAL, *OTHER_ATTRIBUTES), state.assurance)
+    uncounted_attributes = merely_declared(attributes)
+    if score is None or not uncounted_attributes:
+        return None
+
+    declared_state = state.change(assurance=Assurance.DECLARED)
+    declared_score = await fetch_score(ctx, declared_state, dataset, evidence)
+    if declared_score is None or declared_score.score <= score.score:
+        return None
+
+    return LoweredScore(
+        count=len(uncounted_attributes),
+        first=uncounted_attributes[0].name,
+        declared_score=ctx.localizer.number(declared_score.score, digits=3),
+    )
+
+
+async def hide_dataset(ctx: PageContext) -> Response:
+    """Hide a record from everybody but its author, or show it again, and redirect to its page."""
+    form = await ctx.form()
+    dataset_id = ctx.path_params["dataset_id"]
+    is_hidden = text_field(form, "hidden") == "yes"
+
+    await ctx.api.hide_dataset(dataset_id, hidden=is_hidden, reason=text_field(form, "reason") or None)
+
+    message = FlashMessage.DATASET_HIDDEN if is_hidden else FlashMessage.DATASET_SHOWN
+    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=message)
+
+
+ROUTES: Final = (
+    Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page)),
+    Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=_DATASET), methods=["POST"]),
+)

@@ -1,0 +1,152 @@
+"""The form that adds a claim about a dataset, and the withdrawal of claims."""
+
+from typing import Final, Literal
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import TouchstoneError
+from touchstone.client.fields import ClaimDetails
+from touchstone.core.attributes import FLAGS
+from touchstone.core.errors import Invalid, NotFound
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
+from touchstone.messages.codebook import GENERAL_RULES
+from touchstone.metadata.codebook import CODEBOOK
+from touchstone.web.api_queries import load_reader
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import invalid_field, parse_number, text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page_endpoint
+
+_DATASET: Final = "/app/datasets/{dataset_id}"
+_NEW_CLAIM: Final = "/app/datasets/{dataset_id}/claims/new"
+_FLAG_VALUES: Final = {"true": True, "false": False}
+# Criteria about the people in the data: what is said of annotators alone does not count for them.
+_CRITERIA_ABOUT_PEOPLE: Final = frozenset({"informed_consent", "user_control", "anonymization_applied"})
+_NOT_APPLICABLE: Final = "not_applicable"
+
+
+async def new_claim_page(ctx: PageContext) -> Response:
+    """Show the form for a claim about one attribute; on POST, save the claim and redirect to the dataset.
+
+    The form is accompanied by the rule of the codebook. By somebody who has not created the record, the claim is a
+    proposal, and the form says so.
+    """
+    attribute = ctx.request.query_params.get("attribute", "")
+    if attribute not in CLAIMED_ATTRIBUTES:
+        raise NotFound
+
+    form = await ctx.form()
+    if not ctx.is_post:
+        return await _render_claim_form(ctx, attribute, form)
+
+    try:
+        await ctx.require_new_form()
+        return await _add_claim(ctx, attribute, form)
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return await _render_claim_form(ctx, attribute, form, error)
+
+
+async def _add_claim(ctx: PageContext, attribute: str, form: FormData) -> Response:
+    """Save the claim in the form and redirect to the dataset.
+
+    Raises:
+        TouchstoneError: The form has no value, or the API refuses the claim.
+    """
+    dataset_id = ctx.path_params["dataset_id"]
+    details = _read_details(form)
+    claim = await ctx.api.add_claim(dataset_id, attribute, _read_value(ctx, attribute, form), **details)
+
+    message = FlashMessage.CLAIM_PROPOSED if claim.status == "proposed" else FlashMessage.CLAIM_ADDED
+    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=message)
+
+
+async def _render_claim_form(
+    ctx: PageContext, attribute: str, form: FormData, error: TouchstoneError | None = None
+) -> Response:
+    """Return the page with the form for a claim, filled in with `form`."""
+    dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
+    evidence = await ctx.api.get_evidence(dataset.id)
+
+    return await ctx.render(
+        "evidence/claim_form.html",
+        error=error,
+        form=form,
+        dataset=dataset,
+        attribute_name=attribute,
+        is_flag=attribute in FLAGS,
+        is_about_people=attribute in _CRITERIA_ABOUT_PEOPLE,
+        criterion_rule=CODEBOOK.get(attribute),
+        general_rules=GENERAL_RULES,
+        reader=await load_reader(ctx, evidence),
+    )
+
+
+def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
+    """Return the value in the form; None if the attribute does not apply to the dataset.
+
+    Raises:
+        TouchstoneError: The form has no value, or one that is not a number.
+    """
+    text = text_field(form, "value")
+    if text == _NOT_APPLICABLE:
+        return None
+
+    if attribute in FLAGS:
+        if text not in _FLAG_VALUES:
+            raise invalid_field(ctx.text("claim_value_missing"), "value")
+        return _FLAG_VALUES[text]
+
+    try:
+        return parse_number(text)
+    except ValueError:
+        message = ctx.text("rank_not_a_number", name=ctx.localizer.attribute(attribute))
+        raise invalid_field(message, "value") from None
+
+
+def _read_details(form: FormData) -> ClaimDetails:
+    """Return the evidence in the form, without the fields that are left empty."""
+    details = ClaimDetails()
+    if quote := text_field(form, "quote"):
+        details["quote"] = quote
+    if place := text_field(form, "place"):
+        details["place"] = place
+    if source := _read_source(form):
+        details["source"] = source
+
+    match text_field(form, "scope"):
+        case "subjects" | "annotators" as scope:
+            details["scope"] = scope
+    if text_field(form, "value") == _NOT_APPLICABLE:
+        details["not_applicable"] = True
+    return details
+
+
+def _read_source(form: FormData) -> dict[Literal["kind", "name", "url", "sha256"], str]:
+    """Return the name and the address of the document in the form, as far as they are filled in."""
+    source: dict[Literal["kind", "name", "url", "sha256"], str] = {}
+    if name := text_field(form, "source_name"):
+        source["name"] = name
+    if url := text_field(form, "source_url"):
+        source["url"] = url
+    return source
+
+
+async def withdraw_claim(ctx: PageContext) -> Response:
+    """Withdraw a claim and redirect to the dataset, where it stays in the history."""
+    dataset_id = ctx.path_params["dataset_id"]
+    await ctx.api.withdraw_claim(dataset_id, ctx.path_params["claim_id"])
+    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.CLAIM_WITHDRAWN)
+
+
+ROUTES: Final = (
+    Route("/app/datasets/{dataset_id:int}/claims/new", page_endpoint(new_claim_page), methods=["GET", "POST"]),
+    Route(
+        "/app/datasets/{dataset_id:int}/claims/{claim_id:uuid}/withdraw",
+        page_endpoint(withdraw_claim, form_page=_DATASET),
+        methods=["POST"],
+    ),
+)

@@ -1,0 +1,158 @@
+"""The review of claims, one at a time: the queue of open proposals, and the page of a single claim."""
+
+from typing import Final
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import Claim, TouchstoneError
+from touchstone.client.evidence_models import Decision
+from touchstone.core.errors import ClaimClosed, Invalid, NotFound
+from touchstone.messages.codebook import GENERAL_RULES
+from touchstone.metadata.codebook import CODEBOOK
+from touchstone.web.addresses import build_address
+from touchstone.web.api_queries import load_reader
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.rank_state import parse_small_integer
+from touchstone.web.views.evidence_view import find_claim, quote_in_context
+
+_QUEUE: Final = "/app/review"
+_CLAIM: Final = "/app/review/{dataset_id}/{claim_id}"
+_DATASET: Final = "/app/datasets/{dataset_id}"
+_DECISIONS: Final[tuple[Decision, ...]] = ("accept", "confirm", "reject")
+_FORM_ERRORS: Final = (Invalid.status, ClaimClosed.status)
+
+
+async def review_queue(ctx: PageContext) -> Response:
+    """Show one of the open proposals that the reader may decide on, oldest first.
+
+    The address holds the position in the queue. A decision shortens the queue, so the next proposal then has the same
+    position; after the last one, the page starts again at the first.
+    """
+    position = _queue_position(ctx) or 1
+    page = await ctx.api.page_proposals(page=position, page_size=1)
+    if not page.proposals and page.total_count:
+        return ctx.redirect(_QUEUE)
+    if not page.proposals:
+        return await ctx.render("evidence/review_none.html")
+
+    return await _render_review(ctx, page.proposals[0], position=position, total=page.total_count)
+
+
+async def claim_page(ctx: PageContext) -> Response:
+    """Show a single claim with its evidence and the decisions that the reader may make."""
+    evidence = await ctx.api.get_evidence(ctx.path_params["dataset_id"])
+    claim = find_claim(evidence, ctx.path_params["claim_id"])
+    if claim is None:
+        raise NotFound
+    return await _render_review(ctx, claim)
+
+
+async def decide_claim(ctx: PageContext) -> Response:
+    """Save the decision on a claim, and redirect to the next proposal of the queue or back to the dataset.
+
+    If somebody else has decided on the claim in the meantime, it is shown again with the error.
+    """
+    form = await ctx.form()
+    position = parse_small_integer(text_field(form, "position"))
+    dataset_id, claim_id = ctx.path_params["dataset_id"], ctx.path_params["claim_id"]
+
+    try:
+        await ctx.require_new_form()
+        decision = _read_decision(form)
+        await ctx.api.review_claim(dataset_id, claim_id, decision, note=text_field(form, "note") or None)
+    except TouchstoneError as error:
+        if error.status not in _FORM_ERRORS:
+            raise
+        claim = find_claim(await ctx.api.get_evidence(dataset_id), claim_id)
+        if claim is None:
+            raise NotFound from error
+        return await _render_review(ctx, claim, form=form, error=error)
+
+    if position is None:
+        return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.CLAIM_DECIDED)
+    return ctx.redirect(_QUEUE, position=position, done=FlashMessage.CLAIM_DECIDED)
+
+
+def _read_decision(form: FormData) -> Decision:
+    """Return the decision whose button was pressed.
+
+    Raises:
+        NotFound: There is no such button.
+    """
+    for decision in _DECISIONS:
+        if text_field(form, "decision") == decision:
+            return decision
+    raise NotFound
+
+
+def _queue_position(ctx: PageContext) -> int | None:
+    """Return the position in the queue that the address names; None if it names none."""
+    return parse_small_integer(ctx.request.query_params.get("position", ""))
+
+
+async def _render_review(
+    ctx: PageContext,
+    claim: Claim,
+    *,
+    form: FormData | None = None,
+    error: TouchstoneError | None = None,
+    **queue: int,
+) -> Response:
+    """Return the page of a claim.
+
+    Args:
+        ctx: The request.
+        claim: The claim.
+        form: What the reader has entered, after an error.
+        error: The error.
+        queue: The `position` of the claim in the queue and the `total` of proposals; none for a single claim.
+    """
+    dataset = await ctx.api.get_dataset(claim.dataset_id)
+    evidence = await ctx.api.get_evidence(claim.dataset_id)
+    reader = await load_reader(ctx, evidence)
+    ctx.page_address = _page_address(claim, queue)
+
+    other_claims = [
+        other
+        for other in evidence.claims
+        if other.attribute == claim.attribute and other.id != claim.id and other.status in ("active", "proposed")
+    ]
+    return await ctx.render(
+        "evidence/review.html",
+        error=error,
+        form=form or FormData(),
+        claim=claim,
+        dataset=dataset,
+        declared_by=evidence.declared_by,
+        current=evidence.attributes.get(claim.attribute),
+        other_claims=other_claims,
+        context=quote_in_context(claim.quote, (dataset.description, dataset.objective)),
+        criterion_rule=CODEBOOK.get(claim.attribute),
+        general_rules=GENERAL_RULES,
+        reader=reader,
+        decisions=reader.decisions(claim),
+        queue=queue,
+    )
+
+
+def _page_address(claim: Claim, queue: dict[str, int]) -> str:
+    """Return the address that shows a claim again: its position in the queue, or its own page."""
+    if "position" in queue:
+        return build_address(_QUEUE, position=queue["position"])
+    return _CLAIM.format(dataset_id=claim.dataset_id, claim_id=claim.id)
+
+
+ROUTES: Final = (
+    Route(_QUEUE, page_endpoint(review_queue)),
+    Route("/app/review/{dataset_id:int}/{claim_id:uuid}", page_endpoint(claim_page)),
+    Route(
+        "/app/review/{dataset_id:int}/{claim_id:uuid}/decide",
+        page_endpoint(decide_claim, form_page=_CLAIM),
+        methods=["POST"],
+    ),
+)

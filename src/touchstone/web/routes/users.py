@@ -1,0 +1,45 @@
+"""The page on which administrators see the accounts and appoint curators."""
+
+from functools import partial
+from typing import Final
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.web.addresses import build_address
+from touchstone.web.flash_messages import FlashMessage
+from touchstone.web.forms import text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.rank_state import parse_small_integer
+
+_USERS: Final = "/app/users"
+_PAGE_SIZE: Final = 50
+
+
+async def users_page(ctx: PageContext) -> Response:
+    """Show one page of the accounts; only administrators may see it."""
+    page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
+    page = await ctx.api.page_users(page=page_number, page_size=_PAGE_SIZE)
+    return await ctx.render("users.html", page=page, link=partial(_page_address, _USERS))
+
+
+def _page_address(path: str, page_number: int) -> str:
+    """Return the address of a page of a list."""
+    return build_address(path, page=page_number)
+
+
+async def change_curator(ctx: PageContext) -> Response:
+    """Appoint a user as a curator, or end the appointment, and show the accounts again."""
+    form = await ctx.form()
+    is_curator = text_field(form, "is_curator") == "yes"
+    await ctx.api.update_user(ctx.path_params["user_id"], is_curator=is_curator)
+
+    page_number = parse_small_integer(text_field(form, "page"))
+    return ctx.redirect(_USERS, page=page_number, done=FlashMessage.CURATOR_CHANGED)
+
+
+ROUTES: Final = (
+    Route(_USERS, page_endpoint(users_page)),
+    Route("/app/users/{user_id:uuid}/curator", page_endpoint(change_curator, form_page=_USERS), methods=["POST"]),
+)

@@ -1,0 +1,208 @@
+"""The evidence for the attributes of a dataset as pages show it: states, levels, claims, and what the reader may do."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from touchstone.client import AttributeState, Claim, Dataset, Evidence, User
+from touchstone.client.evidence_models import Decision, Person
+from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
+from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
+from touchstone.metadata.codebook import CODEBOOK, CriterionRule
+from touchstone.web.localizer import Localizer
+
+OTHER_ATTRIBUTES: Final = tuple(name for name in (*NUMBERS, *FLAGS) if name not in ETHICAL)
+_CLOSED: Final = frozenset({"rejected", "withdrawn"})
+_CONTEXT_CHARACTERS: Final = 300  # shown of the text before and after a quote
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What the reader of a page may do with the claims about one record.
+
+    Attributes:
+        user_id: The reader.
+        is_curator: Whether the reader reviews claims about all records.
+        is_creator: Whether the reader has created the record.
+    """
+
+    user_id: UUID
+    is_curator: bool
+    is_creator: bool
+
+    @classmethod
+    def of(cls, user: User, declared_by: Person | None) -> "Reader":
+        """Return the rights of a user on the record that somebody has declared; administrators are curators."""
+        is_creator = declared_by is not None and declared_by.id == user.id
+        return cls(user.id, is_curator=user.is_curator or user.is_superuser, is_creator=is_creator)
+
+    def is_author(self, claim: Claim) -> bool:
+        """Return whether the reader has made a claim."""
+        return claim.by is not None and claim.by.id == self.user_id
+
+    def decisions(self, claim: Claim) -> tuple[Decision, ...]:
+        """Return the decisions that the reader may make on a claim; an empty tuple if there are none.
+
+        The creator of the record and curators accept or reject proposals. A curator also confirms what somebody else
+        has claimed, unless it has been confirmed already.
+        """
+        if claim.status in _CLOSED:
+            return ()
+
+        decisions: list[Decision] = []
+        is_proposal = claim.status == "proposed"
+        if is_proposal and (self.is_curator or self.is_creator):
+            decisions.append("accept")
+        if self.is_curator and not self.is_author(claim) and claim.level is not EvidenceLevel.REVIEWED:
+            decisions.append("confirm")
+        if is_proposal and (self.is_curator or self.is_creator):
+            decisions.append("reject")
+        return tuple(decisions)
+
+    def may_withdraw(self, claim: Claim) -> bool:
+        """Return whether the reader may withdraw a claim: its author or a curator, as long as it is open."""
+        if claim.status in _CLOSED:
+            return False
+        return self.is_author(claim) or self.is_curator
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeDetails:
+    """Everything that a page shows about one attribute of a dataset.
+
+    Attributes:
+        name: The name of the attribute.
+        state: What its claims amount to.
+        active: The claims in force, the best supported ones first.
+        proposed: The open proposals.
+        closed: The claims that were rejected or withdrawn.
+        rule: The rule of the codebook, for an ethical criterion.
+        counts: Whether the value counts at the level of evidence that the reader requires.
+    """
+
+    name: str
+    state: AttributeState
+    active: tuple[Claim, ...]
+    proposed: tuple[Claim, ...]
+    closed: tuple[Claim, ...]
+    rule: CriterionRule | None
+    counts: bool
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether the attribute has a value, whatever its level."""
+        return self.state.value is not None
+
+    @property
+    def is_merely_declared(self) -> bool:
+        """Return whether the attribute has a value that does not count at the level that the reader requires."""
+        return self.is_known and not self.counts
+
+    @property
+    def claim_count(self) -> int:
+        """Return the number of all claims, with the closed ones."""
+        return len(self.active) + len(self.proposed) + len(self.closed)
+
+
+def attribute_details(
+    evidence: Evidence, dataset: Dataset, names: Iterable[str], assurance: Assurance
+) -> tuple[AttributeDetails, ...]:
+    """Return the details of some attributes of a dataset, in the order of `names`.
+
+    Args:
+        evidence: The claims about the dataset and the states of its attributes.
+        dataset: The record, whose values are shown where the service reports no state.
+        names: The names of the attributes.
+        assurance: The level of evidence that the reader requires.
+    """
+    return tuple(_details_of(name, evidence, dataset, assurance) for name in names)
+
+
+def _details_of(name: str, evidence: Evidence, dataset: Dataset, assurance: Assurance) -> AttributeDetails:
+    """Return the details of one attribute."""
+    state = evidence.attributes.get(name) or AttributeState(value=getattr(dataset, name))
+    claims = [claim for claim in evidence.claims if claim.attribute == name]
+    active_claims = [claim for claim in claims if claim.status == "active"]
+
+    return AttributeDetails(
+        name=name,
+        state=state,
+        active=tuple(sorted(active_claims, key=_strength, reverse=True)),
+        proposed=tuple(claim for claim in claims if claim.status == "proposed"),
+        closed=tuple(claim for claim in claims if claim.status in _CLOSED),
+        rule=CODEBOOK.get(name),
+        counts=value_at(state, assurance) is not None,
+    )
+
+
+def _strength(claim: Claim) -> int:
+    """Return the strength of a claim's level, to sort by."""
+    return claim.level.strength
+
+
+def value_at(state: AttributeState, assurance: Assurance) -> ClaimValue:
+    """Return the value of an attribute at a level of evidence; None if it is unknown there."""
+    if assurance is Assurance.DECLARED:
+        return state.value
+    return state.documented if assurance is Assurance.DOCUMENTED else state.reviewed
+
+
+def values_at(evidence: Evidence, assurance: Assurance) -> Mapping[str, ClaimValue]:
+    """Return the value of each attribute at a level of evidence, by name."""
+    return {name: value_at(state, assurance) for name, state in evidence.attributes.items()}
+
+
+def merely_declared(details: Sequence[AttributeDetails]) -> tuple[AttributeDetails, ...]:
+    """Return the attributes whose values do not count at the level that the reader requires."""
+    return tuple(attribute for attribute in details if attribute.is_merely_declared)
+
+
+def find_claim(evidence: Evidence, claim_id: UUID) -> Claim | None:
+    """Return the claim with this id; None if the dataset has no such claim."""
+    for claim in evidence.claims:
+        if claim.id == claim_id:
+            return claim
+    return None
+
+
+def claim_value_text(claim: Claim, localizer: Localizer) -> str:
+    """Return the value of a claim in words."""
+    if claim.not_applicable:
+        return localizer.text("not_applicable")
+    if claim.value is None:
+        return localizer.text("unknown")
+    if isinstance(claim.value, bool):
+        return localizer.text("yes" if claim.value else "no")
+    return str(claim.value) if claim.attribute == "year" else localizer.number(claim.value)
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteInContext:
+    """A quote with the text around it; `before` and `after` are cut to a few hundred characters."""
+
+    before: str
+    quote: str
+    after: str
+
+
+def quote_in_context(quote: str | None, texts: Sequence[str | None]) -> QuoteInContext | None:
+    """Return a quote with the text around it from the first of the texts that contains it; None if none does."""
+    if not quote:
+        return None
+
+    for text in texts:
+        before, separator, after = (text or "").partition(quote)
+        if separator:
+            return QuoteInContext(_last_characters(before), quote, _first_characters(after))
+    return None
+
+
+def _last_characters(text: str) -> str:
+    """Return the end of a text, with an ellipsis where something is left out."""
+    return text if len(text) <= _CONTEXT_CHARACTERS else "…" + text[-_CONTEXT_CHARACTERS:]
+
+
+def _first_characters(text: str) -> str:
+    """Return the beginning of a text, with an ellipsis where something is left out."""
+    return text if len(text) <= _CONTEXT_CHARACTERS else text[:_CONTEXT_CHARACTERS] + "…"

@@ -1,0 +1,96 @@
+"""What a ranking says about evidence: how much is known about each dataset, who declares it, and what ranks lower."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from textwrap import shorten
+from typing import Final
+
+from touchstone.client import Ranking, Recommendations, ScoredDataset
+from touchstone.client.evidence_models import Person
+from touchstone.core.attributes import ETHICAL
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.text import replace_control_characters
+from touchstone.web.localizer import Localizer
+
+_MAX_LOWERED_NAMES: Final = 3  # named in the sentence about datasets that rank lower
+_MAX_LOWERED_NAME_LENGTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RankingBackground:
+    """What a page shows about the evidence behind a ranking, beside the ranking itself.
+
+    Attributes:
+        declared_ranking: The same page of the ranking in which every declaration counts; None if it is the ranking.
+        declarers: Who has declared each dataset, by its id; None for a record of the service.
+    """
+
+    declared_ranking: Ranking | None = None
+    declarers: Mapping[int, Person | None] = field(default_factory=dict)
+
+
+def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str:
+    """Return in words how many ethical criteria are known, and how many of them are met or may still be.
+
+    Criteria that are merely declared are mentioned as well if they do not count.
+    """
+    known = dataset.known
+    interval = dataset.ethical_interval
+    if known is None or interval is None:
+        return ""
+
+    low, high = (round(share * len(ETHICAL)) for share in interval)
+    statements = [_known_text(known, low, high, localizer)]
+
+    declared = dataset.declared
+    if declared is not None and declared.known > known:
+        statements.append(localizer.counted("merely_declared_row", declared.known - known))
+    return ", ".join(statements)
+
+
+def _known_text(known: int, low: int, high: int, localizer: Localizer) -> str:
+    """Return how many ethical criteria are known, and between which numbers those that are met lie."""
+    if not known:
+        return localizer.text("known_none")
+    if low == high:
+        return localizer.text("known_exact", known=known, low=low)
+    return localizer.text("known_interval", known=known, low=low, high=high)
+
+
+def describe_declarer(person: Person | None, localizer: Localizer) -> str:
+    """Return who has declared a record; an empty text for a record of the service."""
+    if person is None:
+        return ""
+
+    pseudo = replace_control_characters(person.pseudo or localizer.text("somebody"))
+    return localizer.text("declared_by", name=pseudo)
+
+
+def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranking | None, localizer: Localizer) -> str:
+    """Return the sentence that names the datasets which rank lower only because their values are merely declared.
+
+    These are the datasets that have a better rank in the same page of the ranking at the level `declared`.
+    """
+    if declared_ranking is None:
+        return ""
+
+    ranks = {dataset.id: dataset.rank for dataset in ranking.datasets}
+    names = []
+    for dataset in declared_ranking.datasets:
+        rank = ranks.get(dataset.id)
+        is_lowered = rank is None or dataset.rank < rank
+        if is_lowered and _is_merely_declared(dataset):
+            names.append(replace_control_characters(dataset.dataset_name))
+    if not names:
+        return ""
+
+    named = [shorten(name, _MAX_LOWERED_NAME_LENGTH, placeholder="…") for name in names[:_MAX_LOWERED_NAMES]]
+    if len(names) > len(named):
+        named.append(localizer.counted("lowered_more", len(names) - len(named)))
+    return localizer.text("lowered", names=", ".join(named))
+
+
+def _is_merely_declared(dataset: ScoredDataset) -> bool:
+    """Return whether a part of the score of a dataset rests on declarations alone."""
+    points = dataset.points_by_level
+    return points is None or points.get(EvidenceLevel.DECLARED, 0.0) > 0

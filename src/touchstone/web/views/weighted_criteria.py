@@ -1,0 +1,193 @@
+"""The criteria with their weights, as sliders, shares and columns of the heat map show them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from touchstone.web.localizer import Localizer
+from touchstone.web.rank_state import RankState
+
+CRITERIA_WIDTH: Final = 50  # percent of the heat map that the columns of the criteria share
+# The smallest shares of the score whose columns have room for horizontal numbers and for a percentage.
+_HORIZONTAL_NUMBER_MIN_SHARE: Final = 0.08
+_PERCENTAGE_MIN_SHARE: Final = 0.05
+# The CSS class of a heat map whose narrowest column has a smaller share than this. The style sheet then slants the
+# labels of the columns, and makes the whole heat map wider on phones. A limit is never a share of a common profile,
+# because a slider that moves across it makes the server send the whole ranking.
+_NARROW_COLUMN_CLASSES: Final = {
+    "under-6": 0.06,
+    "under-9": 0.09,
+    "under-14": 0.14,
+    "under-17": 0.17,
+    "under-19": 0.19,
+    "under-23": 0.23,
+    "under-29": 0.29,
+}
+_SHORT_LABEL_LENGTH: Final = 10  # the length up to which all labels must be for a low header
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedCriterion:
+    """A criterion with its weight.
+
+    Attributes:
+        name: The name in the API.
+        label: The name for readers.
+        formula: How the value of a dataset is computed, for readers.
+        kind: `composite` or `attribute`.
+        position: The position of the slider in 0-100.
+        share: The share of the score in 0-1.
+        preceding_share: The sum of the shares of the criteria before this one.
+        number: The position among all criteria, which determines the colour.
+        share_text: The share as a percentage.
+        precise_share_text: The share as a percentage with one decimal.
+        position_text: The slider's position and the share of the score in words, for screen readers.
+    """
+
+    name: str
+    label: str
+    formula: str
+    kind: str
+    position: float
+    share: float
+    preceding_share: float
+    number: int
+    share_text: str
+    precise_share_text: str
+    position_text: str
+
+    @property
+    def x(self) -> str:
+        """Return the SVG attribute `x` of the segment in the bar of all shares."""
+        return css_percentage(self.preceding_share)
+
+    @property
+    def width(self) -> str:
+        """Return the SVG attribute `width` of the segment in the bar of all shares."""
+        return css_percentage(self.share)
+
+    @property
+    def title(self) -> str:
+        """Return the tooltip of the segment."""
+        return f"{self.label} {self.precise_share_text}"
+
+    @property
+    def has_vertical_numbers(self) -> bool:
+        """Return whether the column of the heat map is too narrow for horizontal numbers."""
+        return self.share < _HORIZONTAL_NUMBER_MIN_SHARE
+
+    @property
+    def hides_percentage(self) -> bool:
+        """Return whether the column of the heat map is too narrow for its percentage."""
+        return self.share < _PERCENTAGE_MIN_SHARE
+
+
+def weighted_criteria(
+    description: Mapping[str, Any], state: RankState, localizer: Localizer
+) -> tuple[WeightedCriterion, ...]:
+    """Return all criteria in the order of the API, each with the weight that the reader has given it.
+
+    Criteria without a weight are included, because the page shows a slider for each of them.
+
+    Args:
+        description: The criteria as the API describes them, with their labels in both languages.
+        state: The state of the rank page, which holds the weights.
+        localizer: The reader's language.
+    """
+    shares = state.shares
+    preceding_share = 0.0
+    criteria = []
+
+    for number, entry in enumerate(description["criteria"]):
+        name = entry["name"]
+        position = state.weights.get(name, 0.0)
+        share = shares.get(name, 0.0)
+        share_text = localizer.percent(share)
+
+        criterion = WeightedCriterion(
+            name=name,
+            label=localized_label(entry, "label", localizer.locale),
+            formula=localized_label(entry, "formula", localizer.locale),
+            kind=entry["kind"],
+            position=position,
+            share=share,
+            preceding_share=preceding_share,
+            number=number,
+            share_text=share_text,
+            precise_share_text=localizer.percent(share, digits=1),
+            position_text=_position_text(position, share_text, localizer),
+        )
+        criteria.append(criterion)
+        preceding_share += share
+
+    return tuple(criteria)
+
+
+def _position_text(position: float, share_text: str, localizer: Localizer) -> str:
+    """Return the position of a slider as screen readers announce it, such as "40, 33% of the score"."""
+    share_of_score = localizer.text("share_of_score", share=share_text)
+    return f"{localizer.number(position)}, {share_of_score}"
+
+
+def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
+    """Return the label of a criterion or a profile in one language, from its description by the API.
+
+    The API gives texts in both languages in one of two forms: `"label": {"fr": …, "en": …}`, or `"label_fr": …,
+    "label_en": …`. An entry that has neither is shown by its name.
+
+    Args:
+        entry: The description of the criterion or the profile.
+        key: Which of its texts to return: `label` or `formula`.
+        locale: The language, `fr` or `en`.
+    """
+    text = entry.get(key)
+    if isinstance(text, Mapping):
+        return str(text[locale])
+
+    default = text or entry["name"]
+    return str(entry.get(f"{key}_{locale}", default))
+
+
+def criteria_with_weight(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:
+    """Return the criteria with a weight above zero."""
+    return tuple(criterion for criterion in criteria if criterion.share > 0)
+
+
+def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Localizer) -> str:
+    """Return the text of the bar of all shares for screen readers."""
+    if not used_criteria:
+        return localizer.text("weights_none")
+
+    shares = ", ".join(f"{criterion.label} {criterion.share_text}" for criterion in used_criteria)
+    return f"{localizer.text('shares_label')} {shares}"
+
+
+def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
+    """Return the CSS classes that tell the style sheet how much room the labels of the columns have.
+
+    One class says how narrow the narrowest column is, as in `under-17` for less than 17 % of the score. Another one,
+    `short-labels`, says that all labels are short. From both, the style sheet decides whether to slant the labels.
+    """
+    css_classes = []
+
+    narrowest_share = min((criterion.share for criterion in used_criteria), default=1.0)
+    width_class = _narrow_column_class(narrowest_share)
+    if width_class is not None:
+        css_classes.append(width_class)
+
+    if all(len(criterion.label) <= _SHORT_LABEL_LENGTH for criterion in used_criteria):
+        css_classes.append("short-labels")
+    return " ".join(css_classes)
+
+
+def _narrow_column_class(share: float) -> str | None:
+    """Return the class with the smallest limit above a share of the score; None for a share above all limits."""
+    for css_class, limit in _NARROW_COLUMN_CLASSES.items():
+        if share < limit:
+            return css_class
+    return None
+
+
+def css_percentage(share: float) -> str:
+    """Return a share in 0-1 as a length in SVG and CSS."""
+    return f"{100 * share:.3f}%"

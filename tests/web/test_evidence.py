@@ -1,0 +1,154 @@
+"""Evidence on the pages: why a record ranks where it does, claims with their sources, and the review queue."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import PASSWORD, Visit
+from tests.web.page_checks import check_looks
+from touchstone.core.attributes import ETHICAL
+
+QUOTE = "Every patient signed a consent form before the first visit."
+DESCRIPTION = f"Visits to the wards of one hospital. {QUOTE} Names were replaced by numbers."
+
+
+@pytest.fixture
+def stranger(server: str, email: str) -> Iterator[httpx2.Client]:
+    """The API as somebody else, who is called Grace."""
+    account = {"email": f"stranger-{email}", "password": PASSWORD, "pseudo": "Grace"}
+    with httpx2.Client(base_url=server, timeout=30) as client:
+        assert client.post("/api/v1/auth/register", json=account).status_code == 201
+        sign_in = {"username": account["email"], "password": PASSWORD}
+        token = client.post("/api/v1/auth/login", json=sign_in).json()["access_token"]
+        client.headers["Authorization"] = f"Bearer {token}"
+        yield client
+
+
+@pytest.fixture
+def record(api: httpx2.Client, email: str) -> dict[str, Any]:
+    """A public record of the reader, who declares that it meets all ten criteria."""
+    fields = {"name": f"Ward visits {email}", "description": DESCRIPTION, "file_path": "", "file_type": ""}
+    answer = api.post("/api/v1/datasets/", json={**fields, **dict.fromkeys(ETHICAL, True), "citations": 9_999_999})
+    assert answer.status_code == 201, answer.text
+    created: dict[str, Any] = answer.json()
+    return created
+
+
+def propose(client: httpx2.Client, dataset_id: int, attribute: str, value: bool, quote: str = QUOTE) -> str:
+    """Propose a claim and return its id."""
+    body = {"attribute": attribute, "value": value, "quote": quote, "place": "description", "source": {"name": "Card"}}
+    answer = client.post(f"/api/v1/datasets/{dataset_id}/evidence", json=body)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 1280), ("fr", 360)])
+def test_the_author_of_a_first_record_learns_why_it_is_at_the_bottom(
+    visit: Visit, record: dict[str, Any], language: str, width: int
+) -> None:
+    """The page of the record, and its row, say that declarations do not count, and lead to both remedies."""
+    page = visit(f"/app/datasets/{record['id']}", language=language, width=width, theme="auto")
+    notice = page.locator("#lowered")
+    expect(notice).to_contain_text("merely declared" if language == "en" else "seulement déclarées")
+    notice.locator("a.button").first.click()
+    expect(page.locator("form.panel textarea[name=quote]")).to_be_visible()
+
+    page.goto(f"/app/?dataset_name={record['name']}")
+    row = page.locator(f'[data-id="{record["id"]}"]')
+    expect(row.locator(".known")).to_contain_text("10")
+    expect(row.locator(".declarer")).to_contain_text("Ada")
+    page.locator('.assurance a[data-live="assurance-declared"]').click()
+    expect(page).to_have_url(
+        f"{page.url.partition('/app/')[0]}/app/?dataset_name={encoded(record['name'])}&assurance=declared"
+    )
+    expect(row.locator(".score")).not_to_have_text("–")
+    check_looks(page)
+
+
+def encoded(text: str) -> str:
+    """Return a text as the canonical address of the rank page contains it."""
+    return str(httpx2.QueryParams({"x": text})).removeprefix("x=")
+
+
+def test_unsupported_claims_do_not_lead_the_ranking(visit: Visit, record: dict[str, Any]) -> None:
+    """A record that declares everything is not among the first, and the page names it and offers the other level."""
+    page = visit("/app/?profile=ethical", language="en")
+    assert page.locator(f'#results [data-id="{record["id"]}"]').count() == 0
+    expect(page.locator("#lowered")).to_contain_text("merely declared", ignore_case=True)
+    page.locator("#lowered a").click()
+    expect(page.locator(f'#results [data-id="{record["id"]}"]')).to_have_count(1)
+
+
+def test_claims_stand_side_by_side_with_their_sources(
+    visit: Visit, record: dict[str, Any], api: httpx2.Client, stranger: httpx2.Client
+) -> None:
+    """A proposal, its quote, its author and the rule are on the page; withdrawn, the claim stays in the history."""
+    propose(stranger, record["id"], "informed_consent", False, "Patients were not asked.")
+    page = visit(f"/app/datasets/{record['id']}", language="en", theme="auto")
+    details = page.locator("#evidence-informed_consent")
+    details.locator("summary").first.click()
+    expect(details.locator(".claim")).to_have_count(2)
+    expect(details.locator(".claim.proposed")).to_contain_text("Patients were not asked.")
+    expect(details.locator(".claim.proposed")).to_contain_text("Grace")
+    details.get_by_text("Decision rule").click()
+    expect(details).to_contain_text("The people agreed to this collection or release")
+    check_looks(page)
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    details.locator(".claim.active button").click()
+    expect(page.locator(".notice.good")).to_contain_text("withdrawn")
+    details.locator("summary").first.click()
+    details.get_by_text("1 rejected or withdrawn claim").click()
+    expect(details.locator(".claim.withdrawn")).to_be_visible()
+
+
+def test_proposals_are_reviewed_with_the_keyboard(
+    visit: Visit, record: dict[str, Any], api: httpx2.Client, stranger: httpx2.Client
+) -> None:
+    """Keys accept and reject; the quote stands in its context; the queue goes on to the next proposal."""
+    propose(stranger, record["id"], "informed_consent", True)
+    propose(stranger, record["id"], "user_control", False, "There is no way to have data removed.")
+    page = visit("/app/review", language="en", theme="auto")
+    expect(page.locator("#proposal")).to_be_focused()
+    expect(page.locator(".context mark")).to_have_text(QUOTE)
+    expect(page.locator("#proposal")).to_contain_text("Proposal 1 of 2")
+    check_looks(page)
+
+    page.keyboard.press("e")
+    page.keyboard.type("accepted after reading")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(page.locator("#proposal")).to_contain_text("Proposal 1 of 1")
+    expect(page.locator("#proposal-title")).to_have_text("User control")
+    page.keyboard.press("r")
+    expect(page.get_by_role("heading", name="No proposal is waiting")).to_be_visible()
+
+    shown = api.get(f"/api/v1/datasets/{record['id']}/evidence").json()
+    by_attribute = {claim["attribute"]: claim for claim in shown["claims"] if claim["quote"]}
+    assert by_attribute["informed_consent"]["review"]["note"] == "accepted after reading"
+    assert by_attribute["user_control"]["status"] == "rejected"
+
+
+def test_claims_are_made_and_reviewed_without_scripts(
+    visit: Visit, record: dict[str, Any], stranger: httpx2.Client
+) -> None:
+    """The form for a claim and the queue are plain forms; a form without a value says so beside the field."""
+    page: Page = visit(f"/app/datasets/{record['id']}/claims/new?attribute=transparency", language="en", scripts=False)
+    page.locator("input[name=value][value=false]").check()
+    page.get_by_label("Quote").fill("The origin of the data is not known.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".notice.good")).to_contain_text("The claim has been saved.")
+
+    propose(stranger, record["id"], "informed_consent", True)
+    page.goto("/app/review")
+    page.get_by_role("button", name="Reject").click()
+    expect(page.get_by_role("heading", name="No proposal is waiting")).to_be_visible()
+
+
+def test_only_administrators_see_the_accounts(visit: Visit) -> None:
+    """Everybody else is refused, and has no link to them."""
+    page = visit("/app/account")
+    assert page.request.get("/app/users").status == 403
