@@ -91,14 +91,17 @@ class EvidenceColumns:
     shown_levels: NDArray[np.uint64]
     stricter_levels: NDArray[np.uint64]
 
-    def is_known_at(self, assurance: Assurance) -> bool:
-        """Return whether anything at all is known at an assurance above `declared`."""
-        return any(_is_known(self.values[assurance][name], name).any() for name in CLAIMED_ATTRIBUTES)
+    def known_positions(self, assurance: Assurance) -> Ints:
+        """Return the positions of the records about which anything is known at an assurance above `declared`."""
+        is_known = np.zeros(len(self.positions), np.bool_)
+        for name in CLAIMED_ATTRIBUTES:
+            is_known |= _is_known(self.values[assurance][name], name)
+        return self.positions[is_known]
 
     def distinct_assurances(self) -> list[Assurance]:
         """Return the assurances above `declared` at which anything is known, each of which differs from the others."""
         assurances = STRICTER_ASSURANCES[:1] if self.is_same_at_all() else STRICTER_ASSURANCES
-        return [assurance for assurance in assurances if self.is_known_at(assurance)]
+        return [assurance for assurance in assurances if len(self.known_positions(assurance))]
 
     def is_same_at_all(self) -> bool:
         """Return whether the same is known at every assurance above `declared`, as with measurements."""

@@ -32,24 +32,14 @@ from touchstone.ranking.index.index_columns import (
     TextColumn,
     UuidColumn,
 )
-from touchstone.ranking.index.kd_layout import KdSpace, kd_order
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.plane_builder import PlaneWriter
+from touchstone.ranking.index.record_layout import grade_criteria, lay_out_records
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
-from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE, GRADED_CRITERIA
+from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE
 
 POOLED_COLUMNS: Final = ("objective", "description", "file_path", "file_type")
-_IMPORTANCE: Final[Mapping[str, float]] = {
-    "ethical_score": 1.0,
-    "technical_score": 1.0,
-    "data_quality": 0.4,
-    "instances_count": 0.4,
-    "features_count": 0.25,
-    "citations": 1.0,
-    "year": 0.7,
-}
-"""How much each graded criterion counts when the records are laid out."""
 _QUANTILES: Final = {"year": 16}  # a plane begins at each quantile of a number
 _DEFAULT_QUANTILES: Final = 4
 _ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)  # and at each of these, which people like to filter by
@@ -64,7 +54,7 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
     `64 * leaf_words` records.
     """
     alphabetical_ranks = _rank_by_name(segment)
-    order = _lay_out(segment, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
+    order = lay_out_records(segment, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
 
     # Build every column in this order, first at the assurance `declared`, then what differs above it.
     records = OrderedRecords(segment, order, leaf_words)
@@ -93,32 +83,12 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
     )
 
 
-def _lay_out(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) -> Ints:
-    """Return the records of a segment in an order in which those with similar criteria lie together.
-
-    The criteria at each assurance count, so that the few records of which something is known above `declared` lie
-    together, too.
-    """
-    segments = [segment, *(segment.at(assurance) for assurance in segment.evidence.distinct_assurances())]
-    grades = np.concatenate([_grade_criteria(assured_segment.criteria) for assured_segment in segments])
-    importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA] * len(segments))
-    return kd_order(KdSpace(grades, importance, alphabetical_ranks), leaf_size)
-
-
 def _rank_by_name(segment: Segment) -> Ints:
     """Return the rank of each record in alphabetical order; equal names are ordered by id."""
     by_name_and_id = np.lexsort((segment.columns["id"], segment.name_ranks()))
     ranks = np.empty(segment.size, np.int64)
     ranks[by_name_and_id] = np.arange(segment.size)
     return ranks
-
-
-def _grade_criteria(criteria: Mapping[str, Floats]) -> NDArray[np.uint8]:
-    """Return the grades of some records, one row for each of GRADED_CRITERIA, given their criteria.
-
-    A grade is a criterion, a number in 0-1, in one byte: it is multiplied by 255 and rounded up.
-    """
-    return np.stack([np.ceil(criteria[name] * GRADE_SCALE).astype(np.uint8) for name in GRADED_CRITERIA])
 
 
 def _build_criteria(records: OrderedRecords) -> CriterionColumns:
@@ -131,13 +101,13 @@ def _build_criteria(records: OrderedRecords) -> CriterionColumns:
     has_state = [records.column(flag) == int(value) for flag, value in FLAG_STATES]
     flag_bytes = np.packbits(np.stack(has_state), axis=0, bitorder="little")[0]
 
-    criteria = {name: records.criterion(name) for name in CRITERION_NAMES}
+    criteria = [records.criterion(name) for name in CRITERION_NAMES]
     return CriterionColumns(
-        grades=_grade_criteria(criteria),
+        grades=grade_criteria(records.segment.take(records.order)),
         flag_bytes=flag_bytes,
         ethical_by_grade=_ethical_score_by_grade(),
-        upper=np.stack([records.highest_in_leaves(values) for values in criteria.values()]),
-        lower=np.stack([records.lowest_in_leaves(values) for values in criteria.values()]),
+        upper=np.stack([records.highest_in_leaves(values) for values in criteria]),
+        lower=np.stack([records.lowest_in_leaves(values) for values in criteria]),
         known_ethical=records.column(KNOWN_ETHICAL),
     )
 
