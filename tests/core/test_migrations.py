@@ -168,7 +168,13 @@ async def test_measurements_become_claims(database_url: str) -> None:
     assert record["missing_values_percentage"] == 0
     assert record["changed_at_version"] == 5
     assert record["attribute_evidence"] == {
-        "instances_number": {"level": "declared", "declared": 7, "documented": 3, "reviewed": 3},
+        "instances_number": {
+            "level": "declared",
+            "declared": 7,
+            "documented": 3,
+            "reviewed": 3,
+            "stricter_level": "measured",
+        },
         "features_number": {"level": "measured", "declared": None, "documented": 1, "reviewed": 1},
         "missing_values_percentage": {"level": "measured", "declared": None, "documented": 0.0, "reviewed": 0.0},
         "has_missing_values": {"level": "measured", "declared": None, "documented": False, "reviewed": False},

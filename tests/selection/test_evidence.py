@@ -342,6 +342,26 @@ async def test_the_queue(selection: Selection, ada: httpx2.AsyncClient, bob: htt
     assert private["id"]
 
 
+async def test_claims_wait_for_confirmation(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """Curators find the quoted claims that count already and that nobody has confirmed; others may not ask."""
+    made = await created(ada, year=2000)
+    await posted(bob, made["id"], attribute="transparency")
+    quoted = await posted(ada, made["id"])
+    await posted(ada, made["id"], attribute="user_control", quote=None)
+    path = "/evidence/proposals?awaiting=confirmation"
+    async with calling_as(selection, CURATOR) as curator, calling_as(selection, OTHER_CURATOR) as other:
+        own = await posted(curator, made["id"], attribute="accountability_defined")
+        await reviewed(ada, own, "accept")
+        assert [item["id"] for item in (await curator.get(path)).json()["proposals"]] == [quoted["id"]]
+        assert [item["id"] for item in (await other.get(path)).json()["proposals"]] == [quoted["id"], own["id"]]
+        await reviewed(other, quoted, "confirm")
+        assert (await curator.get(path)).json()["total_count"] == 0
+        assert (await curator.get("/evidence/proposals?awaiting=nothing")).status_code == 422
+    assert (await ada.get(path)).json()["code"] == "review_forbidden"
+
+
 async def test_the_claims_go_with_the_record(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """Deleting a record deletes its claims, and they leave the queue."""
     made = await created(ada)

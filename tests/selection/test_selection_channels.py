@@ -14,9 +14,14 @@ from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
 
 VARYING = {"date", "x-request-id"}
+CLAIM_PATH = f"/evidence/{uuid4()}"
 CALLS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "", None),
     ("GET", "/source", None),
+    ("GET", "/evidence", None),
+    ("POST", "/evidence", {"attribute": "transparency", "value": True}),
+    ("POST", f"{CLAIM_PATH}/review", {"decision": "accept"}),
+    ("POST", f"{CLAIM_PATH}/withdraw", None),
     ("PATCH", "", {"year": 2000}),
     ("DELETE", "", None),
 )

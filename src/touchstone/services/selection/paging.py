@@ -29,23 +29,23 @@ _LIMIT: Final = Parameter(
     default=100,
 )
 # These two have no default: only a value that is given asks for the page form.
-_PAGE: Final = Parameter(
+PAGE: Final = Parameter(
     name="page",
     type=ParameterType.INTEGER,
     description="Page, from 1. It or `page_size` asks for the page form; skip and limit are then ignored.",
     minimum=1,
     maximum=INT53_MAX,
 )
-_PAGE_SIZE: Final = Parameter(
+PAGE_SIZE: Final = Parameter(
     name="page_size",
     type=ParameterType.INTEGER,
     description="Records on a page, 12 unless given.",
     minimum=1,
     maximum=MAX_LIMIT,
 )
-PAGE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _PAGE, _PAGE_SIZE)
+PAGE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, PAGE, PAGE_SIZE)
 # For lists that are always paged.
-PAGE_FORM_PARAMETERS: Final = ParameterTable(_PAGE, _PAGE_SIZE)
+PAGE_FORM_PARAMETERS: Final = ParameterTable(PAGE, PAGE_SIZE)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ def parse_page_window(values: ParameterValues) -> PageWindow:
     A caller either counts records, with `skip` and `limit`, or pages, with `page` and `page_size`. If one of the latter
     is given, the former are ignored.
     """
-    if _PAGE.name not in values and _PAGE_SIZE.name not in values:
+    if PAGE.name not in values and PAGE_SIZE.name not in values:
         return PageWindow(skip=SKIP.integer_in(values), limit=_LIMIT.integer_in(values))
 
     return parse_page(values)
@@ -91,6 +91,6 @@ def parse_page_window(values: ParameterValues) -> PageWindow:
 
 def parse_page(values: ParameterValues) -> PageWindow:
     """Return the page that a caller asks for, the first one unless it says otherwise."""
-    page = _PAGE.integer_in(values, default=1)
-    page_size = _PAGE_SIZE.integer_in(values, default=DEFAULT_PAGE_SIZE)
+    page = PAGE.integer_in(values, default=1)
+    page_size = PAGE_SIZE.integer_in(values, default=DEFAULT_PAGE_SIZE)
     return PageWindow(skip=(page - 1) * page_size, limit=page_size, page=page)

@@ -132,6 +132,8 @@ def _convert_measurement(connection: sa.Connection, record: Any, next_version: i
             "documented": measured,
             "reviewed": measured,
         }
+        if not is_shown:
+            evidence[attribute]["stricter_level"] = "measured"
         if declared is None:
             filled.add(attribute)
             changes[attribute] = measured

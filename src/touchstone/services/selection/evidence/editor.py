@@ -2,13 +2,14 @@
 
 import asyncio
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
 from msgspec.structs import replace
 
-from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNotFound, ServiceError
+from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNotFound, ReviewForbidden, ServiceError
 from touchstone.core.identity import Caller
 from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database.engine import Database, Reader
@@ -29,7 +30,7 @@ from touchstone.services.selection.evidence.records import (
     Decision,
 )
 from touchstone.services.selection.evidence.schemas import ReviewCreate
-from touchstone.services.selection.evidence.store import Proposal
+from touchstone.services.selection.evidence.store import QueuedClaim
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
 
@@ -69,10 +70,17 @@ class NamedClaim(NamedTuple):
     pseudos: Pseudos
 
 
-class ProposalPage(NamedTuple):
-    """A page of open proposals, and the number of all of them."""
+class AwaitedDecision(StrEnum):
+    """What a claim in the queue waits for."""
 
-    proposals: list[Proposal]
+    ACCEPTANCE = "acceptance"
+    CONFIRMATION = "confirmation"
+
+
+class QueuePage(NamedTuple):
+    """A page of claims that wait for a decision, and the number of all of them."""
+
+    claims: list[QueuedClaim]
     total_count: int
     pseudos: Pseudos
 
@@ -177,18 +185,28 @@ class EvidenceEditor:
             await _store_decision(writer, context, claim)
             return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
 
-    async def open_proposals(self, caller: Caller, *, skip: int, limit: int) -> ProposalPage:
-        """Return the proposals that the caller may decide about, the oldest first.
+    async def queue(self, awaited: AwaitedDecision, caller: Caller, *, skip: int, limit: int) -> QueuePage:
+        """Return the claims that wait for a decision of the caller, the oldest first.
 
-        For a curator these are the proposals about all records that the curator may see, and for anybody else those
-        about their own records.
+        Proposals wait to be accepted: about all records that a curator may see, or for anybody else about their own
+        records. Quoted claims that merely declare something wait for a curator to confirm them.
+
+        Raises:
+            ReviewForbidden: somebody who is no curator asks for claims to confirm.
         """
+        now = datetime.now(UTC)
+        if awaited is AwaitedDecision.ACCEPTANCE:
+            condition = store.open_proposal_condition(caller, now)
+        elif caller.is_curator:
+            condition = store.unconfirmed_claim_condition(caller.id, now)
+        else:
+            raise ReviewForbidden
+
         async with self._database.reading() as connection:
-            is_decidable = store.open_proposal_condition(caller, datetime.now(UTC))
-            proposals = await store.read_proposals(connection, is_decidable, offset=skip, limit=limit)
-            total_count = await store.count_proposals(connection, is_decidable)
-            pseudos = await _read_names(connection, [proposal.claim for proposal in proposals])
-            return ProposalPage(proposals, total_count, pseudos)
+            queued_claims = await store.read_queue(connection, condition, offset=skip, limit=limit)
+            total_count = await store.count_queue(connection, condition)
+            pseudos = await _read_names(connection, [queued.claim for queued in queued_claims])
+        return QueuePage(queued_claims, total_count, pseudos)
 
     async def _check_limits(self, connection: Reader, claims: RecordClaims, author: UUID) -> None:
         """Check that an author may make one more claim about a record.

@@ -77,9 +77,12 @@ async def insert_records(
         claims_by_uuid[draft.dataset_id] = claims
 
     await dataset_store.insert_datasets(transaction, drafts, version)
-    row_ids = await dataset_store.ids_of_uuids(transaction, [uuid for uuid, claims in claims_by_uuid.items() if claims])
-    for uuid, row_id in row_ids.items():
-        await store.insert_claims(transaction, [replace(claim, dataset_id=row_id) for claim in claims_by_uuid[uuid]])
+    claimed_uuids = [uuid for uuid, claims in claims_by_uuid.items() if claims]
+    row_ids = await dataset_store.ids_of_uuids(transaction, claimed_uuids)
+    await store.insert_claims(
+        transaction,
+        [replace(claim, dataset_id=row_ids[uuid]) for uuid in claimed_uuids for claim in claims_by_uuid[uuid]],
+    )
 
 
 async def add_claims(writer: CatalogWriter, record: DatasetRecord, drafts: Sequence[ClaimDraft]) -> LedgerChange:

@@ -1,6 +1,7 @@
-"""The route of the open proposals, which curators and creators of records decide about."""
+"""The route of the claims that wait for a decision of curators or of the creators of records."""
 
 from datetime import UTC, datetime
+from typing import Final
 
 import msgspec
 from starlette.requests import Request
@@ -9,34 +10,47 @@ from starlette.responses import Response
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import RequestContext
+from touchstone.services.selection.evidence.editor import AwaitedDecision
 from touchstone.services.selection.evidence.schemas import ProposalPageView, claim_json
 from touchstone.services.selection.openapi import describe_operation
-from touchstone.services.selection.paging import PAGE_FORM_PARAMETERS, parse_page
+from touchstone.services.selection.paging import PAGE, PAGE_SIZE, parse_page
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
 router = strict_router(prefix="/evidence", tags=["evidence"])
+
+_AWAITING: Final = Parameter(
+    name="awaiting",
+    type=ParameterType.CHOICE,
+    description="`acceptance`: open proposals; `confirmation`: active claims with a quote that nobody has confirmed.",
+    choices=tuple(decision.value for decision in AwaitedDecision),
+    default=AwaitedDecision.ACCEPTANCE.value,
+)
+QUEUE_PARAMETERS: Final = ParameterTable(_AWAITING, PAGE, PAGE_SIZE)
 
 
 @router.get(
     "/proposals",
-    summary="Open proposals to decide about",
+    summary="Claims to decide about",
     response_model=ProposalPageView,
-    openapi_extra=describe_operation(PAGE_FORM_PARAMETERS),
+    openapi_extra=describe_operation(QUEUE_PARAMETERS),
 )
 async def list_proposals(request: Request) -> Response:
-    """Return a page of the proposals that the caller may decide about, the oldest first.
+    """Return a page of the claims that wait for a decision of the caller, the oldest first.
 
-    A curator gets those about all records that the curator may see, and anybody else those about their own records.
+    A curator gets the proposals about all records that the curator may see, and anybody else those about their own
+    records. With `awaiting=confirmation`, curators get the quoted claims that they may confirm.
     """
     ctx = RequestContext(request)
     caller = ctx.require_caller()
-    window = parse_page(PAGE_FORM_PARAMETERS.parse_query(ctx.query_string))
+    values = QUEUE_PARAMETERS.parse_query(ctx.query_string)
+    awaited = AwaitedDecision(str(values.get(_AWAITING.name, _AWAITING.default)))
+    window = parse_page(values)
 
-    page = await ctx.services.evidence.open_proposals(caller, skip=window.skip, limit=window.limit)
+    page = await ctx.services.evidence.queue(awaited, caller, skip=window.skip, limit=window.limit)
 
     now = datetime.now(UTC)
     proposals = [
-        {**claim_json(proposal.claim, page.pseudos, now), "dataset_name": proposal.dataset_name}
-        for proposal in page.proposals
+        {**claim_json(queued.claim, page.pseudos, now), "dataset_name": queued.dataset_name} for queued in page.claims
     ]
     page_info = window.page_info(page.total_count)
     assert page_info is not None

@@ -68,7 +68,8 @@ def _parse_time(value: Any) -> datetime | None:
     raise PydanticCustomError("time_expected", "a date and time with its time zone is expected")
 
 
-Time = Annotated[Any, AfterValidator(_parse_time), WithJsonSchema({"type": "string", "format": "date-time"})]
+_TIME_SCHEMA: Final = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}
+Time = Annotated[Any, AfterValidator(_parse_time), WithJsonSchema(_TIME_SCHEMA)]
 Quote = Annotated[str, Field(max_length=MAX_QUOTE), AfterValidator(require_clean_text)]
 Place = Annotated[str, Field(max_length=MAX_PLACE), AfterValidator(require_clean_text)]
 Url = Annotated[str, Field(max_length=MAX_URL), AfterValidator(require_clean_text)]

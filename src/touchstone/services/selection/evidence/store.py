@@ -22,8 +22,8 @@ from touchstone.services.selection.evidence.records import (
 )
 
 
-class Proposal(NamedTuple):
-    """A proposal with the name of the dataset that it is about."""
+class QueuedClaim(NamedTuple):
+    """A claim that waits for a decision, with the name of the dataset that it is about."""
 
     claim: ClaimRecord
     dataset_name: str
@@ -59,24 +59,38 @@ async def dataset_ids_with_expired_claims(connection: Reader, now: datetime, lim
 
 def open_proposal_condition(caller: Caller, now: datetime) -> sa.ColumnElement[bool]:
     """Return the SQL condition for open proposals that a caller may decide about."""
-    is_open = (claims.c.status == ClaimStatus.PROPOSED.value) & (claims.c.until.is_(None) | (claims.c.until > now))
+    is_proposal = (claims.c.status == ClaimStatus.PROPOSED.value) & _is_before_its_date(now)
     if caller.is_curator:
-        return is_open & is_visible_to(caller.id)
-    return is_open & (datasets.c.owner == caller.id)
+        return is_proposal & is_visible_to(caller.id)
+    return is_proposal & (datasets.c.owner == caller.id)
 
 
-async def read_proposals(
+def unconfirmed_claim_condition(curator: UUID, now: datetime) -> sa.ColumnElement[bool]:
+    """Return the SQL condition for active claims with a quote that a curator may confirm."""
+    is_declared = (claims.c.status == ClaimStatus.ACTIVE.value) & (claims.c.level == EvidenceLevel.DECLARED.value)
+    is_confirmed = claims.c.decision.is_not(None) & (claims.c.decision == Decision.CONFIRM.value)
+    is_foreign = claims.c.author.is_(None) | (claims.c.author != curator)
+    is_waiting = is_declared & claims.c.quote.is_not(None) & ~is_confirmed & is_foreign & _is_before_its_date(now)
+    return is_waiting & is_visible_to(curator)
+
+
+def _is_before_its_date(now: datetime) -> sa.ColumnElement[bool]:
+    """Return the SQL condition for claims whose date has not passed."""
+    return claims.c.until.is_(None) | (claims.c.until > now)
+
+
+async def read_queue(
     connection: Reader, condition: sa.ColumnElement[bool], *, offset: int, limit: int
-) -> list[Proposal]:
-    """Return a page of the proposals that satisfy a condition, the oldest first."""
+) -> list[QueuedClaim]:
+    """Return a page of the claims that satisfy a condition, the oldest first."""
     query = sa.select(claims, datasets.c.dataset_name)
     query = query.join(datasets, datasets.c.id == claims.c.dataset_id).where(condition)
     rows = await connection.all(query.order_by(claims.c.created_at, claims.c.id).offset(offset).limit(limit))
-    return [Proposal(_to_record(row), row["dataset_name"]) for row in rows]
+    return [QueuedClaim(_to_record(row), row["dataset_name"]) for row in rows]
 
 
-async def count_proposals(connection: Reader, condition: sa.ColumnElement[bool]) -> int:
-    """Return the number of proposals that satisfy a condition."""
+async def count_queue(connection: Reader, condition: sa.ColumnElement[bool]) -> int:
+    """Return the number of claims that satisfy a condition."""
     query = sa.select(sa.func.count()).select_from(claims.join(datasets, datasets.c.id == claims.c.dataset_id))
     return int(await connection.scalar(query.where(condition)))
 
