@@ -62,6 +62,24 @@ def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
         assert run("catalog", "export", "-", "--format", kind, "--visibility", "private").stdout == before
 
 
+def test_a_dataset_is_exported_in_a_metadata_standard(me: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The document goes to a file of one's own, to one with the name that the service suggests, or to the output."""
+    monkeypatch.chdir(tmp_path)
+    dataset = str(answer("catalog", "add", "Street signs", "--visibility", "private")["id"])
+
+    report = answer("export", dataset, "--format", "dcat", "-o", "signs.jsonld")
+    answer("export", dataset)
+    printed = run("export", dataset, "--format", "card", "-o", "-")
+
+    content = (tmp_path / "signs.jsonld").read_bytes()
+    assert report == {"file": "signs.jsonld", "bytes": len(content)}
+    assert json.loads(content)["title"] == "Street signs"
+    assert json.loads((tmp_path / "street-signs.croissant.json").read_text())["name"] == "Street signs"
+    assert "# Dataset Card for Street signs" in printed.output
+    refused = run("export", dataset, "--format", "xml")
+    assert (refused.exit_code, "xml" in refused.output) == (1, True)
+
+
 def test_a_record_that_is_refused_is_named_and_the_rest_is_made(me: str, tmp_path: Path) -> None:
     """An import continues after a rejected record, reports it, and has a corresponding exit status."""
     file = tmp_path / "records.jsonl"

@@ -18,11 +18,14 @@ from touchstone.client import (
     account_calls,
     catalog_calls,
     evidence_calls,
+    document_calls,
     job_calls,
     record_of,
 )
+from touchstone.client.document_calls import ExportFormat
 from touchstone.client.fields import Filters
 from touchstone.database.engine import Database
+from touchstone.metadata.writers.formats import FORMATS
 from touchstone.services.gateway.accounts import create_user
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 
@@ -71,6 +74,17 @@ async def test_a_record_lives_through_its_whole_life(client: AsyncTouchstone) ->
     with pytest.raises(TouchstoneError) as problem:
         await client.get_dataset(made.id)
     assert (problem.value.status, problem.value.code) == (404, "dataset_not_found")
+
+
+async def test_a_record_is_exported_in_each_format_of_the_service(client: AsyncTouchstone) -> None:
+    """The formats that the client names are those of the service."""
+    record = await client.create_dataset("Écoles", "Open data")
+    assert set(get_args(ExportFormat)) == set(FORMATS)
+
+    for format_name, export_format in FORMATS.items():
+        file = await client.export_dataset(record.id, format_name)  # type: ignore[arg-type]
+        assert (file.name, file.media_type) == (f"ecoles{export_format.suffix}", export_format.media_type)
+        assert "Écoles" in file.content.decode()
 
 
 async def test_iterating_reads_what_a_long_page_leaves_out(client: AsyncTouchstone) -> None:
@@ -296,6 +310,7 @@ def every_call() -> list[Any]:
         evidence_calls.review_claim("x", "x", "accept"),
         evidence_calls.withdraw_claim("x", "x"),
         evidence_calls.page_proposals(),
+        document_calls.export_dataset("x"),
     ]
 
 
