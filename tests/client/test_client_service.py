@@ -17,8 +17,8 @@ from touchstone.client import (
     TouchstoneError,
     account_calls,
     catalog_calls,
-    evidence_calls,
     document_calls,
+    evidence_calls,
     job_calls,
     record_of,
 )

@@ -301,3 +301,43 @@ def test_file_names_are_safe_in_headers() -> None:
     for name, stem in (("Été / 2024", "ete-2024"), ('"\r\nX: y', "x-y"), ("数据", "dataset"), ("../../etc", "etc")):
         file = export(ExportedDataset(URN, {"dataset_name": name}), "jsonld")
         assert file.name == f"{stem}.jsonld"
+
+
+COLLECTION: dict[str, Any] = {
+    "name": "signs",
+    "title": "A collection of signs",
+    "description": "Several tables that have nothing to do with one another.",
+    "licenses": [{"name": "MIT"}],
+    "own": 1,
+    "resources": [
+        {"name": "a", "path": "a.csv", "description": "Signs of the first town."},
+        {"name": "b", "path": "b.csv", "description": "Signs of the second town.", "own": {"deep": [2]}},
+    ],
+}
+
+
+def test_one_dataset_of_a_collection_keeps_what_stood_around_it() -> None:
+    """Its own fields become those of the only resource, and the prose about the collection is not taken for its own."""
+    _, document = documents_of(SourceDocument(json.dumps(COLLECTION).encode(), "signs/datapackage.json"))
+
+    file = export(exported(document), "datapackage")
+
+    assert members(file)["resources"] == [COLLECTION["resources"][1]]
+    assert {name: members(file)[name] for name in ("title", "licenses", "own")} == {
+        name: COLLECTION[name] for name in ("title", "licenses", "own")
+    }
+    again = read_again(file, "datapackage")
+    assert again.sections == document.sections
+    assert again.unmapped == document.unmapped
+    assert again.record["dataset_name"] == "b"
+
+
+def test_the_readme_beside_a_package_comes_back() -> None:
+    readme = b"# Signs\n\nEverybody on the pictures agreed.\n"
+    source = SourceDocument(json.dumps(DATA_PACKAGE).encode(), "signs/datapackage.json", {"README.md": readme})
+    (document,) = documents_of(source)
+
+    again = read_again(export(exported(document), "datapackage"), "datapackage")
+
+    assert again.sections == document.sections
+    assert again.unmapped == document.unmapped

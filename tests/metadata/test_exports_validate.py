@@ -2,6 +2,7 @@
 
 import json
 import socket
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -16,6 +17,7 @@ from tests.metadata.exporting import URN, datasets, export, exported, members
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
+from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.readers.standards import STANDARDS, read_document
 
 # The libraries use what their own dependencies have deprecated.
@@ -150,6 +152,46 @@ class TestCroissant:
         description = mlcroissant.Dataset(jsonld=members(export(dataset, "croissant")))
 
         assert not description.metadata.ctx.issues.errors
+
+    def test_a_valid_document_of_an_earlier_version_stays_valid(self) -> None:
+        """The terms of version 1.1 do not change what its names mean."""
+        address = "https://schema.org/"
+        imported = {
+            "@context": {"@language": "en", "@vocab": address, "sc": address, "ml": "http://mlcommons.org/schema/"},
+            "@type": "sc:Dataset",
+            "name": "signs",
+            "description": "Signs.",
+            "license": "MIT",
+            "url": "https://signs.example/",
+            "distribution": [
+                {
+                    "@type": "sc:FileObject",
+                    "name": "archive",
+                    "contentUrl": "https://signs.example/tables.zip",
+                    "encodingFormat": "application/zip",
+                    "sha256": "0" * 64,
+                },
+                {
+                    "@type": "sc:FileObject",
+                    "name": "table",
+                    "contentUrl": "table.csv",
+                    "containedIn": "archive",
+                    "encodingFormat": "text/csv",
+                },
+            ],
+        }
+        claim = ExportedClaim(attribute="informed_consent", value=True, quote="All agreed.")
+        document = exported(
+            read_document(SourceDocument(json.dumps(imported).encode(), "a.json"), "croissant").documents[0]
+        )
+        dataset = replace(document, claims=(*document.claims, claim))
+
+        assert not mlcroissant.Dataset(jsonld=imported).metadata.ctx.issues.errors
+        exported_members = members(export(dataset, "croissant"))
+
+        description = mlcroissant.Dataset(jsonld=exported_members)
+        assert not description.metadata.ctx.issues.errors
+        assert exported_members["rai:dataCollection"] == "All agreed."
 
     def test_quotes_stand_in_the_fields_for_responsible_ai(self) -> None:
         stated = members(export(FULL, "croissant"))

@@ -4,14 +4,16 @@ A package with one table is one dataset. A package with several resources that h
 is a collection, and each of its resources is a dataset.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
 from touchstone.core.vocabulary import known_domains
-from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, Section
 from touchstone.metadata.licences import Licence
-from touchstone.metadata.parsing import DocumentError
+from touchstone.metadata.markdown import read_markdown
+from touchstone.metadata.parsing import DocumentError, unescape_pointer
 from touchstone.metadata.readers.builder import (
     DocumentBuilder,
     attempt,
@@ -29,6 +31,8 @@ TEMPORAL_TYPES: Final = ("date", "datetime", "time", "year", "yearmonth")
 ACCOUNTABLE_ROLES: Final = ("maintainer", "publisher", "curator", "contact", "wrangler")
 FILE_NAME: Final = "datapackage.json"
 README: Final = "README.md"
+README_FIELD: Final = f"#{README}"
+_RESOURCE_POINTER: Final = re.compile(r"/resources/\d+/([^/]+)")
 
 
 def detect(source: SourceDocument) -> bool:
@@ -87,7 +91,7 @@ def add_readme(builder: DocumentBuilder, source: SourceDocument) -> None:
         try:
             builder.sections.extend(readme.markdown.sections)
             builder.rejected.extend(readme.markdown.rejected)
-            builder.unmapped[f"#{README}"] = readme.text
+            builder.unmapped[README_FIELD] = readme.text
         except DocumentError as error:
             builder.reject(README, error.code, **error.facts)
 
@@ -104,7 +108,7 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
         builder.rejected.extend(source.rejected)
     builder.name(resource.get("title"), name)
     builder.describe(resource.get("description"))
-    builder.prose(("resources", name, "description"), resource.get("description"))
+    builder.prose(resource_path(name), resource.get("description"))
     builder.remember("url", source.members.get("homepage"))
     builder.remember("part_of", key_of(source))
 
@@ -114,6 +118,36 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     builder.keep_rest({name: value for name, value in source.members.items() if name != "resources"})
     builder.keep_rest(resource, place=place)
     return builder.build()
+
+
+def resource_path(name: str) -> tuple[str, ...]:
+    """Return the path of the prose about one dataset of a collection."""
+    return ("resources", name, "description")
+
+
+def imported_resource(unmapped: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of the resource that was imported as one dataset of a collection; else an empty object."""
+    matches = [(_RESOURCE_POINTER.fullmatch(pointer), value) for pointer, value in unmapped.items()]
+    return {unescape_pointer(match.group(1)): value for match, value in matches if match is not None}
+
+
+def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]) -> tuple[Section, ...]:
+    """Return the prose of an exported document as it was when its fields were imported.
+
+    In a package that was made from one dataset of a collection, the description is about the whole collection; and the
+    README that was imported beside a package stands among its fields.
+    """
+    resource = imported_resource(unmapped)
+    if resource:
+        name = str(resource.get("name") or resource.get("path") or 0)
+        description = resource.get("description")
+        return (Section(resource_path(name), description, is_structured=True),) if isinstance(description, str) else ()
+
+    readme = unmapped.get(README_FIELD)
+    try:
+        return (*sections, *read_markdown(readme).sections) if isinstance(readme, str) else sections
+    except DocumentError:
+        return sections
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from touchstone.metadata.exact_values import POINTER, ExactValues
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, RECORD_FIELDS, SERVICE_KEYS, ExportedClaim
 from touchstone.metadata.parsing import DocumentError, parse_json
 from touchstone.metadata.readers.builder import MAX_TERM_LENGTH, MAX_TERMS, is_possible
+from touchstone.metadata.readers.data_package import imported_sections
 
 MAX_TEXT_LENGTH: Final = 100_000
 _TEXT_LIMITS: Final = {"dataset_name": 255, "file_path": 4096, "file_type": 255}
@@ -34,13 +35,15 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
     record, rejected = _restore_record(values.record)
     claims = _restore_claims(values.claims, record)
     original, earlier = _split_documents(documents, document.standard)
+    unmapped = {**values.added_fields(document.unmapped), **_imported_fields(values, original)}
     return replace(
         document,
         standard_version=original.standard_version if original else document.standard_version,
         key=values.key or document.key,
         record={**record, "dataset_name": record.get("dataset_name", document.record["dataset_name"])},
         claims=claims,
-        unmapped={**values.added_fields(document.unmapped), **_imported_fields(values, original)},
+        sections=imported_sections(document.sections, unmapped),
+        unmapped=unmapped,
         rejected=(*document.rejected, *rejected),
         earlier=earlier,
     )

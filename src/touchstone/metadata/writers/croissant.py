@@ -58,6 +58,8 @@ CONTEXT: Final[Mapping[str, Any]] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+# What the fields need that are added to an imported document.
+ESSENTIAL_TERMS: Final = {name: CONTEXT[name] for name in ("@vocab", "rai", "sc")}
 DATA_TYPES: Final = {
     "integer": "sc:Integer",
     "number": "sc:Float",
@@ -152,8 +154,10 @@ def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> Mer
 
     mappings = (*FIELDS, *claim_fields(original))
     merged = merge_fields(mappings, dataset, original, essential="/@context", normalise=normalise)
-    context = {**CONTEXT, **local_terms(imported_context), **TOUCHSTONE_TERMS}
-    return merged.under({"@context": context, "@type": "sc:Dataset"})
+    # Terms of version 1.1 would give the names in a document of an earlier version another meaning.
+    imported_terms = local_terms(imported_context)
+    terms = {**ESSENTIAL_TERMS, **imported_terms} if imported_terms else CONTEXT
+    return merged.under({"@context": {**terms, **TOUCHSTONE_TERMS}, "@type": "sc:Dataset"})
 
 
 def claim_fields(original: ImportedDocument | None = None) -> list[FieldMapping]:

@@ -1,12 +1,9 @@
 """Data Package, version 2: `datapackage.json` with one resource and the schema of its table."""
 
-import re
 from typing import Any, Final
 
-from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.licences import licence_addresses
-from touchstone.metadata.parsing import unescape_pointer
 from touchstone.metadata.readers import data_package
 from touchstone.metadata.writers.croissant import MEDIA_TYPES
 from touchstone.metadata.writers.json_ld import encode
@@ -22,7 +19,6 @@ FIELD_TYPES: Final = {
     "date": "any",
     "text": "string",
 }
-_RESOURCE_POINTER: Final = re.compile(r"/resources/\d+/([^/]+)")
 
 
 def licences(dataset: ExportedDataset) -> list[dict[str, str]]:
@@ -99,17 +95,7 @@ def write(dataset: ExportedDataset) -> bytes:
     """Return a Data Package, with the exact values of the record."""
     original = dataset.document_of(STANDARD)
     merged = merge_fields(FIELDS, dataset, original, essential="/resources")
-    imported_resource = _imported_resource(original)
-    if imported_resource:
-        merged = merged.under({"resources": [imported_resource]})
+    resource = data_package.imported_resource(original.unmapped) if original else None
+    if resource:
+        merged = merged.under({"resources": [resource]})
     return encode(merged.with_exact_values(dataset, original))
-
-
-def _imported_resource(original: ImportedDocument | None) -> dict[str, Any]:
-    """Return the resource that was imported as a dataset of its own, one of several in a collection."""
-    resource: dict[str, Any] = {}
-    for pointer, value in original.unmapped.items() if original else ():
-        match = _RESOURCE_POINTER.fullmatch(pointer)
-        if match is not None:
-            resource[unescape_pointer(match.group(1))] = value
-    return resource
