@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 # One database, one process, and neither a browser nor jobs.
 QUICK := tests/architecture tests/core tests/ranking tests/gateway tests/selection tests/client tests/docs/test_reference.py
+# The tests with random cases make fewer of them.
+QUICK_CASES := RANKING_CASES=50 SHARING_CASES=20
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
@@ -20,7 +22,7 @@ test: $(VENV)/.dev ## Set everything up and run every test
 	$(BIN)/python -m pytest $(ARGS)
 
 quick: $(VENV)/.dev ## Run the tests that find most mistakes
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded $(QUICK) $(ARGS)
+	$(QUICK_CASES) $(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded $(QUICK) $(ARGS)
 
 coverage: $(VENV)/.dev ## Report which branches the quick tests miss
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded --cov=touchstone --cov-branch --cov-report=term:skip-covered $(QUICK) $(ARGS)

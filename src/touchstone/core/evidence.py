@@ -1,4 +1,4 @@
-"""Levels of evidence, and what the claims about an attribute amount to (contract, *Evidence and assurance*)."""
+"""Levels of evidence, and what the claims about an attribute amount to."""
 
 from collections.abc import Mapping
 from enum import StrEnum
