@@ -5,6 +5,8 @@ from typing import Final
 
 import msgspec
 
+from touchstone.core.confined_process import ProcessLimits
+
 FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
 
 # An empty cell or null always counts as missing; these words do too, whatever white space surrounds them.
@@ -38,12 +40,9 @@ class ProfilingError(Exception):
         self.reason = reason
 
 
-class ProfilingLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits within which one file is profiled. Memory is address space, including that of libraries."""
+class ProfilingLimits(ProcessLimits, frozen=True, kw_only=True):
+    """The limits within which one file is profiled."""
 
-    memory_bytes: int = 3 * 2**30
-    cpu_seconds: int = 60
-    wall_seconds: float = 60.0
     max_columns: int = 2_000
     max_line_bytes: int = 2 * 2**20
 

@@ -6,13 +6,11 @@ processor time and file writes, and replies with one JSON document. Whatever hap
 """
 
 import asyncio
-import os
-import signal
-import sys
 from typing import BinaryIO, Final
 
 import msgspec
 
+from touchstone.core.confined_process import died_of_time, kill_if_running, start_confined_module
 from touchstone.datafiles.file_profile import (
     FILE_TYPES,
     FailureReason,
@@ -23,15 +21,6 @@ from touchstone.datafiles.file_profile import (
 
 _MAX_REPLY_BYTES: Final = 32 * 2**20
 _READ_BYTES: Final = 2**16
-# The child inherits no other variable, because those of the service may contain keys and passwords.
-_CHILD_ENVIRONMENT: Final = {
-    "PATH": os.defpath,
-    "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
-    "MALLOC_ARENA_MAX": "2",  # more arenas of the C library would use up the limit on address space
-}
-# SIGXCPU, and SIGKILL after it, come from the limit on processor time. SIGALRM comes from the child's own timer.
-_SIGNALS_FOR_TOO_SLOW: Final = (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)
 
 
 class ProfilingRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,35 +57,19 @@ async def profile_file(file: BinaryIO, file_type: str, *, limits: ProfilingLimit
 
     limits = limits or ProfilingLimits()
     request = ProfilingRequest(descriptor=file.fileno(), file_type=file_type, limits=limits)
-    child = await _start_child(request)
+    child = await start_confined_module(
+        "touchstone.datafiles.profiler_child",
+        msgspec.json.encode(request).decode(),
+        descriptors=[request.descriptor],
+    )
     try:
         reply = await asyncio.wait_for(_read_reply(child), timeout=limits.wall_seconds)
     except TimeoutError:
         raise ProfilingError(FailureReason.TOO_SLOW, "out of time") from None
     finally:
-        await _kill_if_running(child)
+        await kill_if_running(child)
 
     return _decode_reply(reply, exit_status=child.returncode)
-
-
-async def _start_child(request: ProfilingRequest) -> asyncio.subprocess.Process:
-    """Start a Python process that profiles the file of the request and writes its reply to standard output.
-
-    The data file is the only open file of the service that the child inherits.
-    """
-    # In isolated mode, neither PYTHONPATH nor the current folder can supply modules.
-    python_command = [sys.executable, "-I", "-m", "touchstone.datafiles.profiler_child"]
-    request_argument = msgspec.json.encode(request).decode()
-
-    return await asyncio.create_subprocess_exec(
-        *python_command,
-        request_argument,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=_CHILD_ENVIRONMENT,
-        pass_fds=(request.descriptor,),
-    )
 
 
 async def _read_reply(child: asyncio.subprocess.Process) -> bytes:
@@ -117,13 +90,6 @@ async def _read_reply(child: asyncio.subprocess.Process) -> bytes:
     return bytes(reply)
 
 
-async def _kill_if_running(child: asyncio.subprocess.Process) -> None:
-    """Kill the child if it has not ended by itself, and wait until it is gone."""
-    if child.returncode is None:
-        child.kill()
-        await child.wait()
-
-
 def _decode_reply(reply: bytes, *, exit_status: int | None) -> FileProfile:
     """Return the profile that the child has sent.
 
@@ -133,17 +99,9 @@ def _decode_reply(reply: bytes, *, exit_status: int | None) -> FileProfile:
     try:
         result = msgspec.json.decode(reply, type=ProfilingSuccess | ProfilingFailure)
     except msgspec.DecodeError:
-        reason = _reason_for_death(exit_status)
+        reason = FailureReason.TOO_SLOW if died_of_time(exit_status) else FailureReason.CRASHED
         raise ProfilingError(reason, f"the child process ended with status {exit_status}") from None
 
     if isinstance(result, ProfilingFailure):
         raise ProfilingError(result.reason, result.detail)
     return result.profile
-
-
-def _reason_for_death(exit_status: int | None) -> FailureReason:
-    """Return why a child ended without a reply: because it ran out of time, or because it crashed."""
-    for killing_signal in _SIGNALS_FOR_TOO_SLOW:
-        if exit_status == -killing_signal:  # how `subprocess` reports a process that was killed by a signal
-            return FailureReason.TOO_SLOW
-    return FailureReason.CRASHED

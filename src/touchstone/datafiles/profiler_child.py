@@ -1,15 +1,13 @@
 """The child process that profiles one data file for `profiler` and writes one JSON document to standard output."""
 
-import math
-import resource
-import signal
 import sys
 
 import duckdb
 import msgspec
 
+from touchstone.core.confined_process import limit_this_process
 from touchstone.datafiles.duckdb_profile import profile_descriptor
-from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
+from touchstone.datafiles.file_profile import FailureReason, ProfilingError
 from touchstone.datafiles.profiler import ProfilingFailure, ProfilingRequest, ProfilingSuccess
 
 _MAX_DETAIL_LENGTH = 500
@@ -21,26 +19,6 @@ def main() -> None:
     limit_this_process(request.limits)
     reply = _carry_out(request)
     sys.stdout.buffer.write(msgspec.json.encode(reply))
-
-
-def limit_this_process(limits: ProfilingLimits) -> None:
-    """Limit the memory and the time of this process for good, and forbid it to write files.
-
-    This has to be called before any byte of the data file is read, so that a hostile file cannot do much harm.
-    """
-    resource_limits = {
-        resource.RLIMIT_AS: limits.memory_bytes,
-        resource.RLIMIT_CPU: limits.cpu_seconds,
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_CORE: 0,
-    }
-    for resource_kind, maximum in resource_limits.items():
-        # The hard limit is set as well, so that the process cannot raise its limits again.
-        soft_limit = hard_limit = maximum
-        resource.setrlimit(resource_kind, (soft_limit, hard_limit))
-
-    # The parent normally ends a child that takes too long; the alarm ends one whose parent has died.
-    signal.alarm(math.ceil(limits.wall_seconds) + 1)
 
 
 def _carry_out(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:

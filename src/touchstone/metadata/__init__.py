@@ -1,6 +1,7 @@
 """Metadata standards and evidence: reading documents about datasets, writing them, and proposing what their prose says.
 
-Everything here is pure: it takes text or parsed JSON and returns values, without a database, network access or HTTP.
+Everything but the confined process is pure: it takes text or parsed JSON and returns values, without a database,
+network access or HTTP.
 
 - `documents`: the types that readers return and that the extractor works on
 - `codebook`: the ethical criteria, with the rule for each of them
@@ -8,4 +9,5 @@ Everything here is pure: it takes text or parsed JSON and returns values, withou
 - `parsing`, `markdown`, `prose`: safe parsing within limits, sections of Markdown, plain text
 - `licences`, `vocabulary`: one spelling for licences, tasks and domains
 - `readers/`: one module for each metadata standard
+- `reading_process`, `reading_child`, `reading_protocol`: reading documents of unknown origin in a confined process
 """
