@@ -16,6 +16,7 @@ from touchstone.messages import (
     MESSAGES,
     charts,
     codebook,
+    document_rejections,
     labels,
     model_card,
     narratives,
@@ -66,7 +67,7 @@ def test_every_text_has_both_languages_with_the_same_facts() -> None:
 def french_texts() -> list[tuple[str, str]]:
     """Return every French text that a user may read, with the place where it is written."""
     tables: dict[str, Mapping[str, tuple[str, str]]] = {"messages": MESSAGES, "validation": VALIDATION}
-    for module in (labels, progress, training_warnings, narratives, charts, model_card):
+    for module in (labels, progress, training_warnings, narratives, charts, model_card, document_rejections):
         tables |= {name: rows for name, rows in vars(module).items() if name.isupper() and isinstance(rows, dict)}
     texts = [(f"{name}: {key}", french) for name, rows in tables.items() for key, (french, _) in rows.items()]
     for name, rows in vars(codebook).items():
@@ -106,6 +107,7 @@ def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
         "messages: metric_task_mismatch",
         "attribute task",
         "NOT_EVIDENCE: purpose_limitation_respected",
+        "DOCUMENT_REJECTIONS: too_many_terms",
     }
 
 

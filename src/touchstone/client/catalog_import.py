@@ -2,28 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 from touchstone.client.errors import TouchstoneError
+from touchstone.client.import_models import ImportStatus
 from touchstone.client.models import Dataset
 from touchstone.client.record_files import Record, record_of
 from touchstone.client.sync_client import Touchstone
 
 # Members of `metadata` that the service writes; their values in a file are not compared.
-SERVICE_KEYS: Final = frozenset({"measured", "unmeasured"})
+SERVICE_KEYS: Final = frozenset({"measured", "unmeasured", "imported"})
 _MAX_FILTER_LENGTH: Final = 255
 _FORBIDDEN: Final = 403
 _REJECTION_STATUSES: Final = frozenset({413, 422})
-
-
-class ImportStatus(StrEnum):
-    """The outcome of importing a record."""
-
-    CREATED = "created"
-    UPDATED = "updated"
-    UNCHANGED = "unchanged"
-    REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)

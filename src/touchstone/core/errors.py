@@ -377,6 +377,12 @@ class InvalidPicture(Invalid):
     code = "invalid_picture"
 
 
+class UnusableDocuments(Invalid):
+    """Nothing in the documents of an import can be used."""
+
+    code = "unusable_documents"
+
+
 class DataFileUnreadable(Invalid):
     """The data file is missing, forbidden, or outside the data folders: one answer for all three."""
 

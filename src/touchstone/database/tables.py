@@ -58,6 +58,8 @@ datasets = sa.Table(
     # An administrator has hidden the record from everybody but its owner.
     sa.Column("is_hidden", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("hidden_reason", sa.Text, nullable=True),
+    # Identifies the owner, the source and the key in the source of an imported record.
+    sa.Column("source_digest", sa.Text, nullable=True),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("updated_at", UtcDateTime, nullable=False),
     # The catalog version of the last change of this row: other processes fetch the rows that are newer than theirs.
@@ -65,6 +67,7 @@ datasets = sa.Table(
     # The size of the record as JSON, which counts towards the quota of its owner and the byte limit of a page.
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Index(None, "owner", "bytes"),
+    sa.Index(None, "source_digest", unique=True),
     sqlite_autoincrement=True,
 )
 

@@ -5,8 +5,16 @@
 
 from typing import Any, Final
 
-from touchstone.core.errors import FieldError, Invalid, InvalidJobRequest, Location, ServiceError, UnknownName
-from touchstone.messages import FRENCH_ONLY, job_error_text, text, validation_text
+from touchstone.core.errors import (
+    FieldError,
+    Invalid,
+    InvalidJobRequest,
+    Location,
+    ServiceError,
+    UnknownName,
+    UnusableDocuments,
+)
+from touchstone.messages import FRENCH_ONLY, document_rejection_text, job_error_text, text, validation_text
 
 # Keys of the texts that name a part of the request, for errors that concern no single field.
 _REQUEST_PART_TEXTS: Final = {"query": "whole_query", "path": "whole_path"}
@@ -61,6 +69,8 @@ def _explain(error: ServiceError, field_error: FieldError, locale: str) -> str:
     """Return the sentence that says why the value of a field is not accepted."""
     if isinstance(error, InvalidJobRequest):
         return job_error_text(field_error.kind, field_error.facts, locale)
+    if isinstance(error, UnusableDocuments):
+        return document_rejection_text(field_error.kind, locale)
     return validation_text(field_error.kind, field_error.fallback, field_error.facts, locale)
 
 

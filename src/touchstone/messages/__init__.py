@@ -1,13 +1,15 @@
 """Every text that users read, in French and English, one module for each kind of text.
 
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
-`validation` (invalid values), `job_errors` (jobs that fail or cannot start), `progress`, `training_warnings`,
-`narratives`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria) and `pages*` (the web pages).
+`validation` (invalid values), `document_rejections` (imports), `job_errors` (jobs that fail or cannot start),
+`progress`, `training_warnings`, `narratives`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria) and
+`pages*` (the web pages).
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS
 from touchstone.messages.errors import ERROR_TEXTS
 from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_SUGGESTION
 from touchstone.messages.locales import LOCALES, Text
@@ -54,6 +56,11 @@ def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> st
     if facts.get("nearest"):
         sentence += text(NAME_SUGGESTION, locale, **facts_as_text)
     return sentence
+
+
+def document_rejection_text(code: str, locale: str) -> str:
+    """Return the sentence that says why a document, or a part of it, is not imported."""
+    return DOCUMENT_REJECTIONS[code][LOCALES.index(locale)]
 
 
 def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:

@@ -73,6 +73,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "La ressource a changé depuis votre lecture : relisez-la",
         "The resource has changed since you read it: read it again",
     ),
+    "unusable_documents": ("Rien à importer : {why}", "Nothing to import: {why}"),
     "too_large": ("Requête trop volumineuse : {limit} octets au plus", "Request too large: at most {limit} bytes"),
     "quota_exceeded": (
         "Votre espace de fichiers est plein : {limit} octets au plus",

@@ -125,6 +125,7 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _dataset_route("POST", "/datasets/", returns_location=True),
     _dataset_route("POST", "/datasets/search"),
     _dataset_route("POST", "/datasets/score"),
+    _dataset_route("POST", "/datasets/import", has_large_body=True),
     _dataset_route("GET", "/datasets/facets"),
     _dataset_route("GET", "/datasets/suggest"),
     _dataset_route("GET", "/datasets/criteria"),

@@ -25,6 +25,8 @@ from touchstone.services.selection.files import routes as file_routes
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.measurement import FileMeasurer
 from touchstone.services.selection.files.uploads import Uploads
+from touchstone.services.selection.imports import routes as import_routes
+from touchstone.services.selection.imports.document_imports import DocumentImports
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.openapi import add_body_schemas
 from touchstone.services.selection.projects import routes as project_routes
@@ -47,6 +49,7 @@ class Selection:
         self.resources = (Resource("database", database.ping),)
 
         routers = (
+            import_routes.router,
             dataset_routes.router,
             export_routes.router,
             evidence_routes.router,
@@ -90,6 +93,7 @@ class Selection:
             projects=ProjectEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
             data_files=data_files,
             uploads=Uploads(settings, database),
+            imports=DocumentImports(settings, database, catalog),
             response_cache=ResponseCache(),
         )
         return cls(services, database, tokens)

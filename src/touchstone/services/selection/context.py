@@ -23,6 +23,7 @@ from touchstone.services.selection.datasets.response_cache import ResponseCache
 from touchstone.services.selection.evidence.editor import EvidenceEditor
 from touchstone.services.selection.files.data_files import DataFiles
 from touchstone.services.selection.files.uploads import Uploads
+from touchstone.services.selection.imports.document_imports import DocumentImports
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects.editor import ProjectEditor
 
@@ -47,6 +48,7 @@ class SelectionServices:
     projects: ProjectEditor
     data_files: DataFiles
     uploads: Uploads
+    imports: DocumentImports
     response_cache: ResponseCache
 
 

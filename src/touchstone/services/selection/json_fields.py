@@ -15,8 +15,10 @@ MAX_JSON_DEPTH: Final = 32
 # Of `metadata` as a caller writes it, and of the criteria and the weights of a project.
 MAX_JSON_BYTES: Final = 64 * 1024
 MAX_LIST_ITEMS: Final = 1000
-# Members of `metadata` that only the service writes.
-SERVICE_KEYS: Final = ("measured", "unmeasured")
+# The member of `metadata` that keeps what a record was imported from.
+IMPORTED: Final = "imported"
+# Members of `metadata` that only the service writes: what it measured in the data file, and what an import keeps.
+SERVICE_KEYS: Final = ("measured", "unmeasured", IMPORTED)
 
 
 def _require_storable_texts(value: JsonValue) -> JsonValue:

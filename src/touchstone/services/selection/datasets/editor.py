@@ -13,13 +13,13 @@ from touchstone.core.errors import (
     Forbidden,
     InvalidValue,
     PreconditionFailed,
-    RecordQuotaExceeded,
 )
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.core.identity import Caller
-from touchstone.database.engine import Reader, Writer
+from touchstone.database.engine import Writer
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
+from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence.ledger import insert_record
@@ -60,7 +60,7 @@ class DatasetEditor:
 
         async with self._catalog.writing() as writer:
             record, _claims = await insert_record(writer, draft, measured_claims(measured_values))
-            await self._check_quota(writer.transaction, owner)
+            await check_record_quota(writer.transaction, owner, self._quota_bytes)
 
         return await self._read_encoded(record.id, owner)
 
@@ -98,7 +98,7 @@ class DatasetEditor:
             changed_draft = await _change_claims(writer.transaction, current, body, measurement)
             changed = await writer.update(dataset_id, changed_draft)
             if changed.content_bytes > current.content_bytes:
-                await self._check_quota(writer.transaction, current.owner)
+                await check_record_quota(writer.transaction, current.owner, self._quota_bytes)
 
         return await self._read_encoded(dataset_id, before.owner)
 
@@ -114,22 +114,6 @@ class DatasetEditor:
             record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
             _require_changeable(record, caller, if_match)
             await writer.delete(dataset_id)
-
-    async def _check_quota(self, connection: Reader, owner: UUID | None) -> None:
-        """Check, within the transaction that has written a record, that the owner's records fit into the quota.
-
-        Records without an owner are not limited. The transaction has locked the catalog, so concurrent writes cannot
-        exceed the limit together.
-
-        Raises:
-            RecordQuotaExceeded: the owner's records take more.
-        """
-        if owner is None:
-            return
-
-        used_bytes = await store.total_content_bytes(connection, owner)
-        if used_bytes > self._quota_bytes:
-            raise RecordQuotaExceeded(limit=self._quota_bytes)
 
     async def _read_encoded(self, dataset_id: int, owner: UUID | None) -> EncodedRecord:
         """Return a record that has just been written, encoded for its owner."""

@@ -50,6 +50,7 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
             declared by the creator of the record.
         is_hidden: whether an administrator has hidden the record from everybody but its owner.
         hidden_reason: why it is hidden, for the owner.
+        source_digest: identifies the owner, the source and the key in the source of an imported record.
     """
 
     id: int | None = None
@@ -65,6 +66,7 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
     attribute_evidence: EvidenceByAttribute | None = None
     is_hidden: bool = False
     hidden_reason: str | None = None
+    source_digest: str | None = None
     created_at: datetime
     updated_at: datetime
 
@@ -183,6 +185,13 @@ async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tup
     rows = await connection.all(query.order_by(datasets.c.id).offset(offset).limit(limit))
     count = sa.select(sa.func.count()).select_from(datasets).where(datasets.c.is_hidden)
     return _to_records(rows), int(await connection.scalar(count))
+
+
+async def dataset_from_source(connection: Reader, source_digest: str) -> DatasetRecord | None:
+    """Return the record that was imported with this source, or None; the digest contains the owner."""
+    query = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
+    row = await connection.first(query.where(datasets.c.source_digest == source_digest))
+    return None if row is None else _to_record(row)
 
 
 async def visible_datasets(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> list[DatasetRecord]:
@@ -319,6 +328,7 @@ def _column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
         "attribute_evidence": draft.attribute_evidence or None,
         "is_hidden": draft.is_hidden,
         "hidden_reason": draft.hidden_reason,
+        "source_digest": draft.source_digest,
         "created_at": draft.created_at,
         "updated_at": draft.updated_at,
         "changed_at_version": version,
@@ -364,6 +374,7 @@ def _to_record(row: sa.RowMapping) -> DatasetRecord:
         attribute_evidence=_to_evidence(values["attribute_evidence"]),
         is_hidden=values["is_hidden"],
         hidden_reason=values["hidden_reason"],
+        source_digest=values["source_digest"],
         created_at=values["created_at"],
         updated_at=values["updated_at"],
         changed_at_version=values["changed_at_version"],

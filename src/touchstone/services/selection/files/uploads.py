@@ -224,7 +224,7 @@ async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
         ServiceError: the form is too large; the error is the one in `limit`.
     """
     form_limit = SizeLimit(limit.max_bytes + FORM_OVERHEAD_BYTES, limit.error)
-    body = _enforce_limit(request.stream(), form_limit)
+    body = enforce_limit(request.stream(), form_limit)
     try:
         form = await MultiPartParser(request.headers, body, max_files=1).parse()
     except MultiPartException as error:
@@ -242,7 +242,7 @@ async def _read_chunks(upload: UploadFile) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def _enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> AsyncGenerator[bytes, None]:
+async def enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> AsyncGenerator[bytes, None]:
     """Yield the chunks, and raise the error of the limit once there are too many bytes."""
     received_bytes = 0
     async for chunk in chunks:
@@ -269,7 +269,7 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit
     buffer = bytearray()
     file = await asyncio.to_thread(path.open, "xb")
     with file:
-        async for chunk in _enforce_limit(chunks, limit):
+        async for chunk in enforce_limit(chunks, limit):
             digest.update(chunk)
             size += len(chunk)
 

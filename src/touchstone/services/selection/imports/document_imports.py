@@ -1,0 +1,149 @@
+"""Imports of documents: read in a confined process, then written to the catalog one dataset at a time."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from touchstone.core.confined_process import ProcessLimits
+from touchstone.core.errors import Overloaded
+from touchstone.core.identity import Caller
+from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.metadata.documents import RejectedPart
+from touchstone.metadata.reading_process import ReadingReply, read_documents
+from touchstone.metadata.reading_protocol import ReadDataset, RejectedDataset, UploadedDocument
+from touchstone.services.selection.imports.importer import DocumentImporter, ImportedFile, ImportOutcome
+from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
+from touchstone.services.selection.live_catalog import LiveCatalog
+from touchstone.services.selection.people_store import Pseudos, read_pseudos
+
+CONCURRENT_READINGS: Final = 2
+MAX_WAIT_SECONDS: Final = 5.0
+# Datasets that are not written by then are left to the next request, so that a gateway does not wait in vain.
+MAX_SECONDS: Final = 25.0
+NOT_WRITTEN_IN_TIME: Final = "not_written_in_time"
+RECORD_QUOTA_EXCEEDED: Final = "record_quota_exceeded"
+
+
+class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import has done with one dataset, or with a document that cannot be used.
+
+    Attributes:
+        file: the number of the document in the request, from 0.
+        document: its name.
+        standard: the key of its metadata standard, if it follows one.
+        key: what identifies the dataset in its source.
+        unmapped: the paths of fields that have no place in a record.
+        skipped: parts that were not used, with reasons.
+    """
+
+    file: int
+    document: str
+    standard: str | None
+    outcome: ImportOutcome
+    key: str | None = None
+    unmapped: tuple[str, ...] = ()
+    skipped: tuple[RejectedPart, ...] = ()
+
+
+class DocumentImports:
+    """The imports of this process."""
+
+    def __init__(self, settings: Settings, database: Database, catalog: LiveCatalog) -> None:
+        self.max_bytes = settings.upload_max_bytes
+        self._database = database
+        self._catalog = catalog
+        self.quota_bytes = settings.record_quota_bytes
+        self._limits = ProcessLimits(
+            memory_bytes=settings.profile_memory_bytes,
+            cpu_seconds=max(1, round(settings.profile_seconds)),
+            wall_seconds=settings.profile_seconds,
+        )
+        self._slots = asyncio.Semaphore(CONCURRENT_READINGS)
+
+    async def run(
+        self, documents: Sequence[UploadedDocument], caller: Caller | None, order: ImportOrder
+    ) -> list[ImportResult]:
+        """Import documents on behalf of a caller, or of the service itself (None), and return what became of each.
+
+        Every dataset has a transaction of its own, so a record is complete or not there at all.
+
+        Raises:
+            Overloaded: other imports keep the readers busy.
+        """
+        ends_at = time.monotonic() + MAX_SECONDS
+        reply = await self._read(documents, order)
+        files = [await asyncio.to_thread(_describe_file, document) for document in documents]
+        importer = DocumentImporter(self._database, self._catalog, caller, order, quota_bytes=self.quota_bytes)
+        refusal: RejectedPart | None = None
+
+        results: list[ImportResult] = []
+        for line in reply.lines():
+            if isinstance(line, RejectedDataset):
+                results.append(_rejected_result(line, files[line.file]))
+                continue
+
+            if results and time.monotonic() > ends_at:
+                refusal = refusal or RejectedPart("", NOT_WRITTEN_IN_TIME)
+            if refusal is not None:
+                outcome = ImportOutcome(status=ImportStatus.REJECTED, error=refusal)
+            else:
+                outcome = await importer.put(line, files[line.file])
+                if outcome.error is not None and outcome.error.code == RECORD_QUOTA_EXCEEDED:
+                    refusal = outcome.error
+            results.append(_dataset_result(line, files[line.file], outcome))
+        return results
+
+    async def read_names(self, results: Sequence[ImportResult]) -> Pseudos:
+        """Return the names of those who have made or reviewed the claims in these results."""
+        claims = [claim for result in results for claim in result.outcome.claims]
+        user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
+        async with self._database.reading() as connection:
+            return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])
+
+    async def _read(self, documents: Sequence[UploadedDocument], order: ImportOrder) -> ReadingReply:
+        """Read documents in a confined process, of which there are at most two at a time.
+
+        Raises:
+            Overloaded: no process becomes free in time.
+        """
+        try:
+            async with asyncio.timeout(MAX_WAIT_SECONDS):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise Overloaded(retry_after=5) from None
+
+        try:
+            return await read_documents(documents, order.format, self._limits)
+        finally:
+            self._slots.release()
+
+
+def _describe_file(document: UploadedDocument) -> ImportedFile:
+    """Return the name and the digest of a document."""
+    return ImportedFile(name=document.name, sha256=hashlib.sha256(document.content).hexdigest())
+
+
+def _rejected_result(line: RejectedDataset, file: ImportedFile) -> ImportResult:
+    """Return the result for a document, or a dataset in it, that cannot be used."""
+    error = RejectedPart(line.place, line.code, line.facts)
+    outcome = ImportOutcome(status=ImportStatus.REJECTED, error=error)
+    return ImportResult(file=line.file, document=file.name, standard=line.standard, outcome=outcome)
+
+
+def _dataset_result(line: ReadDataset, file: ImportedFile, outcome: ImportOutcome) -> ImportResult:
+    """Return the result for a dataset that could be read."""
+    dataset = line.dataset
+    return ImportResult(
+        file=line.file,
+        document=file.name,
+        standard=dataset.standard,
+        key=dataset.key,
+        outcome=outcome,
+        unmapped=tuple(dataset.unmapped),
+        skipped=dataset.rejected,
+    )

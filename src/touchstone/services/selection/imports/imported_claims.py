@@ -1,0 +1,144 @@
+"""The claims of a document: as they enter the ledger, and what a new version of the document changes among them.
+
+The ledger is append-only. A claim that the new version still makes is kept with its review, one that it no longer
+makes is withdrawn, and only new ones are added.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from touchstone.core.attributes import NUMBERS
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.metadata.documents import Claim
+from touchstone.metadata.reading_protocol import ReadDataset
+from touchstone.services.selection.evidence.ledger import draft_from_document
+from touchstone.services.selection.evidence.record_claims import new_claim, withdrawn
+from touchstone.services.selection.evidence.records import (
+    OPEN_STATUSES,
+    ClaimDraft,
+    ClaimRecord,
+    ClaimReview,
+    ClaimSource,
+    ClaimStatus,
+    Decision,
+)
+
+
+class ClaimAuthor(NamedTuple):
+    """Who imports a document: the user (None is the service itself), and the level of what the document states."""
+
+    id: UUID | None
+    level: EvidenceLevel
+
+
+class ClaimChanges(NamedTuple):
+    """What an import changes among the claims of a record.
+
+    Attributes:
+        of_document: all claims of the document after the import, in its order.
+        added: new claims.
+        closed_or_accepted: claims with a new status.
+        others: claims of the record that the import leaves alone.
+    """
+
+    of_document: list[ClaimRecord]
+    added: list[ClaimRecord]
+    closed_or_accepted: list[ClaimRecord]
+    others: list[ClaimRecord]
+
+    @property
+    def all(self) -> list[ClaimRecord]:
+        """All claims of the record after the import."""
+        return [*self.added, *self.closed_or_accepted, *self.others]
+
+
+def drafts_of(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource, *, accept: bool) -> list[ClaimDraft]:
+    """Return the claims that a document makes about a dataset.
+
+    What it states in fields is active; what was found in its prose is proposed, unless it is to be accepted at once.
+    """
+    standard = dataset.dataset.standard
+    status_of_proposals = ClaimStatus.ACTIVE if accept else ClaimStatus.PROPOSED
+    claims = [(claim, ClaimStatus.ACTIVE) for claim in _one_for_each_number(dataset.dataset.claims)]
+    claims += [(claim, status_of_proposals) for claim in dataset.proposals]
+
+    return [
+        draft_from_document(
+            claim,
+            author=author.id,
+            # Anyone can write that another catalog has made a claim.
+            level=EvidenceLevel.DECLARED if claim.is_restated else author.level,
+            status=status,
+            source=source,
+            standard=standard,
+        )
+        for claim, status in claims
+    ]
+
+
+def _one_for_each_number(claims: Sequence[Claim]) -> list[Claim]:
+    """Return claims without further values for a number; readers state the most specific one first."""
+    stated_numbers: set[str] = set()
+    remaining: list[Claim] = []
+    for claim in claims:
+        if claim.attribute in stated_numbers:
+            continue
+        if claim.attribute in NUMBERS:
+            stated_numbers.add(claim.attribute)
+        remaining.append(claim)
+    return remaining
+
+
+def change_claims(
+    current: Sequence[ClaimRecord], earlier_ids: Collection[UUID], drafts: Sequence[ClaimDraft], now: datetime
+) -> ClaimChanges:
+    """Return what a document changes among the claims of a record.
+
+    `earlier_ids` are the claims of the version that was imported before. A claim of it that was rejected, or withdrawn
+    by somebody, is not made again.
+    """
+    earlier = {statement_of(claim): claim for claim in current if claim.id in earlier_ids}
+    statements: set[tuple[object, ...]] = set()
+    of_document: list[ClaimRecord] = []
+    added: list[ClaimRecord] = []
+    changed: dict[UUID, ClaimRecord] = {}
+
+    for draft in drafts:
+        statement = statement_of(draft)
+        if statement in statements:
+            continue
+
+        statements.add(statement)
+        claim = earlier.pop(statement, None)
+        if claim is None:
+            claim = new_claim(draft, dataset_id=0, now=now)  # the record may not have an id yet
+            added.append(claim)
+        elif claim.status is ClaimStatus.PROPOSED and draft.status is ClaimStatus.ACTIVE:
+            claim = _accepted(claim, draft.author, now)
+            changed[claim.id] = claim
+        of_document.append(claim)
+
+    for claim in earlier.values():
+        if claim.status in OPEN_STATUSES:
+            changed[claim.id] = withdrawn(claim, now)
+
+    others = [claim for claim in current if claim.id not in changed]
+    return ClaimChanges(of_document, added, list(changed.values()), others)
+
+
+def statement_of(draft: ClaimDraft) -> tuple[object, ...]:
+    """Return what two versions of a claim have in common; the digest of the document may differ, and the status."""
+    source = (draft.source.kind, draft.source.name, draft.source.url) if draft.source else None
+    value = (type(draft.value).__name__, draft.value)
+    statement = (draft.attribute, value, draft.is_not_applicable, draft.level, draft.scope)
+    return (*statement, draft.quote, draft.place, draft.field, source)
+
+
+def _accepted(claim: ClaimRecord, reviewer: UUID | None, now: datetime) -> ClaimRecord:
+    """Return a proposal as its importer accepts it; the service itself leaves no review."""
+    review = ClaimReview(reviewer=reviewer, at=now, decision=Decision.ACCEPT) if reviewer else None
+    return replace(claim, status=ClaimStatus.ACTIVE, review=review)

@@ -1,0 +1,309 @@
+"""Importing datasets that were read from documents into the catalog, one transaction for each of them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import msgspec
+from msgspec.structs import replace
+from pydantic import ValidationError
+
+from touchstone.core.errors import RecordQuotaExceeded
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.identity import Caller
+from touchstone.database.engine import Database
+from touchstone.metadata.documents import ImportedDocument, RejectedPart
+from touchstone.metadata.reading_protocol import ReadDataset
+from touchstone.services.selection.catalog_writer import CatalogWriter
+from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.record_quota import check_record_quota
+from touchstone.services.selection.datasets.schemas import DatasetCreate, DatasetCreateBody
+from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
+from touchstone.services.selection.evidence import store as claim_store
+from touchstone.services.selection.evidence.record_claims import with_resolution
+from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus
+from touchstone.services.selection.imports.document_entries import (
+    CLAIMED,
+    DocumentEntry,
+    content_digest,
+    earlier_version,
+    entries_json,
+    merge_values,
+    read_entries,
+    source_digest,
+    stated_values,
+    with_version,
+)
+from touchstone.services.selection.imports.imported_claims import ClaimAuthor, ClaimChanges, change_claims, drafts_of
+from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
+from touchstone.services.selection.json_fields import IMPORTED, SERVICE_KEYS
+from touchstone.services.selection.live_catalog import LiveCatalog
+
+_TEXT_FIELDS: Final = ("description", "file_path", "file_type")
+
+
+class ImportedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The document that a dataset was read from."""
+
+    name: str
+    sha256: str
+
+
+class ImportOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import has done with one dataset.
+
+    Attributes:
+        record: the record as it is stored, or as a dry run would store it; None if the dataset was rejected.
+        claims: the claims of the document about the dataset.
+        error: why the dataset was rejected.
+        is_new_in_dry_run: whether the record does not exist, because only a dry run has created it.
+    """
+
+    status: ImportStatus
+    record: DatasetRecord | None = None
+    claims: tuple[ClaimRecord, ...] = ()
+    error: RejectedPart | None = None
+    is_new_in_dry_run: bool = False
+
+
+class _EndOfDryRun(Exception):
+    """Raised at the end of a transaction so that nothing of it remains."""
+
+
+class DocumentImporter:
+    """Imports datasets on behalf of one caller, or of the service itself, by one order."""
+
+    def __init__(
+        self,
+        database: Database,
+        catalog: LiveCatalog,
+        caller: Caller | None,
+        order: ImportOrder,
+        *,
+        quota_bytes: int,
+    ) -> None:
+        """Prepare imports by an order, on behalf of a caller or, if that is None, of the service itself.
+
+        All records of the caller may take `quota_bytes` together.
+        """
+        self._database = database
+        self._catalog = catalog
+        self._order = order
+        self._quota_bytes = quota_bytes
+        self._owner = caller.id if caller else None
+        self._author = ClaimAuthor(self._owner, _level_of_claims(caller, order))
+
+    async def put(self, dataset: ReadDataset, file: ImportedFile) -> ImportOutcome:
+        """Create or update the record of a dataset, unless the same was imported before.
+
+        A record is found again by its owner, the standard and the name of its source, and its key in the source.
+        """
+        try:
+            entry = self._new_entry(dataset, file)
+        except ValidationError as error:
+            return ImportOutcome(status=ImportStatus.REJECTED, error=_invalid_record(error))
+
+        digest = source_digest(self._owner, dataset, self._order)
+        unchanged = await self._find_unchanged(digest, entry)
+        if unchanged is not None:
+            return unchanged
+
+        outcome: ImportOutcome | None = None
+        try:
+            async with self._catalog.writing() as writer:
+                outcome = await self._write(writer, digest, dataset, entry)
+                if self._order.dry_run:
+                    raise _EndOfDryRun
+        except RecordQuotaExceeded as error:
+            part = RejectedPart("", error.code, error.facts)
+            return ImportOutcome(status=ImportStatus.REJECTED, error=part)
+        except _EndOfDryRun:
+            pass
+        assert outcome is not None
+        return outcome
+
+    def _new_entry(self, dataset: ReadDataset, file: ImportedFile) -> DocumentEntry:
+        """Return what the record is to keep of a document, with its values as the catalog stores them.
+
+        Raises:
+            ValidationError: the catalog cannot hold one of the values.
+        """
+        document = dataset.dataset
+        source = {
+            "kind": document.standard,
+            "name": self._order.source_name,
+            "url": self._order.source_url,
+            "sha256": file.sha256,
+            "key": document.key,
+        }
+        return DocumentEntry(
+            standard=document.standard,
+            standard_version=document.standard_version,
+            document=file.name,
+            key=document.key,
+            sha256=file.sha256,
+            digest=content_digest(dataset, self._author.level.value),
+            record=_validated_values(dataset, source),
+            unmapped=dict(document.unmapped),
+        )
+
+    async def _find_unchanged(self, digest: str, entry: DocumentEntry) -> ImportOutcome | None:
+        """Return the outcome of importing what was imported before, or None if there is something to write."""
+        async with self._database.reading() as connection:
+            record = await store.dataset_from_source(connection, digest)
+            if record is None:
+                return None
+            earlier = earlier_version(read_entries(record.metadata), entry)
+            if earlier is None or earlier.digest != entry.digest:
+                return None
+            claims = await claim_store.read_claims(connection, record.id)
+
+        if self._order.visibility not in (None, record.visibility):
+            return None
+        claims_of_document = [claim for claim in claims if claim.id in earlier.claims]
+        if self._order.accept and any(claim.status is ClaimStatus.PROPOSED for claim in claims_of_document):
+            return None
+        return ImportOutcome(status=ImportStatus.UNCHANGED, record=record, claims=tuple(claims_of_document))
+
+    async def _write(
+        self, writer: CatalogWriter, digest: str, dataset: ReadDataset, entry: DocumentEntry
+    ) -> ImportOutcome:
+        """Create or update the record of a dataset and its claims, within a transaction.
+
+        Raises:
+            RecordQuotaExceeded: the record grows, and the records of its owner would take more bytes than allowed.
+        """
+        now = datetime.now(UTC)
+        current = await store.dataset_from_source(writer.transaction, digest)
+        draft = current or _new_draft(self._owner, digest, now)
+        entries = read_entries(draft.metadata)
+        earlier = earlier_version(entries, entry)
+
+        current_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
+        earlier_ids = earlier.claims if earlier else ()
+        changes = change_claims(current_claims, earlier_ids, self._drafts(dataset, entry), now)
+
+        entry = replace(entry, claims=tuple(claim.id for claim in changes.of_document))
+        draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
+        draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
+        record = await _store(writer, with_resolution(draft, changes.all, now), changes)
+        if current is None or record.content_bytes > current.content_bytes:
+            await check_record_quota(writer.transaction, self._owner, self._quota_bytes)
+
+        return ImportOutcome(
+            status=ImportStatus.UPDATED if current else ImportStatus.CREATED,
+            record=record,
+            claims=tuple(replace(claim, dataset_id=record.id) for claim in changes.of_document),
+            is_new_in_dry_run=self._order.dry_run and current is None,
+        )
+
+    def _drafts(self, dataset: ReadDataset, entry: DocumentEntry) -> Sequence[Any]:
+        """Return the claims of a document as drafts for the ledger."""
+        source = ClaimSource(
+            kind=entry.standard, name=self._order.source_name, url=self._order.source_url, sha256=entry.sha256
+        )
+        return drafts_of(dataset, self._author, source, accept=self._order.accept)
+
+
+def _level_of_claims(caller: Caller | None, order: ImportOrder) -> EvidenceLevel:
+    """Return the level of what a document states: anyone can write a document, so somebody has to vouch for its source.
+
+    That is a curator, or the service itself, and the source has a name.
+    """
+    is_entitled = caller is None or caller.is_curator
+    return EvidenceLevel.DOCUMENTED if is_entitled and order.source_name else EvidenceLevel.DECLARED
+
+
+def _validated_values(dataset: ReadDataset, source: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a record that a document gives, by the rules that hold for every record.
+
+    Raises:
+        ValidationError: the catalog cannot hold one of the values.
+    """
+    values = {name: value for name, value in dataset.dataset.record.items() if name not in CLAIMED}
+    metadata = {**values.pop("metadata", {}), "source": source}
+    texts = {name: values.pop(name, "") for name in _TEXT_FIELDS}
+
+    body: DatasetCreateBody = DatasetCreate.model_validate(
+        {"name": values.get("dataset_name", ""), **texts, **values, "metadata": metadata}
+    )
+    fields = body.provided_fields()
+    return {**body.provided_attributes(), **{name: fields[name] for name in (*_TEXT_FIELDS, "metadata")}}
+
+
+def _invalid_record(error: ValidationError) -> RejectedPart:
+    """Return the reason why the catalog cannot hold a dataset, from the first value that does not fit."""
+    details = error.errors(include_url=False, include_input=False)[0]
+    return RejectedPart(".".join(map(str, details["loc"])), "invalid_record", {"reason": details["msg"]})
+
+
+def _new_draft(owner: UUID | None, digest: str, now: datetime) -> DatasetDraft:
+    """Return a public record about which nothing is known yet."""
+    return DatasetDraft(
+        dataset_id=uuid4(),
+        owner=owner,
+        visibility="public",
+        description="",
+        file_path="",
+        file_type="",
+        attributes=dict.fromkeys(ATTRIBUTE_NAMES),
+        metadata=None,
+        measured_attributes=None,
+        source_digest=digest,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _with_documents(
+    draft: DatasetDraft,
+    before: Sequence[DocumentEntry],
+    after: Sequence[DocumentEntry],
+    earlier: Sequence[ImportedDocument],
+) -> DatasetDraft:
+    """Return a record in which what its documents stated before is replaced by what they state now.
+
+    `earlier` are documents that another catalog had imported before it exported the dataset.
+    """
+    old_values, new_values = stated_values(before), stated_values(after)
+    stored_metadata = draft.metadata or {}
+
+    texts = {name: getattr(draft, name) for name in _TEXT_FIELDS}
+    if before:
+        texts = merge_values(texts, old_values, {name: new_values.get(name) for name in _TEXT_FIELDS})
+    else:
+        texts |= {name: new_values[name] for name in _TEXT_FIELDS}
+
+    attribute_names = [name for name in ATTRIBUTE_NAMES if name not in CLAIMED]
+    attributes = merge_values(
+        {name: draft.attributes[name] for name in attribute_names},
+        {name: old_values.get(name) for name in attribute_names},
+        {name: new_values.get(name) for name in attribute_names},
+    )
+
+    declared_metadata = {key: value for key, value in stored_metadata.items() if key not in SERVICE_KEYS}
+    merged_metadata = merge_values(declared_metadata, old_values["metadata"], new_values["metadata"])
+    service_metadata = {key: value for key, value in stored_metadata.items() if key in SERVICE_KEYS}
+    metadata = {key: value for key, value in merged_metadata.items() if value is not None}
+
+    return replace(
+        draft,
+        **texts,
+        attributes={**draft.attributes, **attributes},
+        metadata={**metadata, **service_metadata, IMPORTED: entries_json(stored_metadata, after, earlier)},
+    )
+
+
+async def _store(writer: CatalogWriter, draft: DatasetDraft, changes: ClaimChanges) -> DatasetRecord:
+    """Store a record that is new or has changed, and the changes among its claims."""
+    if draft.id is None:
+        record = await writer.insert(draft)
+    else:
+        record = await writer.update(draft.id, draft)
+
+    new_claims = [replace(claim, dataset_id=record.id) for claim in changes.added]
+    await claim_store.insert_claims(writer.transaction, new_claims)
+    for claim in changes.closed_or_accepted:
+        await claim_store.update_claim(writer.transaction, claim)
+    return record

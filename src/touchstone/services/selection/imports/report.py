@@ -1,0 +1,141 @@
+"""The answer to an import: one result for each dataset or rejected document, within a limit on its bytes."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from touchstone.core.errors import FieldError, RecordQuotaExceeded, ServiceError, UnusableDocuments
+from touchstone.messages import document_rejection_text
+from touchstone.metadata.documents import RejectedPart
+from touchstone.services.selection.byte_budget import ByteBudget
+from touchstone.services.selection.datasets.encoded_records import encode_records
+from touchstone.services.selection.datasets.store import DatasetRecord
+from touchstone.services.selection.evidence.records import ClaimStatus
+from touchstone.services.selection.evidence.schemas import claim_json
+from touchstone.services.selection.imports.document_imports import RECORD_QUOTA_EXCEEDED, ImportResult
+from touchstone.services.selection.imports.importer import ImportOutcome
+from touchstone.services.selection.imports.schemas import ImportStatus
+from touchstone.services.selection.people_store import Pseudos
+
+MAX_FIELD_ERRORS: Final = 200
+_RESULTS_PER_STEP: Final = 20
+
+
+def refusal_of(results: Sequence[ImportResult], *, quota_bytes: int) -> ServiceError | None:
+    """Return the error that answers a request of which nothing could be imported, or None if something could."""
+    if any(result.outcome.status is not ImportStatus.REJECTED for result in results):
+        return None
+
+    rejections = [(result.file, result.outcome.error) for result in results if result.outcome.error is not None]
+    if any(error.code == RECORD_QUOTA_EXCEEDED for _, error in rejections):
+        return RecordQuotaExceeded(limit=quota_bytes)
+
+    errors = [FieldError(("body", "files", file), error.code) for file, error in rejections[:MAX_FIELD_ERRORS]]
+    return UnusableDocuments(*errors)
+
+
+async def encode_report(results: Sequence[ImportResult], pseudos: Pseudos, locale: str) -> bytes:
+    """Return the report of an import as JSON; `pseudos` are the names of those who made claims.
+
+    Once the results have taken as many bytes as the records of one answer may, further ones come without details.
+    """
+    budget = ByteBudget()
+    has_room = True
+    encoded_results: list[bytes] = []
+    for start in range(0, len(results), _RESULTS_PER_STEP):
+        step = results[start : start + _RESULTS_PER_STEP]
+        bodies = _record_bodies(step) if has_room else {}
+        for result in step:
+            if has_room:
+                encoded_result = msgspec.json.encode(_result_json(result, bodies, pseudos, locale))
+                has_room = budget.take(len(encoded_result))
+            if not has_room:
+                encoded_result = msgspec.json.encode(_result_without_details(result, locale))
+            encoded_results.append(encoded_result)
+        await asyncio.sleep(0)  # a long report must not hold up other requests
+
+    return b'{"total":%d,"results":[%b]}' % (len(results), b",".join(encoded_results))
+
+
+def _record_bodies(results: Sequence[ImportResult]) -> dict[int, bytes]:
+    """Return the stored records of results as clients receive them, by id; encoding them together is quicker."""
+    records: dict[int, DatasetRecord] = {}
+    for result in results:
+        outcome = result.outcome
+        if outcome.record is not None and not outcome.is_new_in_dry_run:
+            records[outcome.record.id] = outcome.record
+
+    return {dataset_id: record.body for dataset_id, record in encode_records(list(records.values())).items()}
+
+
+def _result_json(result: ImportResult, bodies: Mapping[int, bytes], pseudos: Pseudos, locale: str) -> dict[str, Any]:
+    """Return a result with all its details as a JSON object; `bodies` has its record by id."""
+    outcome = result.outcome
+    now = datetime.now(UTC)
+    claims = [(claim.status, claim_json(claim, pseudos, now)) for claim in outcome.claims]
+    return {
+        **_result_without_details(result, locale),
+        "dataset": _record_json(outcome, bodies),
+        "evidence": [claim for status, claim in claims if status is ClaimStatus.ACTIVE],
+        "proposals": [claim for status, claim in claims if status is ClaimStatus.PROPOSED],
+        "unmapped": result.unmapped,
+        "skipped": [_skipped_json(part, locale) for part in result.skipped],
+        "details_omitted": False,
+    }
+
+
+def _result_without_details(result: ImportResult, locale: str) -> dict[str, Any]:
+    """Return a result as a JSON object with no more than the ids and the name of the record."""
+    outcome = result.outcome
+    error = outcome.error
+    record = outcome.record
+    summary: dict[str, Any] | None = None
+    if record is not None:
+        is_stored = not outcome.is_new_in_dry_run
+        summary = {
+            "id": record.id if is_stored else None,
+            "dataset_id": record.dataset_id if is_stored else None,
+            "name": record.attributes["dataset_name"],
+            "metadata_omitted": True,
+        }
+    return {
+        "status": outcome.status,
+        "document": result.document,
+        "standard": result.standard,
+        "key": result.key,
+        "dataset": summary,
+        "evidence": [],
+        "proposals": [],
+        "unmapped": [],
+        "skipped": [],
+        "error": None if error is None else _error_json(error, locale),
+        "details_omitted": True,
+    }
+
+
+def _record_json(outcome: ImportOutcome, bodies: Mapping[int, bytes]) -> msgspec.Raw | dict[str, Any] | None:
+    """Return the record of a result as clients receive it, without ids if it exists only in a dry run."""
+    if outcome.record is None:
+        return None
+
+    record = outcome.record
+    if not outcome.is_new_in_dry_run:
+        return msgspec.Raw(bodies[record.id])
+
+    # Several records of a dry run can have had the same id, because nothing of them remains.
+    body = encode_records([record])[record.id].body
+    json_object: dict[str, Any] = {**msgspec.json.decode(body), "id": None, "dataset_id": None}
+    return json_object
+
+
+def _error_json(error: RejectedPart, locale: str) -> dict[str, Any]:
+    """Return why something was rejected as a JSON object."""
+    return {"code": error.code, "detail": document_rejection_text(error.code, locale), "place": error.place}
+
+
+def _skipped_json(part: RejectedPart, locale: str) -> dict[str, Any]:
+    """Return a part that was not used as a JSON object."""
+    return {**_error_json(part, locale), "facts": part.facts}

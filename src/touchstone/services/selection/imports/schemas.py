@@ -1,0 +1,123 @@
+"""The parameters of an import, and its answer as the OpenAPI document shows it."""
+
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+from pydantic import BaseModel, Field
+
+from touchstone.metadata.readers.standards import BY_KEY
+from touchstone.services.selection.datasets.schemas import DatasetView
+from touchstone.services.selection.evidence.schemas import ClaimView
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
+
+IMPORT_PARAMETERS: Final = ParameterTable(
+    Parameter(
+        name="format",
+        type=ParameterType.CHOICE,
+        description="The metadata standard of the documents; detected if left out.",
+        choices=tuple(BY_KEY),
+    ),
+    Parameter(
+        name="name",
+        type=ParameterType.TEXT,
+        description="Path of the document in its source, such as `squad/README.md`, when the body is the document.",
+    ),
+    Parameter(
+        name="source_name",
+        type=ParameterType.TEXT,
+        description="Name of the source, such as `UCI Machine Learning Repository`.",
+    ),
+    Parameter(
+        name="source_url",
+        type=ParameterType.TEXT,
+        description="Address of the source; it is kept and never fetched.",
+    ),
+    Parameter(
+        name="visibility",
+        type=ParameterType.CHOICE,
+        description="Who sees the records; left out: new ones are public, and others stay as they are.",
+        choices=("public", "private"),
+    ),
+    Parameter(
+        name="accept",
+        type=ParameterType.FLAG,
+        description="Let what is found in prose count at once, instead of proposing it.",
+    ),
+    Parameter(name="dry_run", type=ParameterType.FLAG, description="Say what would be done, and change nothing."),
+)
+
+
+class ImportOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """How documents are to be imported, as the query string of a request says."""
+
+    format: str | None = None
+    name: str | None = None
+    source_name: str | None = None
+    source_url: str | None = None
+    visibility: str | None = None
+    accept: bool = False
+    dry_run: bool = False
+
+    @classmethod
+    def parse(cls, query_string: bytes) -> "ImportOrder":
+        """Return the order that a query string describes.
+
+        Raises:
+            Invalid: a parameter is unknown, or has a value that it cannot have.
+        """
+        return msgspec.convert(IMPORT_PARAMETERS.parse_query(query_string), cls)
+
+
+class ImportStatus(StrEnum):
+    """What an import has done with a dataset."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    REJECTED = "rejected"
+
+
+class SkippedPartView(BaseModel):
+    """A part of a document that was not used."""
+
+    place: str = Field(description="Where it stands: a JSON pointer, a heading or the name of a file.")
+    code: str
+    detail: str
+    facts: dict[str, Any]
+
+
+class ImportErrorView(BaseModel):
+    """Why a document, or a dataset in it, was rejected."""
+
+    place: str = Field(description="Where it stands; empty if it is the document.")
+    code: str
+    detail: str
+
+
+class ImportResultView(BaseModel):
+    """What an import has done with one dataset, or with a document that cannot be used."""
+
+    status: ImportStatus
+    document: str = Field(description="The name of the document.")
+    standard: str | None
+    key: str | None = Field(description="What identifies the dataset in its source.")
+    dataset: DatasetView | None = Field(description="The record; its ids are null if a dry run would create it.")
+    evidence: list[ClaimView] = Field(description="The claims that the document makes in fields.")
+    proposals: list[ClaimView] = Field(description="The claims that were found in the prose of the document.")
+    unmapped: list[str] = Field(
+        description="Fields that have no place in a record; `metadata.imported` has their values."
+    )
+    skipped: list[SkippedPartView]
+    error: ImportErrorView | None
+    details_omitted: bool = Field(
+        False,
+        description="True where many results take too many bytes: read the record and its evidence for the details.",
+    )
+
+
+class ImportReportView(BaseModel):
+    """What an import has done: one result for each dataset, and one for each document that cannot be used."""
+
+    total: int
+    results: list[ImportResultView]

@@ -1,0 +1,411 @@
+"""Import of metadata documents: from the document to the record, its claims, and importing it again."""
+
+import json
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.metadata.examples import CARD, CROISSANT, DATASHEET, DCAT_US, INFOS, PMLB, as_bytes, sources
+from tests.selection.conftest import BOB, client_of, created
+from touchstone.core.identity import Caller
+from touchstone.core.settings import Settings
+from touchstone.http.backend_auth import CALLER
+from touchstone.metadata.readers.standards import STANDARDS
+from touchstone.services.selection.app import Selection
+
+CURATOR = BOB
+# Facts of the table `iris` in the Penn Machine Learning Benchmarks (MIT licence).
+PMLB_COUNTS = (
+    "dataset\tn_instances\tn_features\tn_binary_features\tn_categorical_features\tn_continuous_features"
+    "\tendpoint_type\tn_classes\timbalance\ttask\n"
+    "signs\t150\t4\t0\t0\t4\tcategorical\t3.0\t0.0\tclassification\n"
+)
+PROSE = """# Datasheet for Voices
+
+This dataset contains 1200 clips of read speech.
+
+## Motivation
+The clips were recorded to train speech recognition.
+
+## Collection process
+All speakers signed a consent form before the recording.
+
+## Maintenance
+Errors are corrected in a new version every month.
+"""
+
+
+@pytest.fixture
+async def curator(selection: Selection) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client as a curator."""
+
+    async def as_curator(scope: Any, receive: Any, send: Any) -> None:
+        await selection.app({**scope, CALLER: Caller(CURATOR, is_curator=True)}, receive, send)
+
+    transport = httpx2.ASGITransport(as_curator)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://selection.test", timeout=60) as client:
+        yield client
+
+
+async def import_one(client: httpx2.AsyncClient, content: bytes | str, name: str, **query: Any) -> dict[str, Any]:
+    """Import one document and return the only result."""
+    answer = await client.post("/datasets/import", params={"name": name, **query}, content=content)
+    assert answer.status_code in (200, 201), answer.text
+    report = answer.json()
+    assert report["total"] == len(report["results"]) == 1
+    assert (answer.status_code == 201) == (report["results"][0]["status"] == "created" and not query.get("dry_run"))
+    result: dict[str, Any] = report["results"][0]
+    return result
+
+
+async def import_form(client: httpx2.AsyncClient, *files: tuple[str, bytes], **query: Any) -> list[dict[str, Any]]:
+    """Import several documents and return the results."""
+    form = [("files", (name, content, "application/octet-stream")) for name, content in files]
+    answer = await client.post("/datasets/import", params=query, files=form)
+    assert answer.status_code in (200, 201), answer.text
+    results: list[dict[str, Any]] = answer.json()["results"]
+    return results
+
+
+async def evidence_of(client: httpx2.AsyncClient, dataset: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all claims about a record."""
+    answer = await client.get(f"/datasets/{dataset['id']}/evidence")
+    assert answer.status_code == 200, answer.text
+    claims: list[dict[str, Any]] = answer.json()["claims"]
+    return claims
+
+
+async def test_a_document_becomes_a_record_with_claims(ada: httpx2.AsyncClient) -> None:
+    """Values become attributes, each number and flag has a verbatim quote, and nothing of the document is lost."""
+    result = await import_one(
+        ada, as_bytes(CROISSANT), "signs.json", source_name="Signs", source_url="https://a.example"
+    )
+    record = result["dataset"]
+    assert (result["status"], result["standard"], result["error"]) == ("created", "croissant", None)
+    assert (record["name"], record["year"], record["visibility"]) == ("Street Signs", 2023, "public")
+    assert record["metadata"]["licence"] == "CC-BY-4.0"
+
+    source = record["metadata"]["source"]
+    assert (source["kind"], source["name"], source["url"]) == ("croissant", "Signs", "https://a.example")
+    assert (await ada.get(f"/datasets/{record['id']}")).json() == record
+
+    year = next(claim for claim in result["evidence"] if claim["attribute"] == "year")
+    assert (year["value"], year["level"], year["status"]) == (2023, "declared", "active")
+    assert year["quote"] in json.dumps(CROISSANT)
+    assert year["source"]["sha256"] == source["sha256"]
+
+    assert "/x:own" in result["unmapped"]
+    [imported] = record["metadata"]["imported"]
+    assert imported["unmapped"]["/x:own"] == {"deep": [1, 2]}
+
+
+async def test_importing_again_changes_nothing(ada: httpx2.AsyncClient) -> None:
+    """The second import answers with the same record and the same claims."""
+    first = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    again = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    assert again["status"] == "unchanged"
+    assert again["dataset"] == first["dataset"]
+    assert sorted(claim["id"] for claim in again["evidence"]) == sorted(claim["id"] for claim in first["evidence"])
+    assert len((await ada.get("/datasets/")).json()) == 1
+
+
+async def test_a_changed_document_updates_its_record(ada: httpx2.AsyncClient) -> None:
+    """What the document no longer says is withdrawn; what it still says is kept; what its owner changed stays."""
+    first = await import_one(ada, as_bytes(CROISSANT), "signs.json")
+    dataset_id = first["dataset"]["id"]
+    changes = {"objective": "Mine", "metadata": {**first["dataset"]["metadata"], "note": "kept"}}
+    assert (await ada.patch(f"/datasets/{dataset_id}", json=changes)).status_code == 200
+
+    newer = {**CROISSANT, "datePublished": "2024-01-01", "description": "Pictures of signs from four cities."}
+    result = await import_one(ada, as_bytes(newer), "signs.json")
+    record = result["dataset"]
+    assert (result["status"], record["id"], record["year"]) == ("updated", dataset_id, 2024)
+    assert (record["objective"], record["metadata"]["note"]) == ("Mine", "kept")
+    assert record["description"] == "Pictures of signs from four cities."
+
+    years = [claim for claim in await evidence_of(ada, record) if claim["attribute"] == "year"]
+    assert {(claim["value"], claim["status"]) for claim in years} == {(2024, "active"), (2023, "withdrawn")}
+    kept = {claim["id"] for claim in first["evidence"] if claim["attribute"] != "year"}
+    assert kept <= {claim["id"] for claim in result["evidence"]}
+
+    back = await import_one(ada, as_bytes(CROISSANT), "signs.json")
+    assert (back["status"], back["dataset"]["year"]) == ("updated", 2023)
+    removed = {name: value for name, value in CROISSANT.items() if name != "datePublished"}
+    assert (await import_one(ada, as_bytes(removed), "signs.json"))["dataset"]["year"] is None
+
+
+async def test_prose_is_proposed_until_somebody_accepts_it(ada: httpx2.AsyncClient) -> None:
+    """Without `accept`, what the extractor finds changes nothing; with it, it counts, and the proposal is the claim."""
+    proposed = await import_one(ada, PROSE, "voices/datasheet.md")
+    [consent] = [claim for claim in proposed["proposals"] if claim["attribute"] == "informed_consent"]
+    assert (consent["status"], consent["value"]) == ("proposed", True)
+    assert consent["quote"] in PROSE
+    assert proposed["dataset"]["informed_consent"] is None
+
+    accepted = await import_one(ada, PROSE, "voices/datasheet.md", accept=True)
+    assert (accepted["status"], accepted["dataset"]["informed_consent"]) == ("updated", True)
+    assert consent["id"] in {claim["id"] for claim in accepted["evidence"]}
+    again = await import_one(ada, PROSE, "voices/datasheet.md")
+    assert (again["status"], again["dataset"]["informed_consent"]) == ("unchanged", True)
+
+
+async def test_a_rejected_claim_stays_rejected(ada: httpx2.AsyncClient) -> None:
+    """A proposal that was turned down does not come back with the next version of the document."""
+    proposed = await import_one(ada, PROSE, "voices/datasheet.md")
+    [consent] = [claim for claim in proposed["proposals"] if claim["attribute"] == "informed_consent"]
+    path = f"/datasets/{proposed['dataset']['id']}/evidence/{consent['id']}/review"
+    assert (await ada.post(path, json={"decision": "reject"})).status_code == 200
+
+    result = await import_one(ada, PROSE + "\nMore.\n", "voices/datasheet.md", accept=True)
+    assert result["dataset"]["informed_consent"] is None
+    assert not [claim for claim in result["evidence"] if claim["attribute"] == "informed_consent"]
+
+
+async def test_only_a_curator_documents_from_a_named_source(
+    ada: httpx2.AsyncClient, curator: httpx2.AsyncClient
+) -> None:
+    """Anyone can write a document, so the level depends on who imports it and on whether its source has a name."""
+    by_ada = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    by_curator = await import_one(curator, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    unnamed = await import_one(curator, as_bytes(CROISSANT), "signs.json")
+    assert {claim["level"] for claim in by_ada["evidence"]} == {"declared"}
+    assert {claim["level"] for claim in by_curator["evidence"]} == {"documented"}
+    assert {claim["level"] for claim in unnamed["evidence"]} == {"declared"}
+    assert len({result["dataset"]["id"] for result in (by_ada, by_curator, unnamed)}) == 3
+
+
+async def test_a_dry_run_changes_nothing(ada: httpx2.AsyncClient) -> None:
+    """A dry run answers like an import, without ids of records that do not exist."""
+    result = await import_one(ada, as_bytes(CROISSANT), "signs.json", dry_run=True)
+    assert (result["status"], result["dataset"]["id"], result["dataset"]["year"]) == ("created", None, 2023)
+    assert (await ada.get("/datasets/")).json() == []
+
+    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    newer = as_bytes({**CROISSANT, "datePublished": "2024-01-01"})
+    result = await import_one(ada, newer, "signs.json", dry_run=True)
+    assert (result["status"], result["dataset"]["id"], result["dataset"]["year"]) == ("updated", record["id"], 2024)
+    assert (await ada.get(f"/datasets/{record['id']}")).json() == record
+
+
+async def test_files_of_a_form_complete_each_other(ada: httpx2.AsyncClient) -> None:
+    """A companion is read with its document, and two documents about the same dataset become one record."""
+    [card] = await import_form(ada, ("signs/README.md", CARD.encode()), ("signs/dataset_infos.json", as_bytes(INFOS)))
+    assert (card["key"], card["dataset"]["instances_number"]) == ("signs", 1000)
+
+    results = await import_form(
+        ada, ("pmlb/signs/metadata.yaml", PMLB.encode()), ("pmlb/all_summary_stats.tsv", PMLB_COUNTS.encode())
+    )
+    assert [result["status"] for result in results] == ["created", "updated"]
+    assert results[0]["dataset"]["id"] == results[1]["dataset"]["id"]
+    record = results[1]["dataset"]
+    assert (record["instances_number"], record["task"]) == (150, ["classification"])
+    assert len(record["metadata"]["imported"]) == 2
+
+    again = await import_form(
+        ada, ("pmlb/signs/metadata.yaml", PMLB.encode()), ("pmlb/all_summary_stats.tsv", PMLB_COUNTS.encode())
+    )
+    assert [result["status"] for result in again] == ["unchanged", "unchanged"]
+
+
+async def test_a_catalog_holds_many_datasets(ada: httpx2.AsyncClient) -> None:
+    """Each dataset has a result of its own; one that cannot be used does not keep out the others."""
+    answer = await ada.post("/datasets/import?name=data.json", content=as_bytes(DCAT_US))
+    report = answer.json()
+    assert (answer.status_code, report["total"]) == (201, 2)
+    statuses = {result["status"]: result for result in report["results"]}
+    assert statuses["created"]["dataset"]["name"] == "Street signs"
+    assert statuses["rejected"]["error"]["code"] in ("no_identifier", "no_name")
+    assert statuses["rejected"]["error"]["detail"]
+
+
+@pytest.mark.parametrize("key", [standard.key for standard in STANDARDS])
+async def test_every_standard_can_be_imported_twice(ada: httpx2.AsyncClient, key: str) -> None:
+    """The second import of a document of any standard creates nothing."""
+    source = sources()[key]
+    folder = source.path.parent
+    files = [(source.name, source.content)]
+    files += [(str(folder / name), content) for name, content in source.companions.items()]
+    first = await import_form(ada, *files)
+    assert {result["status"] for result in first} <= {"created", "rejected"}
+    assert "created" in {result["status"] for result in first}
+    again = await import_form(ada, *files)
+    assert "created" not in {result["status"] for result in again}
+    assert "updated" not in {result["status"] for result in again}
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "code"),
+    [
+        (b" ", "a.json", "empty_document"),
+        (b'{"a": 1', "a.json", "truncated_document"),
+        (b'{"hello": "world"}', "a.json", "unknown_standard"),
+        (b"[" * 100_000, "a.json", "too_deep"),
+        (b'{"a":' + b"[" + b"0," * 1_100_000 + b"0]}", "a.json", "too_many_values"),
+        (b"dataset: &a [x]\nb: *a\n", "metadata.yaml", "yaml_anchor_refused"),
+        (b"dataset: !!python/object:os.system x\n", "metadata.yaml", "yaml_tag_refused"),
+        ("name: Pr\u00e9nom".encode("latin-1"), "a.yaml", "wrong_encoding"),
+        (b"a\0b", "a.json", "binary_content"),
+        (b'{"$schema": "x", "properties": {}}', "a.json", "schema_document"),
+    ],
+)
+async def test_hostile_documents_are_rejected_with_a_reason(
+    ada: httpx2.AsyncClient, content: bytes, name: str, code: str
+) -> None:
+    """A document of which nothing can be used is a 422 that says why, and leaves nothing behind."""
+    answer = await ada.post(f"/datasets/import?name={name}", content=content, headers={"Accept-Language": "en"})
+    body = answer.json()
+    assert (answer.status_code, body["code"]) == (422, "unusable_documents"), body
+    assert [error["type"] for error in body["errors"]] == [code]
+    assert body["detail"].startswith("Nothing to import: ")
+    assert (await ada.get("/datasets/")).json() == []
+
+
+async def test_a_truncated_document_beside_a_good_one(ada: httpx2.AsyncClient) -> None:
+    """The good document is imported, and the other one is listed with its reason."""
+    results = await import_form(ada, ("b/bad.json", b'{"a": '), ("g/good.json", as_bytes(CROISSANT)))
+    assert {result["document"]: result["status"] for result in results} == {
+        "b/bad.json": "rejected",
+        "g/good.json": "created",
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("format=croisant", 422), ("dry-run=true", 422), ("visibility=secret", 422), ("accept=maybe", 422)],
+)
+async def test_parameters_are_checked(ada: httpx2.AsyncClient, query: str, status: int) -> None:
+    """A misspelt parameter or value is refused before anything is read."""
+    answer = await ada.post(f"/datasets/import?{query}", content=as_bytes(CROISSANT))
+    assert answer.status_code == status
+
+
+async def test_bodies_that_are_no_documents(ada: httpx2.AsyncClient, selection: Selection) -> None:
+    """An empty body and a form without documents are refused, and an anonymous caller imports nothing."""
+    assert (await ada.post("/datasets/import")).json()["errors"][0]["type"] == "empty_document"
+    form = {"other": ("a.json", as_bytes(CROISSANT), "application/json")}
+    assert (await ada.post("/datasets/import", files=form)).status_code == 422
+    async with client_of(selection, None) as guest:
+        assert (await guest.post("/datasets/import", content=as_bytes(CROISSANT))).status_code == 401
+
+
+class TestLimits:
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"upload_max_bytes": 20_000, "record_quota_bytes": 9_000})
+
+    async def test_a_large_body_is_refused(self, ada: httpx2.AsyncClient) -> None:
+        answer = await ada.post("/datasets/import?name=a.json", content=b" " * 30_000)
+        assert answer.status_code == 413
+
+    async def test_the_quota_for_records_holds(self, ada: httpx2.AsyncClient) -> None:
+        """What fits is imported, and a request of which nothing fits is refused like any other record."""
+        statuses = []
+        for number in range(6):
+            document = {**CROISSANT, "url": f"https://signs.example/{number}"}
+            answer = await ada.post("/datasets/import?name=a.json", content=as_bytes(document))
+            statuses.append(answer.status_code)
+        assert statuses[0] == 201
+        assert (statuses[-1], answer.json()["code"]) == (413, "record_quota_exceeded")
+
+
+class TestTime:
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"profile_seconds": 0.01})
+
+    async def test_slow_reading_is_ended(self, ada: httpx2.AsyncClient) -> None:
+        """A document that takes too long is rejected, and the service goes on."""
+        answer = await ada.post("/datasets/import?name=a.json", content=as_bytes(CROISSANT))
+        assert answer.status_code == 422
+        assert [error["type"] for error in answer.json()["errors"]] == ["reading_too_slow"]
+
+
+async def test_what_an_import_keeps_cannot_be_written(ada: httpx2.AsyncClient) -> None:
+    """`metadata.imported` is the service's own: a caller cannot forge it, and changing the metadata keeps it."""
+    forged = await created(ada, metadata={"imported": [{"standard": "croissant"}], "tags": ["t"]})
+    assert forged["metadata"] == {"tags": ["t"]}
+
+    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    changed = await ada.patch(f"/datasets/{record['id']}", json={"metadata": {"tags": ["mine"]}})
+    assert changed.json()["metadata"] == {"tags": ["mine"], "imported": record["metadata"]["imported"]}
+
+
+async def test_a_deleted_record_can_be_imported_anew(ada: httpx2.AsyncClient) -> None:
+    """Deleting a record forgets its source."""
+    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    assert (await ada.delete(f"/datasets/{record['id']}")).status_code == 204
+    assert (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["status"] == "created"
+
+
+async def test_visibility_is_part_of_the_order(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """A private import is seen by its owner alone, and asking for another visibility is a change."""
+    private = await import_one(ada, as_bytes(CROISSANT), "signs.json", visibility="private")
+    assert private["dataset"]["visibility"] == "private"
+    assert (await bob.get("/datasets/")).json() == []
+    assert (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["status"] == "unchanged"
+    public = await import_one(ada, as_bytes(CROISSANT), "signs.json", visibility="public")
+    assert (public["status"], public["dataset"]["visibility"]) == ("updated", "public")
+
+
+@pytest.fixture
+def canary() -> Iterator[tuple[int, list[bytes]]]:
+    """A listener on this machine that records every connection: its port and the connections."""
+    connections: list[bytes] = []
+    has_heard = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    connections.append(connection.recv(1000))
+                has_heard.set()
+
+        threading.Thread(target=accept, daemon=True).start()
+        port = listener.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as check:
+            check.sendall(b"canary")
+        assert has_heard.wait(10)
+        yield port, connections
+
+
+async def test_addresses_in_documents_are_never_fetched(
+    ada: httpx2.AsyncClient, canary: tuple[int, list[bytes]]
+) -> None:
+    """Remote contexts, downloads, pages and sources stay texts: the listener behind them hears nothing."""
+    port, connections = canary
+    address = f"http://127.0.0.1:{port}/document"
+    document = {
+        **CROISSANT,
+        "@context": address,
+        "url": address,
+        "license": address,
+        "distribution": [{"@type": "cr:FileObject", "contentUrl": address}, {"contentUrl": "file:///etc/passwd"}],
+        "isLiveDataset": address,
+    }
+    result = await import_one(ada, as_bytes(document), "signs.json", source_url=address)
+    assert result["status"] == "created"
+    assert "remote_context_ignored" in {part["code"] for part in result["skipped"]}
+    await import_one(ada, DATASHEET + f"\n![picture]({address})\n<{address}>\n", "voices/datasheet.md")
+    assert connections == [b"canary"]
+
+
+async def test_an_exported_dataset_comes_back(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """What another catalog has exported is imported with all that it had imported, and its claims are declared only."""
+    first = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_name="Signs")
+    exported = await ada.get(f"/datasets/{first['dataset']['id']}/export?format=croissant")
+    assert exported.status_code == 200
+
+    result = await import_one(bob, exported.content, "signs.json")
+    record = result["dataset"]
+    assert (result["status"], record["name"], record["year"]) == ("created", "Street Signs", 2023)
+    assert {claim["level"] for claim in result["evidence"]} == {"declared"}
+    assert any("/x:own" in document["unmapped"] for document in record["metadata"]["imported"])
+    assert (await import_one(bob, exported.content, "signs.json"))["status"] == "unchanged"
