@@ -14,6 +14,7 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "logout": "sign_in_commands",
     "rank": "catalog_commands",
     "catalog": "catalog_commands",
+    "import": "import_commands",
     "evidence": "evidence_commands",
     "export": "document_commands",
     "project": "project_commands",

@@ -2,10 +2,18 @@
 
 from touchstone.client.asgi_transport import InProcess
 from touchstone.client.async_client import AsyncTouchstone
-from touchstone.client.catalog_import import CatalogImport, ImportResult, ImportStatus
+from touchstone.client.catalog_import import CatalogImport, ImportResult
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.evidence_models import AttributeState, Claim, Evidence, ProposalPage
 from touchstone.client.identity import Identity
+from touchstone.client.import_models import (
+    DocumentResult,
+    ImportedDataset,
+    ImportProblem,
+    ImportReport,
+    ImportStatus,
+    SkippedPart,
+)
 from touchstone.client.models import (
     Artifact,
     Dataset,
@@ -46,13 +54,17 @@ __all__ = [
     "Claim",
     "Dataset",
     "DatasetPage",
+    "DocumentResult",
     "Evidence",
     "ExportedFile",
     "File",
     "Files",
     "Identity",
+    "ImportProblem",
+    "ImportReport",
     "ImportResult",
     "ImportStatus",
+    "ImportedDataset",
     "InProcess",
     "Job",
     "JobEvent",
@@ -67,6 +79,7 @@ __all__ = [
     "RecordError",
     "ScoredDataset",
     "Session",
+    "SkippedPart",
     "Tokens",
     "Touchstone",
     "TouchstoneError",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Final, Generic, TypeVar
+from typing import Any, BinaryIO, Final, Generic, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import httpx2
@@ -11,6 +11,7 @@ import msgspec
 from touchstone.client.errors import TouchstoneError
 
 T = TypeVar("T")
+FormFile: TypeAlias = tuple[str, BinaryIO | bytes, str]  # name, content and media type
 API_PREFIX: Final = "/api/v1"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
@@ -36,7 +37,7 @@ class Call(Generic[T]):
     query: Mapping[str, Any] = field(default_factory=dict)
     json: Any = None
     content: bytes | None = None
-    files: Mapping[str, tuple[str, BinaryIO | bytes, str]] | None = None
+    files: Mapping[str, FormFile] | Sequence[tuple[str, FormFile]] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     public: bool = False
     read_only: bool = False

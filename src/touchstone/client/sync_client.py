@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 import httpx2
 
-from touchstone.client import account_calls, catalog_calls, document_calls, evidence_calls, job_calls
+from touchstone.client import account_calls, catalog_calls, document_calls, evidence_calls, import_calls, job_calls
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
 from touchstone.client.errors import TouchstoneError
@@ -89,6 +89,7 @@ class Touchstone:
     suggest = sync_method(catalog_calls.suggest)
     get_criteria = sync_method(catalog_calls.get_criteria)
     export_dataset = sync_method(document_calls.export_dataset)
+    import_documents = sync_method(import_calls.import_documents)
     upload_file = sync_method(catalog_calls.upload_file)
     list_files = sync_method(catalog_calls.list_files)
     delete_file = sync_method(catalog_calls.delete_file)

@@ -1,0 +1,149 @@
+"""`touchstone import`: metadata documents from files and folders."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from touchstone.cli.catalog_commands import import_records
+from touchstone.cli.command_context import CommandContext, progress_bar
+from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.option_groups import Option, OptionGroup
+from touchstone.cli.tables import Column, build_table
+from touchstone.client import DocumentResult, ImportProblem, ImportStatus, Touchstone, TouchstoneError
+from touchstone.client.document_files import JSON_LINES_SUFFIX, Document, batches, documents_in
+from touchstone.client.record_files import READERS, RecordError
+
+IMPORT_OPTIONS: Final = OptionGroup(
+    (
+        Option("format", str, "The metadata standard, such as croissant or hf_card (default: detected)."),
+        Option("source_name", str, "Name of the source; with it, what a curator imports is documented."),
+        Option("source_url", str, "Address of the source; it is kept and never fetched."),
+        Option("visibility", str, "`public` or `private` (default: new records are public, others stay as they are)."),
+        Option(
+            "accept", bool, "Let what is found in prose count at once, instead of proposing it.", spelling="--accept"
+        ),
+        Option("dry_run", bool, "Say what would be done, and change nothing.", spelling="--dry-run"),
+    )
+)
+_NOT_WRITTEN_IN_TIME: Final = "not_written_in_time"
+_UNUSABLE_DOCUMENTS: Final = "unusable_documents"
+_RESULT_COLUMNS: Final = (
+    Column[DocumentResult]("Status", lambda result: result.status.value),
+    Column[DocumentResult]("Id", lambda result: result.dataset and result.dataset.id, is_number=True),
+    Column[DocumentResult]("Name", lambda result: result.dataset.name if result.dataset else result.document),
+    Column[DocumentResult]("Claims", lambda result: len(result.evidence), is_number=True),
+    Column[DocumentResult]("Proposals", lambda result: len(result.proposals), is_number=True),
+    Column[DocumentResult]("Skipped", lambda result: len(result.skipped), is_number=True),
+)
+_MAX_TABLE_ROWS: Final = 50
+
+
+def import_documents(
+    path: Annotated[Path, typer.Argument(help="A document, a folder of documents, or a JSON Lines file of them.")],
+    *,
+    context: CommandContext,
+    options: dict[str, Any],
+) -> None:
+    """Import descriptions of datasets in the formats that people use, such as dataset cards and Croissant.
+
+    Importing the same again changes nothing, so an import that was interrupted can simply be repeated. A JSON Lines
+    file of catalog records, as `touchstone catalog export` writes it, is imported as `touchstone catalog import` does.
+    The exit status is 1 if something was rejected.
+    """
+    if _contains_records(path):
+        import_records(path, check=options.get("dry_run", False), context=context)
+        return
+
+    documents = _read_documents(path)
+    results: list[DocumentResult] = []
+    with progress_bar("Importing", len(documents)) as (progress, task_id):
+        for batch in batches(documents):
+            results += _import_batch(context.client, batch, options)
+            progress.advance(task_id, len(batch))
+
+    _show_results(context, results)
+    if any(result.status is ImportStatus.REJECTED for result in results):
+        raise typer.Exit(ExitStatus.REFUSED)
+
+
+def _contains_records(path: Path) -> bool:
+    """Return whether a JSON Lines file contains records of a catalog instead of documents."""
+    if path.suffix.lower() != JSON_LINES_SUFFIX or not path.is_file():
+        return False
+
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            next(READERS["jsonl"](file), None)
+    except (RecordError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _read_documents(path: Path) -> list[Document]:
+    """Return the documents in a file or folder; end the command with an error message if one cannot be read."""
+    try:
+        documents = list(documents_in(path))
+    except OSError as error:
+        exit_with_error(f"{error.filename or path}: {error.strerror}", ExitStatus.USAGE)
+    if not documents:
+        exit_with_error(f"{path}: no documents", ExitStatus.USAGE)
+    return documents
+
+
+def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, Any]) -> list[DocumentResult]:
+    """Import documents with one request, or with several if the service does not write all datasets in time.
+
+    Raises:
+        TouchstoneError: The service refused the request for another reason than the documents, or did not respond.
+    """
+    finished: dict[tuple[str, str | None], DocumentResult] = {}
+    while True:
+        try:
+            report = client.import_documents([(document.name, document.content) for document in batch], **options)
+        except TouchstoneError as error:
+            if error.code != _UNUSABLE_DOCUMENTS:
+                raise
+            return [_rejection(batch, field_error) for field_error in error.errors]
+
+        remaining = 0
+        has_progressed = False
+        for result in report.results:
+            if result.error is not None and result.error.code == _NOT_WRITTEN_IN_TIME:
+                remaining += 1
+            elif (result.document, result.key) not in finished or result.status is ImportStatus.REJECTED:
+                has_progressed = True
+                finished[result.document, result.key] = result
+
+        if not remaining:
+            return list(finished.values())
+        if not has_progressed:
+            raise TouchstoneError(503, _NOT_WRITTEN_IN_TIME, "The service has no time to write the records.")
+
+
+def _rejection(batch: list[Document], field_error: dict[str, Any]) -> DocumentResult:
+    """Return the result for a document of a batch in which nothing can be used."""
+    position = field_error["loc"][-1]
+    problem = ImportProblem(code=field_error["type"], detail=field_error["msg"])
+    return DocumentResult(status=ImportStatus.REJECTED, document=batch[position].name, error=problem)
+
+
+def _show_results(context: CommandContext, results: list[DocumentResult]) -> None:
+    """Show a table of the results, how many there are of each status, and why documents were rejected."""
+    status_counts = Counter(result.status for result in results)
+    counts = {status.value: status_counts[status] for status in ImportStatus}
+    count_lines = [f"{status}: {count}" for status, count in counts.items()]
+
+    imported = [result for result in results if result.status is not ImportStatus.REJECTED]
+    table = build_table(_RESULT_COLUMNS, imported[:_MAX_TABLE_ROWS], "Imported datasets")
+    rest_lines = [f"… and {len(imported) - _MAX_TABLE_ROWS} more"] if len(imported) > _MAX_TABLE_ROWS else []
+
+    rejection_lines = [f"  {result.document}: {result.error.detail}" for result in results if result.error is not None]
+    report = {"total": len(results), **counts, "results": results}
+    context.show(report, table, *rest_lines, *count_lines, *rejection_lines)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `import` to the application."""
+    server_command(app, "import", options=IMPORT_OPTIONS)(import_documents)

@@ -1,0 +1,87 @@
+"""Metadata documents in files and folders, and in batches of a size that the service reads in one request."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
+
+# The files that can be documents, or belong to one.
+DOCUMENT_SUFFIXES: Final = frozenset(
+    {".json", ".jsonld", ".geojson", ".yaml", ".yml", ".csv", ".tsv", ".md", ".markdown", ".txt", ".bib"}
+)
+JSON_LINES_SUFFIX: Final = ".jsonl"
+MAX_BATCH_DOCUMENTS: Final = 50
+MAX_BATCH_BYTES: Final = 8 * 2**20
+# Larger files are no documents; the service would reject them.
+MAX_DOCUMENT_BYTES: Final = 32 * 2**20
+
+
+class Document(NamedTuple):
+    """A document with its name: the path of its file, beginning with a folder."""
+
+    name: str
+    content: bytes
+
+
+def documents_in(path: Path) -> Iterator[Document]:
+    """Yield the documents in a file, in a JSON Lines file with one on each line, or in a folder and its subfolders.
+
+    Hidden files, and files in a folder whose suffix is not that of a document, are passed over.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    root = path.resolve()
+    if not root.is_dir():
+        yield from _read_file(root, root.parent.parent)
+        return
+
+    for file in sorted(root.rglob("*")):
+        is_hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
+        is_document = file.suffix.lower() in (*DOCUMENT_SUFFIXES, JSON_LINES_SUFFIX)
+        if file.is_file() and is_document and not is_hidden and file.stat().st_size <= MAX_DOCUMENT_BYTES:
+            yield from _read_file(file, root.parent)
+
+
+def _read_file(file: Path, root: Path) -> Iterator[Document]:
+    """Yield the document in a file, or the documents on the lines of a JSON Lines file.
+
+    Names are relative to `root`. The documents of a JSON Lines file have the same name, because they are one source.
+    """
+    name = file.relative_to(root).as_posix()
+    if file.suffix.lower() != JSON_LINES_SUFFIX:
+        yield Document(name, file.read_bytes())
+        return
+
+    name_of_lines = str(PurePosixPath(name).with_suffix(".json"))
+    with file.open("rb") as lines:
+        for line in lines:
+            if line.strip():
+                yield Document(name_of_lines, line)
+
+
+def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield the documents in batches for one request each.
+
+    Documents in the same folder complete each other, so they stay together as far as a batch can hold them.
+    """
+    batch: list[Document] = []
+    for _, members in groupby(documents, key=lambda document: PurePosixPath(document.name).parent):
+        folder = list(members)
+        if batch and not _fits([*batch, *folder]):
+            yield batch
+            batch = []
+
+        for document in folder:
+            if batch and not _fits([*batch, document]):
+                yield batch
+                batch = []
+            batch.append(document)
+    if batch:
+        yield batch
+
+
+def _fits(documents: list[Document]) -> bool:
+    """Return whether documents make up a batch."""
+    byte_count = sum(len(document.content) for document in documents)
+    return len(documents) <= MAX_BATCH_DOCUMENTS and byte_count <= MAX_BATCH_BYTES
