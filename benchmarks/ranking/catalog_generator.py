@@ -169,6 +169,8 @@ def generate_segment(size: int, seed: int = 7) -> Segment:
     vocabularies["owner"] = _vocabulary(owners, [str(owner) for owner in owners])
 
     columns |= _ids_and_times(rng, size)
+    for column, words in _LABELS.items():
+        columns[column], vocabularies[column] = _word_lists(rng, size, words, second_word_share=0.0)
     columns[KNOWN_ETHICAL] = count_known_ethical(columns)
     criteria = {criterion.name: criterion.compute(columns) for criterion in CRITERIA}
     return Segment(size, columns, criteria, vocabularies)
@@ -316,6 +318,13 @@ def _ids_and_times(rng: Generator, size: int) -> dict[str, NDArray[Any]]:
     }
 
 
+_LABELS: Final = {
+    "tags": _SECOND_WORDS,
+    "license": ("cc-by-4.0", "cc0-1.0", "mit", "apache-2.0", "odbl-1.0", "unknown"),
+    "language": ("en", "fr", "de", "es", "zh"),
+    "source": ("openml", "huggingface", "uci", "kaggle", "zenodo"),
+    "trainable": ("true", "false"),
+}
 _TEXTS: Final = {
     "objective": [f"Predict {second} from {third} data" for second in _SECOND_WORDS for third in _THIRD_WORDS],
     "description": [
