@@ -86,11 +86,11 @@ def test_levels_say_what_supports_each_value(layout: str) -> None:
         for assurance in Assurance:
             view = catalog.view.at(assurance)
             positions = view.sort((), "id", descending=False, skip=0, limit=None).positions
-            levels = view.evidence_levels(positions)
-            for name in CLAIMED_ATTRIBUTES:
+            strengths = unpack_levels(view.evidence_levels(positions))
+            for name, strengths_of_attribute in zip(CLAIMED_ATTRIBUTES, strengths.tolist(), strict=True):
                 evidence = [(rows[id_].evidence or {}).get(name) for id_ in sorted(rows)]
                 expected = [entry.level_at(assurance).strength if entry else 0 for entry in evidence]
-                assert unpack_levels(levels, name).tolist() == expected
+                assert strengths_of_attribute == expected
 
 
 @pytest.mark.parametrize("layout", [Layout(), INDEXED], ids=["flat", "indexed"])
@@ -130,7 +130,7 @@ def test_points_by_level_add_up_to_the_score() -> None:
         view = catalog.view.at(assurance)
         weighting = weights(random)
         ranking = view.rank((), weighting, skip=0, limit=50)
-        supported = SupportedFacts(view.facts(ranking.positions), view.evidence_levels(ranking.positions))
+        supported = SupportedFacts.of_packed(view.facts(ranking.positions), view.evidence_levels(ranking.positions))
         parts = points_by_level(supported, view.criterion_scores(ranking.positions), weighting)
         for part, score in zip(parts, ranking.scores.tolist(), strict=True):
             assert list(part) == list(EvidenceLevel)
@@ -155,7 +155,7 @@ def test_points_by_level_follow_the_evidence_of_each_fact() -> None:
     }
     view = Catalog.build([made(1, **facts, evidence=evidence)]).view
     positions = np.array([0])
-    supported = SupportedFacts(view.facts(positions), view.evidence_levels(positions))
+    supported = SupportedFacts.of_packed(view.facts(positions), view.evidence_levels(positions))
 
     def parts(**weighting: float) -> dict[str, float]:
         [part] = points_by_level(supported, view.criterion_scores(positions), weighting)

@@ -34,6 +34,7 @@ UNKNOWN_VALUES: Final[Mapping[str, float]] = {**dict.fromkeys(NUMBERS, np.nan), 
 _STRENGTHS: Final = {level: level.strength for level in EvidenceLevel}
 _LEVEL_BITS: Final = 2
 _LEVEL_SHIFTS: Final = {name: _LEVEL_BITS * number for number, name in enumerate(CLAIMED_ATTRIBUTES)}
+_SHIFT_COLUMN: Final = np.array([[shift] for shift in _LEVEL_SHIFTS.values()], np.uint64)
 _LEVEL_MASK: Final = np.uint64(2**_LEVEL_BITS - 1)
 
 
@@ -61,10 +62,10 @@ class PackedLevels:
         return np.where(has_evidence, self.levels[places], np.uint64(0))
 
 
-def unpack_levels(levels: NDArray[np.uint64], attribute: str) -> Ints:
-    """Return for each record the strength of the level at which one attribute is supported."""
-    shift = np.uint64(_LEVEL_SHIFTS[attribute])
-    return ((levels >> shift) & _LEVEL_MASK).astype(np.int64)
+def unpack_levels(packed_levels: NDArray[np.uint64]) -> Ints:
+    """Return the strength of the level that supports each of CLAIMED_ATTRIBUTES (row) of each record (column)."""
+    strengths = (packed_levels >> _SHIFT_COLUMN) & _LEVEL_MASK
+    return strengths.astype(np.int64)
 
 
 def pack_levels(strengths: Mapping[str, Ints], record_count: int) -> NDArray[np.uint64]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import ETHICAL
-from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, EvidenceLevel
 from touchstone.ranking import criterion_formulas as formulas
 from touchstone.ranking.column_types import Facts, Floats, Ints
 from touchstone.ranking.columns.evidence_columns import unpack_levels
@@ -15,6 +15,9 @@ from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.reasons.points import add_rounding_error
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
+_ROWS: Final = {name: row for row, name in enumerate(CLAIMED_ATTRIBUTES)}
+_LEVEL_NAMES: Final = [level.value for level in EvidenceLevel]
+_STRENGTHS: Final = [level.strength for level in EvidenceLevel]
 _FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
 
 
@@ -30,15 +33,20 @@ class SupportedFacts(NamedTuple):
 
     Attributes:
         facts: The facts, as `View.facts` returns them.
-        packed_levels: Their levels, as `View.evidence_levels` returns them.
+        strengths: The strength of the level that supports each attribute (row) of each record (column).
     """
 
     facts: Facts
-    packed_levels: NDArray[np.uint64]
+    strengths: Ints
 
-    def strengths(self, attribute: str) -> Ints:
+    @classmethod
+    def of_packed(cls, facts: Facts, packed_levels: NDArray[np.uint64]) -> "SupportedFacts":
+        """Return facts with their levels as `View.evidence_levels` returns them."""
+        return cls(facts, unpack_levels(packed_levels))
+
+    def strengths_of(self, attribute: str) -> Ints:
         """Return for each record the strength of the level that supports an attribute."""
-        return unpack_levels(self.packed_levels, attribute)
+        return np.asarray(self.strengths[_ROWS[attribute]])
 
 
 def points_by_level(
@@ -50,18 +58,17 @@ def points_by_level(
     evidence is declared.
     """
     terms, total_weight = active_weights(weights)
-    record_count = len(criterion_scores)
-    points = np.zeros((record_count, len(EvidenceLevel)))
-
+    points_by_attribute = np.zeros(supported.strengths.shape)
     for criterion, weight in terms:
         criterion_values = criterion_scores[:, CRITERION_NAMES.index(criterion)]
         for attribute, values in _contributions(criterion, criterion_values, supported):
-            strengths = supported.strengths(attribute)
-            points[np.arange(record_count), strengths] += values * weight / total_weight
+            points_by_attribute[_ROWS[attribute]] += values * (weight / total_weight)
 
+    # Add up the points of the attributes that are supported at the same level.
+    points = [(points_by_attribute * (supported.strengths == strength)).sum(axis=0) for strength in _STRENGTHS]
     scores = score_matrix(criterion_scores.T, weights)
-    exact_points = map(add_rounding_error, points.tolist(), scores.tolist())
-    return [dict(zip(EvidenceLevel, record_points, strict=True)) for record_points in exact_points]
+    exact_points = map(add_rounding_error, np.stack(points, axis=1).tolist(), scores.tolist())
+    return [dict(zip(_LEVEL_NAMES, record_points, strict=True)) for record_points in exact_points]
 
 
 def _contributions(criterion: str, criterion_values: Floats, supported: SupportedFacts) -> list[_Contribution]:
@@ -109,7 +116,7 @@ def _split_documentation(supported: SupportedFacts) -> list[_Contribution]:
     """Split the criterion for documentation: where both flags are true, it counts for the better supported one."""
     metadata, external = _FACTS_BY_CRITERION["documentation"]
     has_metadata, has_external = supported.facts[metadata] == 1, supported.facts[external] == 1
-    is_metadata_better = supported.strengths(metadata) >= supported.strengths(external)
+    is_metadata_better = supported.strengths_of(metadata) >= supported.strengths_of(external)
 
     is_metadata_decisive = has_metadata & (is_metadata_better | ~has_external)
     is_external_decisive = has_external & ~is_metadata_decisive

@@ -29,6 +29,24 @@ CHUNK: Final = 4000
 EXPLAINED_CHUNK: Final = 200
 
 
+def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
+    """Return for each ethical score and number of known attributes between which bounds the score is.
+
+    The lower bound supposes that all unknown attributes are false, the upper one that all are true.
+    """
+    intervals = {}
+    for known_count in range(len(ETHICAL) + 1):
+        unknown_count = len(ETHICAL) - known_count
+        for true_count in range(known_count + 1):
+            score, highest_score = true_count / len(ETHICAL), (true_count + unknown_count) / len(ETHICAL)
+            intervals[score, known_count] = (score, highest_score)
+    return intervals
+
+
+# A long ranking looks up millions of intervals, and there are only 66 different ones.
+_ETHICAL_INTERVALS: Final = _ethical_intervals()
+
+
 class ScoredItem(msgspec.Struct, frozen=True, gc=False):
     """A dataset in a ranking (interface, section 2.6).
 
@@ -125,7 +143,7 @@ class RankingResult:
             columns.id,
             ranks,
             columns.known,
-            map(_ethical_interval, columns.ethical_score, columns.known),
+            map(_ETHICAL_INTERVALS.__getitem__, zip(columns.ethical_score, columns.known, strict=True)),
         )
         if not self.options.explain:
             return list(map(ScoredItem, *fields))
@@ -139,7 +157,7 @@ class RankingResult:
 
         declared_view = self.view.declared
         declared_scores = score_matrix(declared_view.criterion_scores(positions).T, self.weights)
-        supported_facts = SupportedFacts(facts, self.view.evidence_levels(positions))
+        supported_facts = SupportedFacts.of_packed(facts, self.view.evidence_levels(positions))
         return (
             scores_by_name,
             points_by_criterion(criterion_scores, self.weights),
@@ -164,14 +182,6 @@ class RankingResult:
 
             first_rank += len(positions)
             is_first_chunk = False
-
-
-def _ethical_interval(ethical_score: float, known_count: int) -> tuple[float, float]:
-    """Return the ethical score of a record if all unknown attributes were false, and if all were true."""
-    attribute_count = len(ETHICAL)
-    true_count = round(ethical_score * attribute_count)
-    unknown_count = attribute_count - known_count
-    return ethical_score, (true_count + unknown_count) / attribute_count
 
 
 async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:
