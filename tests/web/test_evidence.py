@@ -152,3 +152,17 @@ def test_only_administrators_see_the_accounts(visit: Visit) -> None:
     """Everybody else is refused, and has no link to them."""
     page = visit("/app/account")
     assert page.request.get("/app/users").status == 403
+
+
+def test_a_dataset_is_saved_in_every_standard(visit: Visit, record: dict[str, Any]) -> None:
+    """The menu of the page leads to one file for each format, and an unknown format is not found."""
+    page = visit(f"/app/datasets/{record['id']}", language="en")
+    page.locator("#export summary").click()
+    links = page.locator("#export a")
+    assert links.count() == 5
+    for address in links.evaluate_all("links => links.map((link) => link.href)"):
+        answer = page.request.get(address)
+        assert answer.status == 200
+        assert record["name"] in answer.text()
+        assert "attachment" in answer.headers["content-disposition"]
+    assert page.request.get(f"/app/datasets/{record['id']}/export/xls").status == 404

@@ -240,7 +240,7 @@ def test_a_renamed_dataset_has_its_new_name_in_the_next_picture(visit: Visit, ap
     page = visit("/app/?dataset_name=quokka&w.year=50&w.ethical_score=50")
     assert api.patch(f"/api/v1/datasets/{made}", json={"name": "Quokka two"}).status_code == 200
     settled(page, "year", 60)
-    expect(page.locator("#results tbody th")).to_have_text("Quokka two")
+    expect(page.locator("#results tbody th a").first).to_have_text("Quokka two")
     expect(page.locator(".pin")).to_have_attribute("aria-label", "Épingler Quokka two")
 
 
@@ -675,3 +675,24 @@ def test_exports_hold_the_ranking(server: str, signed_in: dict[str, str], api: h
         assert client.get("/app/ranking.svg").text.startswith("<svg")
         assert client.get("/app/ranking.png").content.startswith(b"\x89PNG")
         assert client.get("/app/ranking.exe").status_code == 404
+
+
+def test_words_are_searched_in_any_order_and_completed(visit: Visit, api: httpx2.Client) -> None:
+    """The search field finds words in any order, suggests names while somebody types, and is a filter to remove."""
+    fields = {"name": "Quokka census of Rottnest", "description": "", "file_path": "", "file_type": ""}
+    dataset_id = api.post("/api/v1/datasets/", json={**fields, "visibility": "private"}).json()["id"]
+    page = visit("/app/", language="en")
+    field = page.locator("#f-q")
+    with page.expect_response(re.compile("/app/suggestions")):
+        field.press_sequentially("quokk")
+    expect(page.locator("#suggestions option").first).to_have_attribute("value", "Quokka census of Rottnest")
+
+    with page.expect_response(re.compile("/app/parts/ranking")):
+        field.fill("rottnest quokka")
+    expect(page.locator("#results [data-id]")).to_have_count(1)
+    assert shown_ids(page) == [dataset_id]
+    expect(page).to_have_url(re.compile(r"\?q=rottnest\+quokka$"))
+
+    page.locator('[data-live="q"]').click()
+    expect(page.locator("#results [data-id]")).to_have_count(20)
+    expect(field).to_have_value("")

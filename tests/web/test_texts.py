@@ -106,6 +106,7 @@ def test_a_task_is_what_a_model_learns_and_never_a_job() -> None:
         "messages: metric_default",
         "messages: metric_task_mismatch",
         "attribute task",
+        "messages: suggestion_task",
         "NOT_EVIDENCE: purpose_limitation_respected",
         "DOCUMENT_REJECTIONS: too_many_terms",
     }

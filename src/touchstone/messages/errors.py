@@ -154,7 +154,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "overloaded": ("Trop de requêtes en cours ; réessayez", "Too many requests at once; try again"),
     "index_building": (
-        "L’index de la recherche est en construction ; réessayez dans quelques instants",
+        "L’index de la recherche est en construction ; réessayez dans quelques instants",
         "The search index is being built; try again in a moment",
     ),
     "upstream_timeout": (

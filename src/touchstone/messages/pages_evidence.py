@@ -85,6 +85,12 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     ),
     "done_withdrawn": ("L’affirmation a été retirée.", "The claim has been withdrawn."),
     "done_decided": ("La décision a été enregistrée.", "The decision has been saved."),
+    # The documents as which a dataset can be saved
+    "export_croissant": ("Croissant, avec l’IA responsable", "Croissant, with responsible AI"),
+    "export_dcat": ("DCAT-AP (JSON-LD)", "DCAT-AP (JSON-LD)"),
+    "export_datapackage": ("Data Package", "Data Package"),
+    "export_card": ("Fiche Hugging Face (Markdown)", "Dataset card (Markdown)"),
+    "export_jsonld": ("schema.org (JSON-LD)", "schema.org (JSON-LD)"),
     # Records that an administrator hides
     "hidden_notice": (
         "Cette fiche est masquée : seul son auteur la voit",

@@ -96,7 +96,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "a list of texts, or a text with commas between the values, is expected",
     ),
     "license_expected": (
-        "« {value} » n’est ni une expression SPDX, comme MIT OR Apache-2.0, ni une famille connue, comme CC-BY-*",
+        "« {value} » n’est ni une expression SPDX, comme MIT OR Apache-2.0, ni une famille connue, comme CC-BY-*",
         "“{value}” is neither an SPDX expression, such as MIT OR Apache-2.0, nor a known family, such as CC-BY-*",
     ),
     "dict_type": ("un objet JSON est attendu", "a JSON object is expected"),

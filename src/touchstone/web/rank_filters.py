@@ -7,6 +7,10 @@ from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
 
+SEARCH: Final = "q"
+"""The filter by words in any order, which has a field of its own above the ranking."""
+LABELS: Final = ("language", "license", "source")
+"""The filters by what the metadata of a record say about language, licence and source."""
 COMPOSITES: Final = ("ethical_score", "technical_score", "popularity_score")
 _LARGEST_NUMBER: Final = 10**15
 
@@ -28,7 +32,7 @@ def _list_filters() -> dict[str, FilterInput]:
     Most filters belong to an attribute of the datasets. A numeric attribute has two, for its lower and its upper bound;
     any other attribute has one, which is named like it. A composite score only has a lower bound.
     """
-    filters: dict[str, FilterInput] = {}
+    filters: dict[str, FilterInput] = {SEARCH: FilterInput.TEXT}
 
     for attribute in ATTRIBUTES:
         if attribute.kind in (Kind.INTEGER, Kind.PERCENTAGE):
@@ -38,6 +42,9 @@ def _list_filters() -> dict[str, FilterInput]:
             # The kinds of the other attributes have the same names as the ways to enter them.
             filters[attribute.name] = FilterInput(attribute.kind)
 
+    for label in LABELS:
+        filters[label] = FilterInput.WORDS
+    filters["trainable"] = FilterInput.FLAG
     filters["file_type"] = FilterInput.WORDS
     filters["visibility"] = FilterInput.TEXT
     for composite in COMPOSITES:

@@ -1,14 +1,16 @@
 """The page of a dataset: its score, the evidence for its attributes, and what was measured; administrators hide it."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Dataset, Evidence, ScoredDataset
 from touchstone.core.attributes import ETHICAL
+from touchstone.core.errors import NotFound
 from touchstone.core.evidence import Assurance, EvidenceLevel
+from touchstone.metadata.writers.formats import FORMATS
 from touchstone.web.api_queries import fetch_score, load_reader, read_rank_state
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
@@ -76,6 +78,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         measured=dataset_view.measurement(dataset),
         unmeasured=dataset_view.measurement_failure(dataset),
         trainable=dataset_view.is_trainable(dataset),
+        export_formats=tuple(FORMATS),
         search_engine_description=await fetch_search_engine_description(ctx, dataset),
         projects=await ctx.api.list_projects(),
     )
@@ -110,6 +113,17 @@ async def _lowered_score(
     )
 
 
+async def export_dataset(ctx: PageContext) -> Response:
+    """Return a dataset as a document in a metadata standard, to save as a file."""
+    format_key: Any = ctx.path_params["format"]
+    if format_key not in FORMATS:
+        raise NotFound
+
+    file = await ctx.api.export_dataset(ctx.path_params["dataset_id"], format_key)
+    headers = {"content-disposition": f'attachment; filename="{file.name}"'}
+    return Response(file.content, media_type=file.media_type, headers=headers)
+
+
 async def hide_dataset(ctx: PageContext) -> Response:
     """Hide a record from everybody but its author, or show it again, and redirect to its page."""
     form = await ctx.form()
@@ -124,5 +138,6 @@ async def hide_dataset(ctx: PageContext) -> Response:
 
 ROUTES: Final = (
     Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page)),
+    Route("/app/datasets/{dataset_id:int}/export/{format:str}", page_endpoint(export_dataset)),
     Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=_DATASET), methods=["POST"]),
 )

@@ -23,7 +23,7 @@ from touchstone.web.api_queries import (
 )
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
-from touchstone.web.rank_filters import FILTERS, FilterInput
+from touchstone.web.rank_filters import FILTERS, SEARCH, FilterInput
 from touchstone.web.rank_state import MAX_PINS, RankState, parse_small_integer
 from touchstone.web.views import rank_table, weighted_criteria
 from touchstone.web.views.filter_form import (
@@ -39,6 +39,7 @@ from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
 _PANELS: Final = ("weights", "filters")
 _MAX_SEARCH_LENGTH: Final = 200
+_INDEX_BUILDING: Final = "index_building"  # the code of the error while the index of words is being built
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,18 @@ def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
     return ValueSearch(name=name, text="" if shows_all else text, page=page)
 
 
+async def suggestions(ctx: PageContext) -> Response:
+    """Return names, domains and tasks that complete what the reader types into the search field, for its script."""
+    text = ctx.request.query_params.get("q", "").strip()[:_MAX_SEARCH_LENGTH]
+    entries = (await ctx.api.suggest(text)).suggestions if text else []
+
+    completions = []
+    for entry in entries:
+        kind = ctx.text(f"suggestion_{entry.kind}")
+        completions.append({"text": entry.text, "label": f"{entry.text} · {kind}"})
+    return Response(msgspec.json.encode(completions), media_type="application/json")
+
+
 async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bool) -> RankPage:
     """Request a ranking from the API and return everything that the templates of the rank page show.
 
@@ -264,9 +277,9 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
     try:
         ranking = await fetch_ranking(ctx, state)
     except TouchstoneError as error:
-        if error.status != Invalid.status:
+        if error.status != Invalid.status and error.code != _INDEX_BUILDING:
             raise
-        # The API checks the filters more strictly than the page does.
+        # The API checks the filters more strictly than the page does, and cannot search by words just after its start.
         named_filters = _filters_named_by(error, state)
         return RankedState(state, EMPTY_RANKING, named_filters, filter_problem=error.detail)
 
@@ -279,6 +292,9 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
 
 def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ...]:
     """Return the names of those filters of a state that an error of the API is about."""
+    if error.code == _INDEX_BUILDING:
+        return (SEARCH,)
+
     named_locations: set[str] = set()
     for entry in error.errors:
         named_locations.update(str(location) for location in entry.get("loc", ()))
@@ -316,6 +332,7 @@ async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping
 
 ROUTES: Final = (
     Route(HOME, page_endpoint(rank_page)),
+    Route("/app/suggestions", page_endpoint(suggestions)),
     Route("/app/parts/ranking", page_endpoint(live_ranking)),
     Route("/app/values/{name:str}", page_endpoint(filter_values_page)),
 )

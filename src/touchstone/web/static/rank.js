@@ -5,6 +5,7 @@ import { onPreferenceSwitch, setShownAddress, shownAddress } from "./rank_addres
 import { addressQuery, changedFields, formQuery, isFilter } from "./rank_form.js";
 import { RankUpdater } from "./rank_updater.js";
 import { showShares } from "./shares.js";
+import { followSearchField } from "./suggestions.js";
 
 const MAX_PINS = 5;
 // The panels are open on screens that have room for them. Until this script runs, the style sheet shows their contents
@@ -112,6 +113,7 @@ document.addEventListener("input", handleInput);
 document.addEventListener("click", handleClick);
 form.addEventListener("submit", handleSubmit);
 window.addEventListener("popstate", handleHistory);
+followSearchField();
 onPreferenceSwitch(() => (updater.edits.isEmpty ? null : `/app/?${formQuery()}`));
 
 // What the reader did before these scripts had loaded.

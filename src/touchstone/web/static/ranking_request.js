@@ -47,6 +47,7 @@ export function showRanking({ patch, fragment, profile }, restoreEdits) {
 
 function replaceResults(fragment) {
   keepFocus((results) => morph(results, fragment.getElementById("results")));
+  replacePanel(fragment, "search");
   replacePanel(fragment, "weights");
   replacePanel(fragment, "filters");
 }

@@ -8,7 +8,7 @@ from typing import Any, Final
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, FilterInput
+from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, LABELS, SEARCH, FilterInput
 from touchstone.web.rank_state import RankState
 
 _ALWAYS_SHOWN: Final = 8  # values of a list that are shown before the others are folded away
@@ -193,9 +193,9 @@ _QUALITY_FLAGS: Final = tuple(
     attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.FLAG and not attribute.ethical
 )
 _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "subject": ("dataset_name", "objective", "domain", "task", "file_type", "visibility"),
+    "subject": ("dataset_name", "objective", "domain", "task", *LABELS, "file_type", "visibility"),
     "size": ("year", "instances_number", "features_number", "citations"),
-    "quality": ("technical_score", "popularity_score", "missing_values_percentage", *_QUALITY_FLAGS),
+    "quality": ("technical_score", "popularity_score", "trainable", "missing_values_percentage", *_QUALITY_FLAGS),
     "ethics": ("ethical_score", *ETHICAL),
 }
 
@@ -263,7 +263,9 @@ def filter_label(name: str, localizer: Localizer) -> str:
 
 
 def invalid_filter_message(name: str, localizer: Localizer) -> str:
-    """Return what to enter into a filter that does not accept its value."""
+    """Return what to enter into a filter that does not accept its value, or to wait until the search is ready."""
+    if name == SEARCH:
+        return localizer.text("error_slow_down")
     key = "rank_not_a_number" if FILTERS[name] is FilterInput.NUMBER else "rank_not_a_choice"
     return localizer.text(key, name=filter_label(_without_bound(name), localizer))
 
