@@ -26,6 +26,7 @@ PAGES = {
     "edit": "/app/datasets/{own}/edit",
     "claim": "/app/datasets/{own}/claims/new?attribute=transparency",
     "review": "/app/review",
+    "import": "/app/datasets/import",
     "projects": "/app/projects",
     "project": "/app/projects/{project}",
     "keep": "/app/projects/new?w.year=30&w.citations=60",

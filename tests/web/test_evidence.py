@@ -1,6 +1,7 @@
 """Evidence on the pages: why a record ranks where it does, claims with their sources, and the review queue."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -166,3 +167,38 @@ def test_a_dataset_is_saved_in_every_standard(visit: Visit, record: dict[str, An
         assert record["name"] in answer.text()
         assert "attachment" in answer.headers["content-disposition"]
     assert page.request.get(f"/app/datasets/{record['id']}/export/xls").status == 404
+
+
+CARD = """---
+pretty_name: Street Signs
+license: cc-by-4.0
+---
+### Dataset Summary
+Pictures of street signs in two cities, taken on foot in 2021.
+
+### Personal and Sensitive Information
+Faces and number plates in the pictures were blurred.
+"""
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_documents_are_shown_before_they_are_imported(
+    visit: Visit, api: httpx2.Client, email: str, tmp_path: Path, scripts: bool
+) -> None:
+    """The preview lists claims and proposals with quotes and saves nothing; the second step imports the same files."""
+    card = tmp_path / "README.md"
+    card.write_text(CARD)
+    identifier = email.partition("@")[0]
+    page = visit("/app/datasets/import", language="en", scripts=scripts)
+    page.get_by_label("Documents").set_input_files(card)
+    page.get_by_label("Identifier of the dataset").fill(identifier)
+    page.get_by_label("Visible only to me").check()
+    page.get_by_role("button", name="Show what would be imported").click()
+    expect(page.locator("article")).to_contain_text("new record")
+    expect(page.locator("article")).to_contain_text("Faces and number plates in the pictures were blurred.")
+    assert api.get("/api/v1/datasets/", params={"visibility": "private"}).json() == []
+
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("heading", name="What has been imported")).to_be_visible()
+    (imported,) = api.get("/api/v1/datasets/", params={"visibility": "private"}).json()
+    expect(page.locator("article a").first).to_have_attribute("href", f"/app/datasets/{imported['id']}")

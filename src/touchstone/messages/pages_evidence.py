@@ -248,4 +248,60 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "confirm them.",
     ),
     "lowered_first": ("Ajouter une preuve pour {name}", "Add evidence for {name}"),
+    # The import of documents
+    "import_instead": (
+        "Importer plutôt la documentation d’un jeu de données (Hugging Face, Croissant, DCAT…)",
+        "Import the documentation of a dataset instead (Hugging Face, Croissant, DCAT…)",
+    ),
+    "import_name": ("Identifiant du jeu de données", "Identifier of the dataset"),
+    "import_name_hint": (
+        "seulement si les documents ne le disent pas, comme une fiche Hugging Face",
+        "only if the documents do not say it, as a Hugging Face card",
+    ),
+    "import_title": ("Importer une documentation", "Import documentation"),
+    "import_lead": (
+        "Une fiche Hugging Face, Croissant, DCAT, Data Package, une fiche OpenML ou un autre standard : les valeurs "
+        "viennent avec leurs citations.",
+        "A Hugging Face card, Croissant, DCAT, a Data Package, OpenML or another standard: values come with their "
+        "quotes.",
+    ),
+    "import_files": ("Documents", "Documents"),
+    "import_files_hint": (
+        "Un ou plusieurs fichiers (Markdown, JSON, YAML…). Rien n’est enregistré avant votre accord.",
+        "One or more files (Markdown, JSON, YAML…). Nothing is saved before you agree.",
+    ),
+    "import_source_name": ("D’où viennent-ils ?", "Where do they come from?"),
+    "import_source_hint": ("le site ou l’organisme", "the site or the organisation"),
+    "import_source_url": ("Adresse", "Address"),
+    "import_show": ("Voir ce qui serait importé", "Show what would be imported"),
+    "import_confirm": ("Importer", "Import"),
+    "import_preview": ("Ce qui serait importé", "What would be imported"),
+    "import_done": ("Ce qui a été importé", "What has been imported"),
+    "import_choose_again": (
+        "Ces documents sont trop volumineux pour être gardés ici : choisissez-les à nouveau pour les importer.",
+        "These documents are too large to be kept here: choose them again to import them.",
+    ),
+    "import_nothing": ("Choisissez au moins un document.", "Choose at least one document."),
+    "import_too_many": ("Au plus {limit} documents à la fois.", "At most {limit} documents at a time."),
+    "import_created": ("nouvelle fiche", "new record"),
+    "import_updated": ("fiche mise à jour", "record updated"),
+    "import_unchanged": ("inchangée", "unchanged"),
+    "import_rejected": ("rejeté", "rejected"),
+    "import_evidence": ("Affirmations", "Claims"),
+    "import_proposals": ("Propositions tirées du texte", "Proposals from the text"),
+    "import_proposals_hint": (
+        "Une proposition ne compte pas tant que personne ne l’a acceptée.",
+        "A proposal does not count until somebody accepts it.",
+    ),
+    "import_skipped": ("{count} parties non utilisées", "{count} parts that were not used"),
+    "import_skipped_one": ("{count} partie non utilisée", "{count} part that was not used"),
+    "import_unmapped": (
+        "{count} champs gardés tels quels, sans équivalent dans une fiche",
+        "{count} fields kept as they are, without an equivalent in a record",
+    ),
+    "import_unmapped_one": (
+        "{count} champ gardé tel quel, sans équivalent dans une fiche",
+        "{count} field kept as it is, without an equivalent in a record",
+    ),
+    "import_omitted": ("La réponse était trop longue pour les détails.", "The answer was too long for the details."),
 }

@@ -29,6 +29,7 @@ from touchstone.web.routes import (
     comparison,
     dataset_page,
     datasets,
+    document_import,
     evidence,
     job_start,
     jobs,
@@ -43,8 +44,8 @@ from touchstone.web.routes import (
 from touchstone.web.security_headers import SecurityHeadersMiddleware
 from touchstone.web.template_renderer import TemplateRenderer
 
-# Files are uploaded through this page only.
-LARGE_BODIES: Final = frozenset({"/app/datasets/new"})
+# Files are uploaded through these pages only.
+LARGE_BODIES: Final = frozenset({"/app/datasets/new", "/app/datasets/import"})
 _API_TIMEOUT_SECONDS: Final = 600.0
 _MIN_GZIP_BYTES: Final = 1000  # shorter responses are sent uncompressed
 _GZIP_LEVEL: Final = 4  # higher levels take longer than they save
@@ -108,6 +109,7 @@ def _all_routes() -> list[BaseRoute]:
         *comparison.ROUTES,
         *datasets.ROUTES,
         *dataset_page.ROUTES,
+        *document_import.ROUTES,
         *evidence.ROUTES,
         *review.ROUTES,
         *projects.ROUTES,

@@ -1,0 +1,146 @@
+"""The page that imports metadata documents: a preview of what they say, and the import itself."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import Response
+from starlette.routing import Route
+
+from touchstone.client import ImportReport, TouchstoneError
+from touchstone.client.import_calls import ImportOptions
+from touchstone.core.errors import Invalid, TooLarge
+from touchstone.web.forms import invalid_field, list_field, text_field
+from touchstone.web.page_context import PageContext
+from touchstone.web.page_endpoint import page_endpoint
+
+_IMPORT: Final = "/app/datasets/import"
+_MAX_DOCUMENTS: Final = 100
+_MAX_KEPT_BYTES: Final = 4 * 1024 * 1024  # of documents that the form of the preview sends back
+_FORM_ERRORS: Final = (Invalid.status, TooLarge.status)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document that the reader has uploaded."""
+
+    name: str
+    content: bytes
+
+    @property
+    def encoded(self) -> str:
+        """Return the content as text, for a hidden field of the preview's form."""
+        return base64.urlsafe_b64encode(self.content).decode()
+
+
+async def import_page(ctx: PageContext) -> Response:
+    """Show the form for documents; on POST, show what an import would do, or import them.
+
+    The preview has a second form, which holds the documents again, so that nothing has to be stored between the
+    preview and the import. If the documents are too large for that, the reader chooses them again.
+    """
+    form = await ctx.form()
+    if not ctx.is_post:
+        return await _render_import(ctx, form)
+
+    try:
+        await ctx.require_new_form()
+        documents = await _read_documents(ctx, form)
+        is_preview = text_field(form, "action") != "import"
+        report = await _import_documents(ctx, documents, form, dry_run=is_preview)
+    except TouchstoneError as error:
+        if error.status not in _FORM_ERRORS:
+            raise
+        return await _render_import(ctx, form, error=error)
+
+    return await _render_import(ctx, form, report=report, documents=documents if is_preview else ())
+
+
+async def _import_documents(
+    ctx: PageContext, documents: Sequence[Document], form: FormData, *, dry_run: bool
+) -> ImportReport:
+    """Import documents with the options in the form, and return what was done, or would be done in a dry run."""
+    options = ImportOptions(
+        source_name=text_field(form, "source_name") or None,
+        source_url=text_field(form, "source_url") or None,
+        visibility="private" if "private" in list_field(form, "visibility") else "public",
+        dry_run=dry_run,
+    )
+    named_contents = [(document.name, document.content) for document in documents]
+    return await ctx.api.import_documents(named_contents, **options)
+
+
+async def _read_documents(ctx: PageContext, form: FormData) -> list[Document]:
+    """Return the documents in the form: chosen files, or those that the form of the preview has kept.
+
+    If the reader has named the dataset, the name is the folder of the chosen files.
+
+    Raises:
+        TouchstoneError: The form has no document, or too many of them.
+    """
+    documents = _kept_documents(ctx, form)
+    identifier = text_field(form, "name").strip("/")
+    for upload in form.getlist("files"):
+        if isinstance(upload, UploadFile) and upload.filename:
+            # Some standards take the identifier of a dataset from the folder of the document.
+            name = f"{identifier}/{upload.filename}" if identifier else upload.filename
+            documents.append(Document(name, await upload.read()))
+
+    if not documents:
+        raise invalid_field(ctx.text("import_nothing"), "files")
+    if len(documents) > _MAX_DOCUMENTS:
+        raise invalid_field(ctx.text("import_too_many", limit=_MAX_DOCUMENTS), "files")
+    return documents
+
+
+def _kept_documents(ctx: PageContext, form: FormData) -> list[Document]:
+    """Return the documents that the form of the preview has kept in hidden fields.
+
+    Raises:
+        TouchstoneError: A field has been changed.
+    """
+    names = list_field(form, "document_name")
+    contents = [content for content in form.getlist("document_content") if isinstance(content, str)]
+    if len(names) != len(contents):
+        raise invalid_field(ctx.text("import_nothing"), "files")
+
+    try:
+        decoded_contents = [base64.urlsafe_b64decode(content) for content in contents]
+    except (binascii.Error, ValueError):
+        raise invalid_field(ctx.text("import_nothing"), "files") from None
+    return [Document(name, content) for name, content in zip(names, decoded_contents, strict=True)]
+
+
+async def _render_import(
+    ctx: PageContext,
+    form: FormData,
+    *,
+    error: TouchstoneError | None = None,
+    report: ImportReport | None = None,
+    documents: Sequence[Document] = (),
+) -> Response:
+    """Return the page of the import.
+
+    Args:
+        ctx: The request.
+        form: What the reader has entered.
+        error: An error in the form.
+        report: What was imported, or would be.
+        documents: The documents of a preview; none after the import itself.
+    """
+    size = sum(len(document.content) for document in documents)
+    return await ctx.render(
+        "import.html",
+        error=error,
+        form=form,
+        report=report,
+        is_preview=bool(documents),
+        kept_documents=documents if size <= _MAX_KEPT_BYTES else (),
+        limit=ctx.state.settings.upload_max_bytes,
+    )
+
+
+ROUTES: Final = (Route(_IMPORT, page_endpoint(import_page), methods=["GET", "POST"]),)
