@@ -217,6 +217,7 @@ def all_routes(owner: httpx2.Client) -> Iterator[Route]:
 def dataset_routes(id_kind: str, ids: Ids) -> Iterator[Route]:
     """Yield the routes that take the id of a record, which is a number or a UUID."""
     yield Route(f"GET dataset by {id_kind}", ids, "GET", "/datasets/{}")
+    yield Route(f"GET evidence by {id_kind}", ids, "GET", "/datasets/{}/evidence")
     yield Route(f"PATCH dataset by {id_kind}", ids, "PATCH", "/datasets/{}", lambda _: {"year": 2000})
     yield Route(f"DELETE dataset by {id_kind}", ids, "DELETE", "/datasets/{}")
     yield Route(f"train by {id_kind}", ids, "POST", "/ml/train", lambda id_: {"dataset_id": id_, "target": "x"})
