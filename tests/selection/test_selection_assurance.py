@@ -1,20 +1,25 @@
 """Assurance on every route that reads the catalog: the answers are those of the rows as they are known at its level."""
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from tests.ranking import by_hand
 from tests.ranking.catalogs import known_at, weights
 from tests.selection.conftest import ADA, created
-from tests.selection.seeded import random_rows, twin
+from tests.selection.seeded import draft_of, random_rows, seed, twin
 from touchstone.core.attributes import ETHICAL
-from touchstone.core.evidence import Assurance, EvidenceLevel
+from touchstone.core.evidence import Assurance, AttributeEvidence, EvidenceLevel
+from touchstone.database.engine import Database
+from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.query.predicates import FlagEquals, Query, Range, Visible
 from touchstone.ranking.weight_profiles import PROFILES
+from touchstone.services.selection.live_catalog import LiveCatalog
 
 ROWS = random_rows(31, 400)
 BALANCED = dict(PROFILES["balanced"].weights)
@@ -161,3 +166,30 @@ async def test_a_project_stores_the_assurance_of_its_recommendations(ada: httpx2
     assert cleared["assurance"] == "declared"
     assert await known() == 1
     assert (await ada.post("/projects", json={"name": "r"})).json()["assurance"] == "declared"
+
+
+async def test_evidence_reaches_other_processes_and_survives_a_restart(database: Database, tmp_path: Path) -> None:
+    """What a claim amounts to is followed like any other write, beside an index and after a start from its snapshot."""
+    layout, snapshot = Layout(index_from=1, compiled=False), tmp_path / "catalog.index"
+    await seed(database, ROWS)
+    ours, theirs = LiveCatalog(database, layout, snapshot), LiveCatalog(database, layout)
+    await ours.load()
+    await theirs.load()
+    evidence = {"citations": AttributeEvidence(level=EvidenceLevel.DOCUMENTED, documented=123_456)}
+    async with ours.writing() as writer:
+        await writer.update(7, replace(draft_of(ROWS[6]), attribute_evidence=evidence))
+    await theirs.refresh()
+    restarted = LiveCatalog(database, layout, snapshot)
+    await restarted.load()
+
+    rows = {row.id: twin(row) for row in ROWS} | {7: replace(twin(ROWS[6]), evidence=evidence)}
+    for catalog in (ours, theirs, restarted):
+        assert catalog.view.is_indexed
+        for assurance in Assurance:
+            known_rows = [known_at(row, assurance) for row in rows.values()]
+            view = catalog.view.at(assurance)
+            ranking = view.rank((), BALANCED, skip=0, limit=None)
+            ids = view.ids(ranking.positions).tolist()
+            assert list(zip(ids, ranking.scores.tolist(), strict=True)) == by_hand.rank(known_rows, (), BALANCED)
+        assert catalog.view.at(Assurance.DOCUMENTED).count((Range("citations", low=123_456, high=123_456),)) == 1
+        assert catalog.view.at(Assurance.REVIEWED).count((Range("citations", low=123_456, high=123_456),)) == 0
