@@ -27,6 +27,13 @@ def test_an_assertion_becomes_a_claim_with_its_quote_and_place() -> None:
     assert claim.note
 
 
+def test_the_people_that_a_sentence_names_matter_only_for_criteria_about_the_people_in_the_data() -> None:
+    """The agreement of annotators documents the quality of the data, so it is no claim about annotators alone."""
+    agreement = claims_of("The annotators reached an inter-annotator agreement of 0.82 (Cohen's kappa).")["data_quality_documented"]
+    assert (agreement.value, agreement.scope) == (True, None)
+    assert claims_of(ANONYMISED)["anonymization_applied"].scope == "subjects"
+
+
 def test_the_place_of_a_structured_field_is_a_json_pointer() -> None:
     section = Section(("rai:dataManipulation/x", "0"), ANONYMISED, is_structured=True)
     assert propose_claims([section])[0].place == "/rai:dataManipulation~1x/0"

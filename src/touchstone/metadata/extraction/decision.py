@@ -7,13 +7,16 @@ from typing import Final
 from touchstone.metadata.documents import Claim
 from touchstone.metadata.extraction.cues import CueRule
 from touchstone.metadata.extraction.origin_rules import TRANSPARENCY
-from touchstone.metadata.extraction.people_rules import EQUITY
+from touchstone.metadata.extraction.people_rules import ANONYMIZATION, EQUITY, INFORMED_CONSENT, USER_CONTROL
 from touchstone.metadata.extraction.sentences import Sentence
 from touchstone.metadata.extraction.statements import scope_of
 from touchstone.metadata.extraction.stewardship_rules import PURPOSE
 
 # Criteria that need several parts: how many different ones.
 REQUIRED_FACETS: Final[Mapping[str, int]] = {TRANSPARENCY: 2, PURPOSE: 2}
+# Criteria about the people in the data, of whom annotators are only a part if they are the source of the data. For the
+# others it does not matter whom a sentence names: the agreement of annotators documents the quality of the data.
+CRITERIA_WITH_SCOPE: Final = frozenset({INFORMED_CONSENT, USER_CONTROL, ANONYMIZATION})
 # A skew counts against a dataset only if nothing was done about it.
 _ANSWERED_BY_TRUE: Final = frozenset({EQUITY})
 
@@ -70,4 +73,5 @@ def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
 
 def _claim(criterion: str, value: bool, sentence: Sentence, note: str) -> Claim:
     """Return the claim that a sentence shows."""
-    return Claim(criterion, value, quote=sentence.quote, place=sentence.place, scope=scope_of(sentence.text), note=note)
+    scope = scope_of(sentence.text) if criterion in CRITERIA_WITH_SCOPE else None
+    return Claim(criterion, value, quote=sentence.quote, place=sentence.place, scope=scope, note=note)
