@@ -171,6 +171,14 @@ class TestFairGround:
         assert not {"missing_values_percentage", "has_missing_values"} & set(document.record)
         assert codes(document) == ["counts_only_nan"]
 
+    @pytest.mark.parametrize(
+        ("name", "year"), [("German Credit", 1994), ("South German Credit", 2020), ("Other", 1994)]
+    )
+    def test_the_year_is_that_of_the_variant(self, name: str, year: int) -> None:
+        dates = "1994 (German Credit); 2020 (South German Credit)"
+        document = read_one([{**FAIRGROUND[0], "ann_dataset_name": name, "ann_year_last_updated": dates}])
+        assert document.record["year"] == year
+
     def test_one_annotation_that_cannot_be_used_does_not_stop_the_others(self) -> None:
         reading = read([{**FAIRGROUND[0], "ann_new_dataset_id": ""}, *FAIRGROUND])
         assert [part.code for part in reading.rejected] == ["no_identifier"]

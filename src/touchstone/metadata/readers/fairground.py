@@ -85,10 +85,11 @@ def state_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> Non
 
 def state_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
     """Set the year of the last change, what the annotation describes, and documentation elsewhere."""
-    date = annotation.get("ann_year_last_updated")
-    year = year_of(str(date)[:4]) if date is not None else None
+    name = "ann_year_last_updated"
+    date = date_of_variant(str(annotation.get(name) or ""), str(annotation.get("ann_dataset_name")))
+    year = year_of(date[:4])
     if year is not None:
-        builder.claim(Claim("year", year, str(year), "ann_year_last_updated", field="ann_year_last_updated"))
+        builder.claim(Claim("year", year, str(year), name, field=name))
 
     columns = annotation.get("ann_typical_col_target")
     if isinstance(columns, str) and columns.strip():
@@ -99,6 +100,15 @@ def state_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[s
         if addresses and addresses[0].startswith("http"):
             builder.claim(Claim("external_documentation_available", True, addresses[0], name, field=name))
             return
+
+
+def date_of_variant(dates: str, dataset_name: str) -> str:
+    """Return the date of one variant, where the dates of several stand in one text.
+
+    For South German Credit, that is 2020 in `1994 (German Credit); 2020 (South German Credit)`.
+    """
+    parts = split_list(dates)
+    return next((part for part in parts if part.endswith(f"({dataset_name})")), dates)
 
 
 def state_measurements(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
