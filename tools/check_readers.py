@@ -5,17 +5,15 @@
 The exit code is 1 if a document is neither imported nor rejected with a reason, or if a quote is not in its source.
 """
 
-import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from touchstone.metadata.documents import DatasetDocument
-from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.source import TABLE_DELIMITERS, SourceDocument
+from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.readers.standards import BY_KEY, Reading, read_document
+from touchstone.metadata.verbatim import document_texts
 
 NO_STANDARD = "(none)"
 
@@ -35,33 +33,14 @@ def read_folder(folder: Path) -> Iterator[tuple[Path, SourceDocument, Reading]]:
 
 def whole_text(source: SourceDocument) -> str:
     """Return the text of a document and its companions, as it is written and as it is decoded from JSON or YAML."""
-    texts = []
-    for part in [source, *(SourceDocument(content, name) for name, content in source.companions.items())]:
-        try:
-            texts += [part.text, json.dumps(part.data, ensure_ascii=False), *all_texts(part.data)]
-            if part.suffix in TABLE_DELIMITERS:
-                texts += [value for row in part.rows() for value in row.values()]
-        except DocumentError:  # what cannot be read cannot be quoted
-            continue
-    return "\n".join(texts)
+    companions = [SourceDocument(content, name) for name, content in source.companions.items()]
+    return "\n".join(text for part in (source, *companions) for text in document_texts(part))
 
 
 def missing_quotes(text: str, document: DatasetDocument) -> list[str]:
     """Return the quotes and sections of a document that do not stand in its source."""
     quotes = [claim.quote for claim in document.claims] + [section.text for section in document.sections]
     return [quote for quote in quotes if quote not in text]
-
-
-def all_texts(data: Any) -> Iterator[str]:
-    """Yield all texts in parsed data."""
-    if isinstance(data, dict):
-        for value in data.values():
-            yield from all_texts(value)
-    elif isinstance(data, list):
-        for value in data:
-            yield from all_texts(value)
-    elif isinstance(data, str):
-        yield data
 
 
 def main() -> int:
