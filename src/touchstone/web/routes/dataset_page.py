@@ -17,7 +17,7 @@ from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
-from touchstone.web.views import dataset_view
+from touchstone.web.views import dataset_view, related_datasets
 from touchstone.web.views.evidence_view import OTHER_ATTRIBUTES, attribute_details, merely_declared
 from touchstone.web.views.rank_table import criterion_cells, score_text
 from touchstone.web.views.search_engine_description import fetch_search_engine_description
@@ -67,6 +67,11 @@ async def dataset_page(ctx: PageContext) -> Response:
         ethics=attribute_details(evidence, dataset, ETHICAL, state.assurance),
         other_attributes=attribute_details(evidence, dataset, OTHER_ATTRIBUTES, state.assurance),
         stated_evidence=dataset_view.stated_evidence(dataset),
+        # Other records.
+        warnings=related_datasets.warnings_about(dataset),
+        collection=related_datasets.collection_name(dataset),
+        variant_group=related_datasets.variant_group(dataset),
+        variants=related_datasets.variants_of(dataset),
         # The score.
         scored=score is not None,
         score=score_text(score, used_criteria, ctx.localizer),
@@ -82,6 +87,12 @@ async def dataset_page(ctx: PageContext) -> Response:
         search_engine_description=await fetch_search_engine_description(ctx, dataset),
         projects=await ctx.api.list_projects(),
     )
+
+
+async def dataset_page_by_uuid(ctx: PageContext) -> Response:
+    """Redirect to the page of the dataset with this UUID, by which records name one another."""
+    dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
+    return ctx.redirect(_DATASET.format(dataset_id=dataset.id))
 
 
 async def _lowered_score(
@@ -139,5 +150,6 @@ async def hide_dataset(ctx: PageContext) -> Response:
 ROUTES: Final = (
     Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page)),
     Route("/app/datasets/{dataset_id:int}/export/{format:str}", page_endpoint(export_dataset)),
+    Route("/app/datasets/{dataset_id:uuid}", page_endpoint(dataset_page_by_uuid)),
     Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=_DATASET), methods=["POST"]),
 )

@@ -1,0 +1,69 @@
+"""The page of a dataset shows warnings of its source, its variants, its collection and its languages."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+SECOND = {"name": "Second census", "description": "", "file_path": "", "file_type": "csv"}
+
+
+@pytest.fixture
+def browser(server: str, signed_in: dict[str, str]) -> httpx2.Client:
+    """A signed-in browser that reads English."""
+    cookies = signed_in | {"touchstone_language": "en"}
+    return httpx2.Client(base_url=server, cookies=cookies, timeout=30, follow_redirects=True)
+
+
+def page_of(browser: httpx2.Client, api: httpx2.Client, metadata: dict[str, Any]) -> str:
+    """The page of a new private record with this metadata."""
+    body = {**SECOND, "name": "First census", "visibility": "private", "metadata": metadata}
+    record = api.post("/api/v1/datasets/", json=body).json()
+    with browser:
+        response = browser.get(f"/app/datasets/{record['id']}")
+    assert response.status_code == 200
+    return response.text
+
+
+def test_warnings_and_relations_are_shown(browser: httpx2.Client, api: httpx2.Client) -> None:
+    """A warning stands above the name; the other variants are links to their pages."""
+    second = api.post("/api/v1/datasets/", json={**SECOND, "visibility": "private"}).json()
+    metadata = {
+        "warnings": ["Its use is <b>no longer</b> recommended."],
+        "variant_of": "Census",
+        "variants": [{"dataset_id": second["dataset_id"], "name": "Second census"}],
+        "part_of": "Censuses of the world",
+        "language": ["en", "fr"],
+    }
+    page = page_of(browser, api, metadata)
+    assert "Its use is &lt;b&gt;no longer&lt;/b&gt; recommended." in page
+    assert page.index("no longer") < page.index("<h1>")
+    assert f'<a href="/app/datasets/{second["dataset_id"]}">Second census</a>' in page
+    for text in ("Variant of", "Part of", "Censuses of the world", "en, fr"):
+        assert text in page
+
+
+def test_the_address_with_the_uuid_leads_to_the_page(
+    server: str, signed_in: dict[str, str], api: httpx2.Client
+) -> None:
+    """Records name one another by their UUIDs."""
+    record = api.post("/api/v1/datasets/", json={**SECOND, "visibility": "private"}).json()
+    with httpx2.Client(base_url=server, cookies=signed_in, timeout=30) as client:
+        response = client.get(f"/app/datasets/{record['dataset_id']}")
+    assert (response.status_code, response.headers["location"]) == (303, f"/app/datasets/{record['id']}")
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"warnings": "text", "variants": "text", "variant_of": 7, "part_of": ["x"]},
+        {"warnings": [1, None, " "], "variants": [1, {"name": 2}, {"name": "x", "dataset_id": "y"}], "part_of": ""},
+    ],
+)
+def test_metadata_of_another_shape_is_left_out(
+    browser: httpx2.Client, api: httpx2.Client, metadata: dict[str, Any]
+) -> None:
+    """Anybody can write metadata: what has another shape is not shown, and breaks no page."""
+    page = page_of(browser, api, metadata)
+    for text in ("Variant of", "Other variants", "Part of", "Warning of the source"):
+        assert text not in page
