@@ -31,7 +31,7 @@ def generate_dataset_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
     rows = []
     for number in range(1, count + 1):
         attributes = {
-            attribute.name: generator.choice(demo_records).get(attribute.name)
+            attribute.name: generator.choice(demo_records).attributes[attribute.name]
             for attribute in ATTRIBUTES
             if attribute.name != "dataset_name"
         }
@@ -42,11 +42,11 @@ def generate_dataset_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
             "dataset_id": uuid.UUID(int=generator.getrandbits(128), version=4),
             "owner": None,
             "visibility": "public",
-            "dataset_name": f"{source_record['name'][:MAX_NAME_PREFIX]} {number}",
-            "description": source_record.get("description") or "",
+            "dataset_name": f"{source_record.name[:MAX_NAME_PREFIX]} {number}",
+            "description": source_record.description,
             "file_path": f"bench/{number}.csv",
             "file_type": generator.choice(("csv", "parquet", "json")),
-            "metadata": {"tags": [], "source": source_record["metadata"].get("source")},
+            "metadata": {"tags": [], "source": source_record.metadata.get("source")},
             "measured_attributes": None,
             "created_at": created_at,
             "updated_at": created_at,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from touchstone.core.attributes import BY_NAME, WORDS
 from touchstone.core.text import fold
-from touchstone.demo.packaged_records import read_records
+from touchstone.demo.packaged_records import PackagedRecord, read_records
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.query.predicates import FullText
@@ -22,50 +22,49 @@ _JUDGEMENTS: Final = _FOLDER / "judgements.json"
 _RESULTS: Final = 10
 _MAX_SHOWN: Final = 700
 
-Record = dict[str, Any]
 Results = dict[str, list[str]]  # the UUIDs of the records that a search found first, by engine
 
 
-def load_catalog() -> tuple[Catalog, list[Record]]:
+def load_catalog() -> tuple[Catalog, list[PackagedRecord]]:
     """Return the demo catalog, and its records; the id of a record is its index among them."""
     records = list(read_records())
     return Catalog.build(_to_row(number, record) for number, record in enumerate(records)), records
 
 
-def _to_row(number: int, record: Record) -> CatalogRow:
+def _to_row(number: int, record: PackagedRecord) -> CatalogRow:
     """Return a demo record as a row of the catalog."""
-    attributes = {name: record[name] for name in BY_NAME}
+    attributes = {name: record.attributes[name] for name in BY_NAME}
     for name in WORDS:
         attributes[name] = tuple(attributes[name]) if attributes[name] else None
 
     return CatalogRow(
         id=number,
-        dataset_id=UUID(record["dataset_id"]),
-        description=record["description"],
-        **label_words(RecordLabels.from_metadata(record["metadata"])),
+        dataset_id=UUID(record.dataset_id),
+        description=record.description,
+        **label_words(RecordLabels.from_metadata(record.metadata)),
         **attributes,
     )
 
 
-def search_by_words(catalog: Catalog, records: list[Record], text: str) -> list[str]:
+def search_by_words(catalog: Catalog, records: list[PackagedRecord], text: str) -> list[str]:
     """Return the first records that our search finds, by relevance."""
     view = catalog.view
     window = view.sort((FullText(text),), "relevance", descending=True, skip=0, limit=_RESULTS)
-    return [records[number]["dataset_id"] for number in view.ids(window.positions).tolist()]
+    return [records[number].dataset_id for number in view.ids(window.positions).tolist()]
 
 
-def search_by_substrings(records: list[Record], text: str) -> list[str]:
+def search_by_substrings(records: list[PackagedRecord], text: str) -> list[str]:
     """Return the first records that contain every word of the text as a substring, in the order of the catalog."""
     words = fold(text).split()
     matching = [record for record in records if all(word in _searched_text(record) for word in words)]
-    return [record["dataset_id"] for record in matching[:_RESULTS]]
+    return [record.dataset_id for record in matching[:_RESULTS]]
 
 
-def _searched_text(record: Record) -> str:
+def _searched_text(record: PackagedRecord) -> str:
     """Return everything in which words are searched, folded."""
-    metadata = record["metadata"] or {}
-    labels = [*(metadata.get("tags") or ()), *(record["domain"] or ()), *(record["task"] or ())]
-    return fold("\n".join([record["name"], record["objective"] or "", record["description"], *labels]))
+    metadata = record.metadata
+    labels = [*(metadata.get("tags") or ()), *(record.attributes["domain"] or ()), *(record.attributes["task"] or ())]
+    return fold("\n".join([record.name, record.attributes["objective"] or "", record.description, *labels]))
 
 
 def find_results() -> dict[str, Results]:
@@ -82,7 +81,7 @@ def find_results() -> dict[str, Results]:
 
 def write_judgement_sheet() -> None:
     """Write the results of both searches for each need, shuffled and without saying which search found them."""
-    records_by_id = {record["dataset_id"]: record for record in read_records()}
+    records_by_id = {record.dataset_id: record for record in read_records()}
     results = find_results()
 
     sheet = []
@@ -96,15 +95,15 @@ def write_judgement_sheet() -> None:
     print(f"{_SHEET.name}: {sum(len(need['records']) for need in sheet)} records for {len(sheet)} needs")
 
 
-def _shown_record(record: Record) -> Record:
+def _shown_record(record: PackagedRecord) -> dict[str, Any]:
     """Return what a judge reads of a record."""
     return {
-        "dataset_id": record["dataset_id"],
-        "name": record["name"],
-        "description": (record["description"] or record["objective"] or "")[:_MAX_SHOWN],
-        "domain": record["domain"],
-        "task": record["task"],
-        "tags": (record["metadata"] or {}).get("tags"),
+        "dataset_id": record.dataset_id,
+        "name": record.name,
+        "description": (record.description or record.attributes["objective"] or "")[:_MAX_SHOWN],
+        "domain": record.attributes["domain"],
+        "task": record.attributes["task"],
+        "tags": (record.metadata).get("tags"),
     }
 
 

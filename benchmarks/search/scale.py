@@ -66,7 +66,7 @@ class Measurement(NamedTuple):
 
 def generate_texts(count: int) -> Iterator[GeneratedText]:
     """Yield records whose words are as frequent as in the demo catalog; each name also has a word of its own."""
-    frequencies = Counter(word for record in read_records() for word in split_words(record["description"] or ""))
+    frequencies = Counter(word for record in read_records() for word in split_words(record.description))
     frequencies["glaciology"] = 1
     words, weights = list(frequencies), list(frequencies.values())
     generator = random.Random(0)

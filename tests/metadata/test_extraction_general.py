@@ -29,7 +29,9 @@ def test_an_assertion_becomes_a_claim_with_its_quote_and_place() -> None:
 
 def test_the_people_that_a_sentence_names_matter_only_for_criteria_about_the_people_in_the_data() -> None:
     """The agreement of annotators documents the quality of the data, so it is no claim about annotators alone."""
-    agreement = claims_of("The annotators reached an inter-annotator agreement of 0.82 (Cohen's kappa).")["data_quality_documented"]
+    agreement = claims_of("The annotators reached an inter-annotator agreement of 0.82 (Cohen's kappa).")[
+        "data_quality_documented"
+    ]
     assert (agreement.value, agreement.scope) == (True, None)
     assert claims_of(ANONYMISED)["anonymization_applied"].scope == "subjects"
 

@@ -99,6 +99,8 @@ _DOMAIN_GROUPS: Final = {
     "computer-science": "computing programming coding python-programming algorithms data-structures",
     "artificial-intelligence": "machine-learning ai ml",
     "natural-language-processing": "nlp",
+    "computer-vision": "vision image-processing",
+    "speech": "speech-processing",
     "linguistics": (
         "language language-understanding language-and-communication language-and-linguistics language-and-grammar"
         " language-and-semantics vocabulary grammar"
@@ -131,6 +133,7 @@ _DOMAIN_GROUPS: Final = {
     "engineering": "manufacturing",
     "astronomy": "space",
     "history": "historical",
+    "religion": "religious bible",
     "mathematics": "math maths",
     "social-media": "twitter reddit",
 }

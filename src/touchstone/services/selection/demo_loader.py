@@ -1,20 +1,17 @@
 """Loading of the demo records into a catalog that has never been written."""
 
 from datetime import UTC, datetime
-from typing import Any, Final
 from uuid import UUID
 
+from touchstone.core.evidence import ClaimValue, EvidenceLevel
 from touchstone.database import change_counters
 from touchstone.database.engine import Database
-from touchstone.demo.packaged_records import read_records
+from touchstone.demo.packaged_records import PackagedRecord, PackagedSource, read_records
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft
 from touchstone.services.selection.evidence.ledger import insert_records
 from touchstone.services.selection.evidence.record_claims import measured_claims
-from touchstone.services.selection.evidence.records import ClaimDraft
+from touchstone.services.selection.evidence.records import ClaimDraft, ClaimSource
 from touchstone.services.selection.files.measurement import Measurement
-
-# How the evidence of an attribute says that nobody declared it.
-_MEASURED_EVIDENCE: Final = "measured in the file"
 
 
 async def load_demo(database: Database) -> int:
@@ -34,38 +31,60 @@ async def load_demo(database: Database) -> int:
             return 0
 
         now = datetime.now(UTC)
-        records = [(_to_draft(record, now), _measured_claims(record)) for record in read_records()]
+        records = [(_to_draft(record, now), _claims(record)) for record in read_records()]
         await insert_records(transaction, records, version)
 
     return len(records)
 
 
-def _measured_claims(record: dict[str, Any]) -> list[ClaimDraft]:
-    """Return claims for what was measured in the table of a demo record, as if the service had measured it."""
-    metadata = record["metadata"]
-    return measured_claims(Measurement.from_metadata(metadata).attribute_values(metadata.get("target")))
+def _claims(record: PackagedRecord) -> list[ClaimDraft]:
+    """Return what documents state about a demo record, and what was measured in its table, as the service claims it."""
+    documented = [
+        ClaimDraft(
+            attribute=claim.attribute,
+            value=claim.value,
+            level=EvidenceLevel.DOCUMENTED,
+            scope=claim.scope,
+            quote=claim.quote,
+            place=claim.place or None,
+            source=_source(record.sources[claim.source]),
+            standard=record.sources[claim.source].kind,
+            field=claim.field,
+            note=claim.note or None,
+        )
+        for claim in record.claims
+    ]
+    return [*documented, *measured_claims(_measured_values(record))]
 
 
-def _to_draft(record: dict[str, Any], now: datetime) -> DatasetDraft:
+def _source(source: PackagedSource) -> ClaimSource:
+    """Return the document of a packaged claim."""
+    return ClaimSource(kind=source.kind, name=source.name, url=source.url, sha256=source.sha256)
+
+
+def _measured_values(record: PackagedRecord) -> dict[str, ClaimValue]:
+    """Return what was measured in the table of a demo record; nothing if it has no table."""
+    return Measurement.from_metadata(record.metadata).attribute_values(record.metadata.get("target"))
+
+
+def _to_draft(record: PackagedRecord, now: datetime) -> DatasetDraft:
     """Return a demo record as a public dataset without an owner.
 
-    Attributes whose evidence says that they were measured are not declared by anybody.
+    Its flags and numbers follow from the claims about it. Only the others are declared, which somebody read in the
+    package of a table that has no document.
     """
-    metadata = record["metadata"]
-    declared_attributes = {name: record[name] for name in ATTRIBUTE_NAMES}
-    for name, evidence in metadata.get("evidence", {}).items():
-        if _MEASURED_EVIDENCE in str(evidence):
-            declared_attributes[name] = None
+    claimed = {claim.attribute for claim in record.claims} | _measured_values(record).keys()
+    declared_attributes = {name: None if name in claimed else record.attributes[name] for name in ATTRIBUTE_NAMES}
 
     return DatasetDraft(
-        dataset_id=UUID(record["dataset_id"]),
+        dataset_id=UUID(record.dataset_id),
         owner=None,
         visibility="public",
-        description=record["description"],
-        file_path=record["file_path"],
-        file_type=record["file_type"],
+        description=record.description,
+        file_path=record.file_path,
+        file_type=record.file_type,
         attributes=declared_attributes,
-        metadata=metadata,
+        metadata=record.metadata,
         measured_attributes=None,
         created_at=now,
         updated_at=now,

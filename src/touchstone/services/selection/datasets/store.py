@@ -264,6 +264,17 @@ async def stream_datasets(connection: Reader, chunk_size: int) -> AsyncIterator[
         yield _to_records(chunk)
 
 
+async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, tuple[str, dict[str, Any] | None]]:
+    """Return the name and the `metadata` of each of these records, by id, whoever may see the records."""
+    records: dict[int, tuple[str, dict[str, Any] | None]] = {}
+    for batch in _batches(ids):
+        columns = (datasets.c.id, datasets.c.dataset_name, datasets.c.metadata)
+        rows = await connection.all(sa.select(*columns).where(datasets.c.id.in_(batch)))
+        records |= {row["id"]: (row["dataset_name"], row["metadata"]) for row in rows}
+
+    return records
+
+
 async def datasets_changed_since(connection: Reader, version: int) -> list[DatasetRecord]:
     """Return the records that changed after a version of the catalog, without `metadata`."""
     query = sa.select(*_COLUMNS_WITHOUT_METADATA).where(datasets.c.changed_at_version > version)

@@ -1,6 +1,6 @@
 """Rows of the ledger: reading, inserting and closing claims."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -48,6 +48,14 @@ async def read_claims(connection: Reader, dataset_id: int) -> list[ClaimRecord]:
     query = sa.select(claims).where(claims.c.dataset_id == dataset_id)
     rows = await connection.all(query.order_by(claims.c.created_at.desc(), claims.c.attribute, claims.c.id))
     return [_to_record(row) for row in rows]
+
+
+async def stream_active_claims(connection: Reader, chunk_size: int) -> AsyncIterator[list[ClaimRecord]]:
+    """Yield the active claims about all records in chunks, those about one record one after the other."""
+    is_active = claims.c.status == ClaimStatus.ACTIVE.value
+    query = sa.select(claims).where(is_active).order_by(claims.c.dataset_id, claims.c.attribute, claims.c.id)
+    async for rows in connection.stream(query, chunk_size):
+        yield [_to_record(row) for row in rows]
 
 
 async def dataset_ids_with_expired_claims(connection: Reader, now: datetime, limit: int) -> list[int]:

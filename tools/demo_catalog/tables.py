@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.demo_sources import Record
+from tools.demo_catalog.entries import CatalogEntry
 
 
 @dataclass(frozen=True)
@@ -21,20 +21,21 @@ class DemoTable:
         target: the column that a training usually predicts.
         sensitive: columns about people that a training should treat as sensitive.
         excluded: columns that a training should not use, such as identifiers.
-        facts: values of attributes with their evidence, for a source that has no record of its own.
+        licence: that of the table; empty if the record of its source has it.
+        facts: values of attributes, for a source that has no metadata of its own.
         note: a sentence about this copy of the table.
     """
 
     path: str
     source: str
     key: str
-    licence: list[str]
+    licence: str
     target: str | None = None
     sensitive: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     name: str = ""
     url: str = ""
-    facts: dict[str, tuple[Any, str]] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     note: str = ""
 
     @property
@@ -42,14 +43,16 @@ class DemoTable:
         """The name of the file in the package."""
         return Path(self.path).name
 
-    def make_record(self) -> Record:
-        """Return a record of the table, for a source that has no metadata of its own."""
-        record = Record(self.source, self.key, self.name, self.url)
-        for attribute, (value, evidence) in self.facts.items():
-            record.put(attribute, value, evidence)
-        record.put("dataset_name", self.name, "title in the package")
-        record.put("is_public", True, "published with the package")
-        return record
+    def make_entry(self) -> CatalogEntry:
+        """Return an entry for the table of a source that has no metadata of its own.
+
+        What is known of it was read in its package by hand, so no document can be quoted: it is merely declared.
+        """
+        entry = CatalogEntry(self.source, self.key, self.name)
+        entry.source = {"kind": "package", "name": PACKAGE_NAMES[self.source], "url": self.url, "key": self.key}
+        entry.facts = {attribute: value for attribute, value in self.facts.items() if value is not None}
+        entry.facts["is_public"] = True
+        return entry
 
     def training_suggestions(self, column_names: Sequence[str]) -> dict[str, Any]:
         """Return what the form of a training suggests for this table, as far as the file has these columns."""
@@ -88,7 +91,7 @@ def fairground_table(annotation: dict[str, str], path: str, excluded: tuple[str,
         path=path,
         source="fairground",
         key=key,
-        licence=[annotation["ann_license"]],
+        licence=annotation["ann_license"],
         target=annotation["ann_typical_col_target"].removeprefix("?"),
         sensitive=tuple(dict.fromkeys(sensitive_columns)),
         excluded=excluded,
@@ -96,25 +99,24 @@ def fairground_table(annotation: dict[str, str], path: str, excluded: tuple[str,
     )
 
 
+PACKAGE_NAMES = {"statsmodels": "statsmodels", "sklearn": "scikit-learn"}
 NOTES = {"adult": "This copy has 32 560 rows: the first of the original 32 561 was once read as a header and lost."}
 
-PUBLIC_DOMAIN = ["public domain"]
+PUBLIC_DOMAIN = "public domain"
 _STATSMODELS_URL = "https://www.statsmodels.org/stable/datasets/generated/{}.html"
 _SKLEARN_URL = "https://scikit-learn.org/stable/datasets/toy_dataset.html"
 
 
 def _statsmodels(key: str, name: str, objective: str, year: int | None, domain: str, **options: Any) -> DemoTable:
     """Return a table of statsmodels; `options` are the `task` and further attributes of a `DemoTable`."""
-    facts: dict[str, tuple[Any, str]] = {
-        "objective": (objective, "DESCRLONG and NOTE of the dataset's module"),
-        "year": (year, "last year covered, as the dataset's module states"),
-        "domain": ([domain], "subject stated in the dataset's module"),
-        "metadata_provided_with_dataset": (True, "NOTE: definition of every variable"),
-        "external_documentation_available": (True, "SOURCE of the dataset's module"),
+    facts: dict[str, Any] = {
+        "objective": objective,
+        "year": year,
+        "domain": [domain],
+        "task": [options.pop("task")] if "task" in options else [],
+        "metadata_provided_with_dataset": True,
+        "external_documentation_available": True,
     }
-    task = options.pop("task", None)
-    if task is not None:
-        facts["task"] = ([task], "endogenous variable of the dataset's loader")
     return DemoTable(
         f"statsmodels/{key}.csv",
         "statsmodels",
@@ -129,33 +131,33 @@ def _statsmodels(key: str, name: str, objective: str, year: int | None, domain: 
 
 def _sklearn(key: str, name: str, objective: str, target: str, domain: str) -> DemoTable:
     """Return a table of scikit-learn, all of which are for classification."""
-    facts: dict[str, tuple[Any, str]] = {
-        "objective": (objective, "dataset description in the package"),
-        "task": (["classification"], "dataset description in the package"),
-        "domain": ([domain], "dataset description in the package"),
-        "metadata_provided_with_dataset": (True, "dataset description in the package"),
-        "external_documentation_available": (True, "references in the dataset description"),
+    facts: dict[str, Any] = {
+        "objective": objective,
+        "task": ["classification"],
+        "domain": [domain],
+        "metadata_provided_with_dataset": True,
+        "external_documentation_available": True,
     }
     return DemoTable(
-        f"sklearn/{key}.csv", "sklearn", key, ["BSD-3-Clause"], target=target, name=name, url=_SKLEARN_URL, facts=facts
+        f"sklearn/{key}.csv", "sklearn", key, "BSD-3-Clause", target=target, name=name, url=_SKLEARN_URL, facts=facts
     )
 
 
 OTHER_TABLES = (
-    _sklearn("iris", "Iris", "Sepal and petal sizes of 150 iris flowers of three species.", "species", "botany"),
+    _sklearn("iris", "Iris", "Sepal and petal sizes of 150 iris flowers of three species.", "species", "biology"),
     _sklearn("wine_data", "Wine", "Chemical analysis of 178 wines of three cultivars.", "cultivar", "chemistry"),
     _sklearn(
         "breast_cancer",
         "Breast Cancer Wisconsin (Diagnostic)",
         "Measurements of cell nuclei in images of breast masses, each malignant or benign.",
         "diagnosis",
-        "medicine",
+        "health",
     ),
     DemoTable(
         "palmerpenguins/penguins.csv",
         "vega",
-        "penguins.json",
-        ["CC0-1.0"],
+        "vega-datasets/penguins",
+        "CC0-1.0",
         target="species",
         sensitive=(),
         name="Palmer penguins",
@@ -175,7 +177,7 @@ OTHER_TABLES = (
         "Travel mode choice",
         "Choices between plane, train, bus and car for 210 trips between Sydney, Canberra and Melbourne.",
         1987,
-        "transport",
+        "transportation",
         target="choice",
         excluded=("individual",),
         task="classification",
@@ -221,10 +223,10 @@ OTHER_TABLES = (
         "El Nino sea surface temperatures",
         "Mean monthly sea surface temperature of the eastern Pacific from 1950 to 2010.",
         2010,
-        "climate",
+        "environment",
     ),
     *(
-        DemoTable(f"vega/{path}", "vega", path, [])
+        DemoTable(f"vega/{path}", "vega", f"vega-datasets/{Path(path).stem.replace('-', '_')}", "")
         for path in (
             "birdstrikes.csv",
             "co2-concentration.csv",

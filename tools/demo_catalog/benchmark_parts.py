@@ -1,0 +1,84 @@
+"""Benchmarks on the Hugging Face hub whose configurations are datasets of their own, such as those of GLUE.
+
+A configuration is taken for a dataset of its own if it alone has its home page or its citation: languages and sizes of
+one dataset share theirs.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from touchstone.core.vocabulary import fold_tasks
+from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.prose import find_citation_year
+from touchstone.metadata.readers import hf_card
+from touchstone.metadata.readers.builder import DocumentBuilder
+from touchstone.metadata.readers.source import SourceDocument
+
+MIN_PARTS: Final = 3
+
+
+def read_parts(document: DatasetDocument, source: SourceDocument) -> Iterator[DatasetDocument]:
+    """Yield a dataset for each configuration of a dataset card that has its own home page or citation."""
+    if document.standard != hf_card.STANDARD:
+        return
+    infos = hf_card.read_infos(source, {})
+    identifying_members = [
+        name for name in ("homepage", "citation") if len(distinct_configurations(infos, name)) >= MIN_PARTS
+    ]
+    if not identifying_members:
+        return
+
+    member = identifying_members[0]
+    for configuration in distinct_configurations(infos, member):
+        yield read_part(document, source, configuration)
+
+
+def distinct_configurations(infos: Mapping[str, tuple[dict[str, Any], str]], member: str) -> list[str]:
+    """Return the configurations in which a member has a text that no other configuration has."""
+    texts = {name: str(info.get(member) or "").strip() for name, (info, _) in infos.items()}
+    uses = Counter(texts.values())
+    return [name for name, text in texts.items() if text and uses[text] == 1]
+
+
+def read_part(document: DatasetDocument, source: SourceDocument, configuration: str) -> DatasetDocument:
+    """Return the dataset of one configuration."""
+    infos = hf_card.read_infos(source, {})
+    info, place = infos[configuration]
+    builder = DocumentBuilder(document.standard, key=f"{document.key}/{configuration}")
+    builder.name(f"{document.record['dataset_name']}: {configuration}")
+
+    descriptions = Counter(str(other.get("description")) for other, _ in infos.values())
+    if descriptions[str(info.get("description"))] == 1:
+        builder.describe(info.get("description"))
+    builder.words("task", fold_tasks(task_names(info)))
+    builder.remember("url", info.get("homepage") or f"https://huggingface.co/datasets/{document.key}")
+    builder.remember("language", document.record.get("metadata", {}).get("language"))
+    builder.remember("part_of", document.record["dataset_name"])
+    builder.remember("tasks_of_collection", document.record.get("task"))
+
+    hf_card.state_splits(builder, hf_card.split_sizes(info), place, "")
+    hf_card.state_columns(builder, info, place, "")
+    state_home_page_and_year(builder, info, place)
+    return builder.build()
+
+
+def task_names(info: Mapping[str, Any]) -> list[str]:
+    """Return the tasks that the templates of a configuration name."""
+    templates = info.get("task_templates")
+    names = [template.get("task") for template in templates or [] if isinstance(template, Mapping)]
+    return [name for name in names if isinstance(name, str)]
+
+
+def state_home_page_and_year(builder: DocumentBuilder, info: Mapping[str, Any], place: str) -> None:
+    """Claim documentation from the home page of a configuration, and the year from its citation."""
+    address = info.get("homepage")
+    if isinstance(address, str) and address.startswith("http"):
+        home_page = Claim("external_documentation_available", True, address, f"{place}/homepage", field="homepage")
+        builder.claim(home_page)
+
+    dated = find_citation_year(str(info.get("citation") or ""))
+    if dated is not None:
+        year, quote = dated
+        note = "the first citation"
+        builder.claim(Claim("year", year, quote, f"{place}/citation", field="citation", note=note))

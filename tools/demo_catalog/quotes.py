@@ -1,0 +1,67 @@
+"""Quotes of the demo catalog: where each stands in its source, and the passage around it that is packaged."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from tools.demo_catalog.sources import SourceFile
+from touchstone.metadata.documents import Claim
+from touchstone.metadata.verbatim import contains_quote
+
+# What is packaged of a source on either side of a quote.
+MARGIN: Final = 60
+MAX_OCCURRENCES: Final = 500
+_E_MAIL: Final = re.compile(r"[\w.+-]+\s?(?:@|\(at\)|\[at\]|\{at\})\s?[\w-]+(?:\.[\w-]+)+")
+_NAME_BEFORE: Final = re.compile(r"[A-Z][\w'’.-]+ [A-Z][\w'’.-]+")
+# What stands before an address and names nobody: `Conceptual Captions e-mail`, `Mailing List`.
+_NO_NAME_BEFORE: Final = re.compile(r"\b(?:e-?mail|list|google ?group|contact)$", re.IGNORECASE)
+
+
+class MissingQuoteError(Exception):
+    """A quote that does not stand in the source that it is said to come from."""
+
+
+def find_source_file(claim: Claim, files: Sequence[SourceFile]) -> SourceFile:
+    """Return the file in which the quote of a claim stands.
+
+    Raises:
+        MissingQuoteError: none of the files has the quote.
+    """
+    for file in sorted(files, key=lambda file: not claim.place.startswith(file.name)):
+        if contains_quote(file.texts, claim.quote):
+            return file
+    raise MissingQuoteError(f"{files[0].path}: {claim.attribute}: {claim.quote!r}")
+
+
+def without_e_mail_address(quote: str) -> str:
+    """Return a quote up to the first e-mail address, if it names somebody before it; it stays verbatim."""
+    address = _E_MAIL.search(quote)
+    if address is None:
+        return quote
+    before = re.sub(r"[\s<(\[*:,]*(?:\]\()?(?:mailto:)?$", "", quote[: address.start()])
+    names_somebody = _NAME_BEFORE.search(before) is not None and _NO_NAME_BEFORE.search(before) is None
+    return before if names_somebody else quote
+
+
+def excerpt(file: SourceFile, quote: str, field: str | None) -> str:
+    """Return the passage of a file in which a quote stands: that beside the name of its field, if there is one."""
+    name = field.rsplit(".", 1)[-1] if field else ""
+    first_passage = ""
+    for passage in islice(_passages(file, quote), MAX_OCCURRENCES):
+        if name in passage:
+            return passage
+        first_passage = first_passage or passage
+    return first_passage
+
+
+def _passages(file: SourceFile, quote: str) -> Iterator[str]:
+    """Yield the quote with what stands around it on its lines, for each place where it occurs."""
+    for text in file.texts:
+        start = text.find(quote)
+        while start >= 0:
+            end = start + len(quote)
+            before = text[max(0, start - MARGIN) : start].rpartition("\n")[2]
+            after = text[end : end + MARGIN].partition("\n")[0]
+            yield f"{before}{quote}{after}"
+            start = text.find(quote, end)

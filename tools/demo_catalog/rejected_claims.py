@@ -1,0 +1,67 @@
+"""Proposals of the extractor that a reader rejected by the codebook, and criteria whose quote must show several parts.
+
+The extractor proposes and a reader decides: this is the reader's part for the demo catalog. A rejected claim leaves its
+criterion unknown.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from touchstone.metadata.documents import Claim, Section
+from touchstone.metadata.extraction.decision import REQUIRED_FACETS
+from touchstone.metadata.extraction.proposals import propose_claims
+
+REJECTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "accountability_defined": {
+        "it names nobody who answers for the data": "bbc_hindi_nli hda_nli_hindi snips_built_in_intents aquamuse"
+        " bn_hate_speech",
+        "it names who published or provided something else": "ricci times_of_india_news_headlines crd3 thainer",
+    },
+    "data_quality_documented": {
+        "it is about something else than the quality of the data": "consumer-finance-complaints fever red_caps"
+        " time_dial wi_locness wmt20_mlqe_task2 exterior-violation-cleanups vacant-lot-cleanups"
+        " licenses-and-inspections-clean-and-seal feynman_II_2_42 imagenet_pi"
+        " https://github.com/google-research-datasets/dices-dataset/",
+        "it is about other data": "twi_text_c3 twi_wordsim353",
+        "a check without what came of it": "biomrc web_nlg",
+    },
+    "equity_non_discrimination": {
+        "it is about other data, or a benchmark for models": "bigbench",
+        "it is about annotators alone": "visual_genome",
+    },
+    "record_keeping_policy_exists": {"roads are maintained, not data": "pa-dot-local-roads"},
+    "user_control": {"it is about how the data were made": "rock_you"},
+    "transparency": {
+        "one of the four parts alone": "communities communities_unnormalized dutch heart_disease competition_math"
+        " cord19 flue hatexplain id_nergrit_corpus id_puisi indonli meta_woz ollie smartdata tashkeela thaisum"
+        " visual_genome zest wmt20_mlqe_task2 resisc45 imagenet_resized openbookqa red_caps textvqa tweet_qa para_pat"
+        " code_search_net",
+        "it says nothing of how these data came to be": "acronym_identification cnn_dailymail hope_edi imagenet-1k"
+        " ms_marco sem_eval_2018_task_1 myanmar_news numer_sense",
+    },
+}
+"""For each attribute and reason, the identifiers of the datasets in their sources."""
+
+_REJECTED_KEYS: Final = frozenset(
+    (attribute, key) for attribute, reasons in REJECTED.items() for keys in reasons.values() for key in keys.split()
+)
+
+
+def is_rejected(claim: Claim, key: str) -> bool:
+    """Return whether a reader rejected a claim about the dataset with this identifier."""
+    return (claim.attribute, key) in _REJECTED_KEYS
+
+
+def convinces_alone(claim: Claim) -> bool:
+    """Return whether the quote of a claim shows all that its criterion asks for.
+
+    For criteria with several parts, the extractor combines sentences of a document and quotes the best of them. Who
+    reads only the quote must be convinced as well.
+    """
+    if claim.attribute not in REQUIRED_FACETS or claim.field is not None:
+        return True
+
+    is_structured = claim.place.startswith("/")
+    path = tuple(claim.place.strip("/").split("/") if is_structured else claim.place.split(" > "))
+    proposals = propose_claims([Section(path, claim.quote, is_structured)])
+    return any(proposal.attribute == claim.attribute and proposal.value is claim.value for proposal in proposals)

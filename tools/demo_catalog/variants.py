@@ -1,0 +1,57 @@
+"""Variants of one dataset: versions, encodings and copies of it, which are records of their own but belong together."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from tools.demo_catalog.entries import CatalogEntry, comparison_key
+from tools.demo_catalog.families import family_of
+
+# Groups with more members are only named: a list of their names would help nobody.
+MAX_LISTED_VARIANTS: Final = 12
+MIN_NAME_LENGTH: Final = 4
+
+
+def link_variants(entries: list[CatalogEntry]) -> None:
+    """Name the group of each variant in its entry, and list the other members."""
+    for entry in entries:
+        group = stated_group(entry) or family_of(entry.name)
+        if group is not None:
+            entry.details["variant_of"] = group
+    join_namesakes(entries)
+
+    groups: dict[str, list[CatalogEntry]] = {}
+    for entry in entries:
+        if "variant_of" in entry.details:
+            groups.setdefault(entry.details["variant_of"], []).append(entry)
+    for members in groups.values():
+        list_variants(members)
+
+
+def stated_group(entry: CatalogEntry) -> str | None:
+    """Return the dataset of which a document says that this one is a variant."""
+    return next(iter(entry.metadata_texts("variant_of")), None)
+
+
+def join_namesakes(entries: Iterable[CatalogEntry]) -> None:
+    """Make entries of the same name variants of one dataset, in the group that one of them has already."""
+    by_name: dict[str, list[CatalogEntry]] = {}
+    for entry in entries:
+        name = comparison_key(entry.name)
+        if len(name) >= MIN_NAME_LENGTH:
+            by_name.setdefault(name, []).append(entry)
+
+    for namesakes in by_name.values():
+        if len(namesakes) > 1:
+            groups = [entry.details["variant_of"] for entry in namesakes if "variant_of" in entry.details]
+            for entry in namesakes:
+                entry.details.setdefault("variant_of", groups[0] if groups else namesakes[0].name)
+
+
+def list_variants(members: list[CatalogEntry]) -> None:
+    """List the other members of a group in each of them; a group of one is none."""
+    if len(members) == 1:
+        del members[0].details["variant_of"]
+    elif len(members) <= MAX_LISTED_VARIANTS:
+        for entry in members:
+            others = [other for other in members if other is not entry]
+            entry.details["variants"] = [{"dataset_id": other.dataset_id, "name": other.name} for other in others]
