@@ -23,6 +23,7 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "jobs": "job_commands",
     "user": "user_commands",
     "db": "server_commands",
+    "doctor": "doctor_command",
     "openapi": "server_commands",
     "bench": "server_commands",
 }

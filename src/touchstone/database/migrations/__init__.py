@@ -60,6 +60,20 @@ async def prepare_schema(database: Database) -> None:
         raise SchemaError(_mismatch_message(revision))
 
 
+async def check_schema(database: Database) -> str:
+    """Check that the schema is the one that this code needs, without changing anything, and return its revision.
+
+    Raises:
+        SchemaError: the database is empty, or its schema is older or newer than this code.
+    """
+    revision = await current_revision(database)
+    if revision is None:
+        raise SchemaError(f"Database is empty. Run: {UPGRADE_COMMAND}")
+    if revision != required_revision():
+        raise SchemaError(_mismatch_message(revision))
+    return revision
+
+
 def _alembic_config() -> Config:
     """Return a configuration of Alembic without a file: it only says where the migrations are."""
     config = Config()

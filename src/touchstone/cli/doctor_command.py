@@ -1,0 +1,93 @@
+"""`touchstone doctor`: check the installation, and the evidence in its catalog."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from touchstone.cli.command_runner import ExitStatus
+from touchstone.cli.local_command import local_command
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.core.settings import Settings
+from touchstone.database.migrations import check_schema
+from touchstone.services.selection.evidence.audit import EvidenceAudit, FaultyClaim, audit_catalog
+from touchstone.services.selection.evidence.quote_checks import FAULT_TITLES
+from touchstone.startup.database_preparation import open_database, startup_errors
+
+MAX_QUOTE_CHARACTERS: Final = 100
+
+
+def doctor(
+    catalog: Annotated[bool, typer.Option("--catalog", help="Check the evidence for every claim that counts.")] = False,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            file_okay=False,
+            help="A folder of source documents, in which quotes are looked for. Implies --catalog.",
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="How many faulty claims are listed.")] = 100,
+) -> None:
+    """Check the database of this installation and, with --catalog, the evidence in it.
+
+    Works on the database that TOUCHSTONE_* variables name, also while a server is running. The exit status is 1 if a
+    claim rests on a placeholder, a bare heading or a licence, or if a quote is not in its source.
+    """
+    settings = Settings.load()
+    is_catalog_checked = catalog or documents is not None
+    revision, audit = asyncio.run(examine(settings, documents, with_catalog=is_catalog_checked))
+    typer.echo(f"Database: schema {revision}, as this version needs it.")
+    if audit is None:
+        return
+
+    for line in audit_lines(audit, limit):
+        typer.echo(line)
+    if audit.faulty:
+        raise typer.Exit(ExitStatus.REFUSED)
+
+
+async def examine(
+    settings: Settings, documents: Path | None, *, with_catalog: bool
+) -> tuple[str, EvidenceAudit | None]:
+    """Return the revision of the database and, if it is asked for, the audit of the evidence in the catalog.
+
+    Raises:
+        SchemaError: The database is empty, or its schema is older or newer than this code.
+    """
+    async with open_database(settings) as database:
+        with startup_errors(settings):
+            revision = await check_schema(database)
+        if not with_catalog:
+            return revision, None
+
+        async with database.reading() as connection:
+            return revision, await audit_catalog(connection, documents)
+
+
+def audit_lines(audit: EvidenceAudit, limit: int) -> list[str]:
+    """Return the result of an audit for a person: the counts, and the first of the faulty claims."""
+    levels = ", ".join(f"{audit.claims[level]} {level.value}" for level in EvidenceLevel)
+    counts = [
+        f"Records: {audit.records}.",
+        f"Claims that count: {audit.claims.total()} ({levels}).",
+        f"Quotes found verbatim in their source: {audit.verified}; source not at hand: {audit.unverified}.",
+    ]
+    faults = [f"{audit.count_of(fault)} {title}" for fault, title in FAULT_TITLES.items()]
+    claims = [claim_line(claim) for claim in audit.faulty[:limit]]
+    if len(audit.faulty) > limit:
+        claims.append(f"… and {len(audit.faulty) - limit} more.")
+    return [*counts, *faults, *claims]
+
+
+def claim_line(claim: FaultyClaim) -> str:
+    """Return a faulty claim on one line."""
+    quote = " ".join(claim.quote.split())[:MAX_QUOTE_CHARACTERS]
+    name = " ".join(claim.dataset_name.split())
+    return f"{claim.fault.value}: record {claim.dataset_id} ({name}), {claim.attribute}: {quote!r}"
+
+
+def register(app: typer.Typer) -> None:
+    """Add `doctor` to the application."""
+    local_command(app, "doctor")(doctor)

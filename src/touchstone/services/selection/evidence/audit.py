@@ -1,0 +1,140 @@
+"""Audit of a catalog: whether every claim that counts rests on evidence that stands in its source."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from touchstone.core.evidence import EvidenceLevel
+from touchstone.database.engine import Reader
+from touchstone.demo.packaged_records import read_excerpts
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.verbatim import contains_quote, document_texts, texts_in
+from touchstone.services.selection.datasets import store as dataset_store
+from touchstone.services.selection.evidence import store
+from touchstone.services.selection.evidence.quote_checks import EvidenceFault, find_faults
+from touchstone.services.selection.evidence.records import ClaimRecord
+
+CLAIMS_PER_CHUNK: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyClaim:
+    """A claim whose evidence does not hold."""
+
+    dataset_id: int
+    dataset_name: str
+    attribute: str
+    quote: str
+    fault: EvidenceFault
+
+
+@dataclass
+class EvidenceAudit:
+    """The result of an audit.
+
+    Attributes:
+        records: how many records the catalog has.
+        claims: how many claims count, by their level.
+        verified: how many quotes were found in their source.
+        unverified: how many quotes could not be looked for, because their source is not at hand.
+        faulty: the claims whose evidence does not hold; one claim can have several faults.
+    """
+
+    records: int = 0
+    claims: Counter[EvidenceLevel] = field(default_factory=Counter)
+    verified: int = 0
+    unverified: int = 0
+    faulty: list[FaultyClaim] = field(default_factory=list)
+
+    def count_of(self, fault: EvidenceFault) -> int:
+        """Return how many claims have a fault."""
+        return sum(claim.fault is fault for claim in self.faulty)
+
+
+class SourceLibrary:
+    """The sources that are at hand: documents below a folder, and the passages that come with the demo catalog."""
+
+    def __init__(self, excerpts: Mapping[str, Sequence[str]], documents: Path | None = None) -> None:
+        self._excerpts = excerpts
+        self._paths = {} if documents is None else paths_by_digest(documents)
+        self._read_texts: tuple[str, Sequence[str]] = ("", ())
+
+    def texts(self, digest: str) -> Sequence[str] | None:
+        """Return the texts of a source, those of the document itself if it is there; None if it is not at hand."""
+        path = self._paths.get(digest)
+        if path is None:
+            return self._excerpts.get(digest)
+
+        # The claims of one record come one after the other, so the last document is kept.
+        known_digest, texts = self._read_texts
+        if known_digest != digest:
+            texts = document_texts(SourceDocument(path.read_bytes(), path.name))
+            self._read_texts = (digest, texts)
+        return texts
+
+
+def paths_by_digest(folder: Path) -> dict[str, Path]:
+    """Return the path of each file below a folder by the digest of the file."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in paths}
+
+
+async def audit_catalog(connection: Reader, documents: Path | None) -> EvidenceAudit:
+    """Check all claims that count.
+
+    A quote is looked for in what the record keeps of an imported document, in the files below the folder `documents`,
+    which are recognised by their digests, and in the passages that come with the demo catalog.
+    """
+    now = datetime.now(UTC)
+    library = SourceLibrary(read_excerpts(), documents)
+    audit = EvidenceAudit(records=await dataset_store.count_datasets(connection))
+
+    async for claims in store.stream_active_claims(connection, CLAIMS_PER_CHUNK):
+        dataset_ids = sorted({claim.dataset_id for claim in claims})
+        records = await dataset_store.names_and_metadata(connection, dataset_ids)
+        kept_texts = {dataset_id: texts_of_imports(metadata) for dataset_id, (_, metadata) in records.items()}
+        for claim in claims:
+            if not claim.is_counted(now):
+                continue
+            name, _ = records[claim.dataset_id]
+            check_claim(audit, claim, name, library, kept_texts[claim.dataset_id])
+    return audit
+
+
+def check_claim(
+    audit: EvidenceAudit,
+    claim: ClaimRecord,
+    dataset_name: str,
+    library: SourceLibrary,
+    kept_texts: Mapping[str, Sequence[str]],
+) -> None:
+    """Count a claim in an audit, with the faults of its evidence.
+
+    `kept_texts` are those that its record keeps of imported documents, by the digest of the document.
+    """
+    audit.claims[claim.effective_level] += 1
+    faults = find_faults(claim)
+
+    digest = claim.source.sha256 if claim.source else None
+    if claim.quote and digest:
+        texts = library.texts(digest)
+        if contains_quote(kept_texts.get(digest, ()), claim.quote) or contains_quote(texts or (), claim.quote):
+            audit.verified += 1
+        elif texts is None:
+            audit.unverified += 1
+        else:
+            faults.append(EvidenceFault.QUOTE_NOT_IN_SOURCE)
+
+    for fault in faults:
+        audit.faulty.append(FaultyClaim(claim.dataset_id, dataset_name, claim.attribute, claim.quote or "", fault))
+
+
+def texts_of_imports(metadata: Mapping[str, Any] | None) -> Mapping[str, Sequence[str]]:
+    """Return the texts that a record keeps of the documents that it was imported from, by their digests."""
+    imports = (metadata or {}).get("imported")
+    documents = [document for document in imports or [] if isinstance(document, Mapping)]
+    return {str(document.get("sha256")): tuple(texts_in(document)) for document in documents}
