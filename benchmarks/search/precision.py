@@ -115,13 +115,18 @@ def print_precision() -> None:
 
     print("| need | typed | words | substrings |\n|---|---|---:|---:|")
     totals = {"words": 0, "substrings": 0}
+    unjudged_count = 0
     for need in needs:
         cells = []
         for engine, dataset_ids in results[need["id"]].items():
-            relevant_count = sum(judgements[need["id"]][dataset_id] for dataset_id in dataset_ids)
+            judged = judgements[need["id"]]
+            unjudged_count += len([dataset_id for dataset_id in dataset_ids if dataset_id not in judged])
+            relevant_count = sum(judged.get(dataset_id, False) for dataset_id in dataset_ids)
             totals[engine] += relevant_count
             cells.append(f"{relevant_count} of {len(dataset_ids)}")
         print(f"| {need['id']} | {need['query']} | {' | '.join(cells)} |")
 
     means = " | ".join(f"{total / _RESULTS / len(needs):.3f}" for total in totals.values())
     print(f"| **precision at {_RESULTS}** | | {means} |")
+    if unjudged_count:
+        print(f"\n{unjudged_count} results have not been judged and count as irrelevant: the catalog has changed.")

@@ -292,6 +292,7 @@ def every_call() -> list[Any]:
         catalog_calls.search_datasets(),
         catalog_calls.score_datasets(),
         catalog_calls.get_facets(),
+        catalog_calls.suggest("x"),
         catalog_calls.get_criteria(),
         catalog_calls.get_dataset("x"),
         catalog_calls.update_dataset("x"),

@@ -130,7 +130,7 @@ def weight_of(row: CatalogRow, query_word: str) -> int:
     """Return how much a record contains a word: the sum over its words of their weight times their likeness."""
     terms = {f"{column}:{comparison_key(column, query_word)}" for column in ("domain", "task")}
     return sum(
-        weight * (Likeness.EQUAL if word in terms else likeness(query_word, word))
+        weight * (Likeness.RELATED if word in terms else likeness(query_word, word))
         for word, weight in words_of(row).items()
     )
 

@@ -14,7 +14,7 @@ from touchstone.ranking.kernels import posting_kernels
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
 from touchstone.ranking.text.record_words import DecodedWords, WordMatches
-from touchstone.ranking.text.word_forms import is_one_error_apart, word_spellings, word_stems
+from touchstone.ranking.text.word_forms import Likeness, is_one_error_apart, word_spellings, word_stems
 from touchstone.ranking.text.words import IN_NAME, MAX_WEIGHT
 
 
@@ -120,16 +120,23 @@ class WordIndex:
 
     def find_words(self, query_word: QueryWord) -> WordHits:
         """Return which words are like a word of a query."""
-        same_words = (query_word.text, *query_word.terms)
-        indices = [bisect_left(self.words, word) for word in same_words]
-        equal = [
-            index
-            for index, word in zip(indices, same_words, strict=True)
-            if index < len(self.words) and self.words[index] == word
-        ]
+        equal = self._numbers_of((query_word.text,))
+        related = self._numbers_of(query_word.terms)
         inflected = chain.from_iterable(self.stems.words_of(stem) for stem in query_word.stems)
         misspelled = chain.from_iterable(self._find_misspelled(spelling) for spelling in query_word.spellings)
-        return collect_hits(equal, list(inflected), list(misspelled))
+        return collect_hits(
+            {
+                Likeness.EQUAL: equal,
+                Likeness.RELATED: related,
+                Likeness.INFLECTED: inflected,
+                Likeness.MISSPELLED: misspelled,
+            }
+        )
+
+    def _numbers_of(self, words: Sequence[str]) -> list[int]:
+        """Return the numbers of those words that are in the index."""
+        places = [(bisect_left(self.words, word), word) for word in words]
+        return [place for place, word in places if place < len(self.words) and self.words[place] == word]
 
     def _find_misspelled(self, spelling: str) -> list[int]:
         """Return the words of which a spelling is at most one typing error away.

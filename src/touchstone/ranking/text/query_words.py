@@ -1,5 +1,6 @@
 """The words of a query, and which words of a table are like them."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -45,11 +46,11 @@ def parse_query(text: str) -> tuple[QueryWord, ...]:
     )
 
 
-def collect_hits(equal: list[int], inflected: list[int], misspelled: list[int]) -> WordHits:
+def collect_hits(words_by_likeness: Mapping[Likeness, Iterable[int]]) -> WordHits:
     """Return the words that were found in a table, each once and with its best likeness, in ascending order."""
-    likeness_by_word = dict.fromkeys(misspelled, Likeness.MISSPELLED)
-    likeness_by_word |= dict.fromkeys(inflected, Likeness.INFLECTED)
-    likeness_by_word |= dict.fromkeys(equal, Likeness.EQUAL)
+    likeness_by_word: dict[int, Likeness] = {}
+    for likeness, words_found in sorted(words_by_likeness.items()):
+        likeness_by_word |= dict.fromkeys(words_found, likeness)
 
     words = np.array(sorted(likeness_by_word), np.int64)
     return WordHits(words, np.array([likeness_by_word[word] for word in words.tolist()], np.uint8))

@@ -24,6 +24,7 @@ class Likeness(IntEnum):
 
     NONE = 0
     MISSPELLED = 5
+    RELATED = 8  # the word of the query names the domain or task of the record in another spelling
     INFLECTED = 16
     EQUAL = 20
 

@@ -7,7 +7,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
-from touchstone.ranking.text.word_forms import word_spellings, word_stems
+from touchstone.ranking.text.word_forms import Likeness, word_spellings, word_stems
 
 
 class WordTable:
@@ -44,14 +44,25 @@ class WordTable:
 
     def find(self, query_word: QueryWord, size: int) -> WordHits:
         """Return which of the first `size` words are like a word of a query."""
-        same_words = (query_word.text, *query_word.terms)
-        equal = [self._numbers[word] for word in same_words if word in self._numbers]
+        equal = self._numbers_of((query_word.text,))
+        related = self._numbers_of(query_word.terms)
         inflected = [number for stem in query_word.stems for number in self._numbers_by_stem.get(stem, ())]
         misspelled = [number for spelling in query_word.spellings for number in self._find_misspelled(spelling)]
 
-        hits = collect_hits(equal, inflected, misspelled)
+        hits = collect_hits(
+            {
+                Likeness.EQUAL: equal,
+                Likeness.RELATED: related,
+                Likeness.INFLECTED: inflected,
+                Likeness.MISSPELLED: misspelled,
+            }
+        )
         is_known = hits.words < size
         return WordHits(hits.words[is_known], hits.likeness[is_known])
+
+    def _numbers_of(self, words: Sequence[str]) -> list[int]:
+        """Return the numbers of those words that are in the table."""
+        return [self._numbers[word] for word in words if word in self._numbers]
 
     def _find_misspelled(self, spelling: str) -> Sequence[int]:
         """Return the numbers of the words of which a spelling is at most one typing error away."""
