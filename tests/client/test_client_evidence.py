@@ -65,6 +65,8 @@ async def test_a_declaration_becomes_reviewed_and_is_withdrawn(
     assert claim.by is not None
     assert claim.by.pseudo == "Ada"
 
+    waiting = (await curator.page_proposals(awaiting="confirmation", page_size=100)).proposals
+    assert claim.id in [quoted.id for quoted in waiting]
     confirmed = await curator.review_claim(dataset.id, claim.id, "confirm", note="Read it.")
     assert confirmed.level is EvidenceLevel.REVIEWED
     assert confirmed.review is not None

@@ -115,17 +115,18 @@ def test_proposals_are_reviewed_with_the_keyboard(
     page = visit("/app/review", language="en", theme="auto")
     expect(page.locator("#proposal")).to_be_focused()
     expect(page.locator(".context mark")).to_have_text(QUOTE)
-    expect(page.locator("#proposal")).to_contain_text("Proposal 1 of 2")
+    expect(page.locator("#proposal")).to_contain_text("1 of 2")
     check_looks(page)
 
     page.keyboard.press("e")
     page.keyboard.type("accepted after reading")
     page.keyboard.press("Escape")
     page.keyboard.press("a")
-    expect(page.locator("#proposal")).to_contain_text("Proposal 1 of 1")
+    expect(page.locator("#proposal")).to_contain_text("1 of 1")
     expect(page.locator("#proposal-title")).to_have_text("User control")
+    expect(page.locator("#proposal")).to_be_focused()
     page.keyboard.press("r")
-    expect(page.get_by_role("heading", name="No proposal is waiting")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
 
     shown = api.get(f"/api/v1/datasets/{record['id']}/evidence").json()
     by_attribute = {claim["attribute"]: claim for claim in shown["claims"] if claim["quote"]}
@@ -146,7 +147,7 @@ def test_claims_are_made_and_reviewed_without_scripts(
     propose(stranger, record["id"], "informed_consent", True)
     page.goto("/app/review")
     page.get_by_role("button", name="Reject").click()
-    expect(page.get_by_role("heading", name="No proposal is waiting")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
 
 
 def test_only_administrators_see_the_accounts(visit: Visit) -> None:

@@ -109,9 +109,16 @@ def list_claims(
 
 
 @server_command(evidence, "proposals", page=PAGE)
-def list_proposals(*, context: CommandContext, page: dict[str, Any]) -> None:
-    """List the open proposals that you may accept or reject."""
-    proposals = context.client.page_proposals(**page)
+def list_proposals(
+    to_confirm: Annotated[
+        bool, typer.Option("--to-confirm", help="As a curator: quoted claims that nobody has confirmed yet.")
+    ] = False,
+    *,
+    context: CommandContext,
+    page: dict[str, Any],
+) -> None:
+    """List the open proposals that you may accept or reject, the oldest first."""
+    proposals = context.client.page_proposals(**page, awaiting="confirmation" if to_confirm else None)
     title = f"Proposals: {proposals.total_count}, page {proposals.page} of {proposals.total_pages}"
     context.show(proposals, build_table(PROPOSAL_COLUMNS, proposals.proposals, title))
 

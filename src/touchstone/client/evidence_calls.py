@@ -4,7 +4,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from touchstone.client.call import Call, build_path, read_json, without_none
-from touchstone.client.evidence_models import Claim, Decision, Evidence, ProposalPage
+from touchstone.client.evidence_models import AwaitedDecision, Claim, Decision, Evidence, ProposalPage
 from touchstone.client.fields import ClaimDetails
 from touchstone.core.evidence import ClaimValue
 
@@ -44,7 +44,13 @@ def withdraw_claim(dataset_id: int | str | UUID, claim_id: str | UUID) -> Call[C
     return Call("POST", path, read_json(Claim))
 
 
-def page_proposals(*, page: int = 1, page_size: int = 12) -> Call[ProposalPage]:
-    """Return one page of the open proposals that the caller may decide on."""
-    query = {"page": page, "page_size": page_size}
+def page_proposals(
+    *, page: int = 1, page_size: int = 12, awaiting: AwaitedDecision | None = None
+) -> Call[ProposalPage]:
+    """Return one page of the claims that wait for a decision of the caller, the oldest first.
+
+    By default, these are open proposals, which wait for their acceptance. With `awaiting="confirmation"`, they are
+    quoted claims that nobody has confirmed yet; for curators only.
+    """
+    query = {"page": page, "page_size": page_size, "awaiting": awaiting}
     return Call("GET", build_path("evidence", "proposals"), read_json(ProposalPage), query=query)

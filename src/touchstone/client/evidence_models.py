@@ -10,6 +10,7 @@ from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
 
 AssuranceName = Assurance | Literal["declared", "documented", "reviewed"]
 ClaimStatus = Literal["active", "proposed", "rejected", "withdrawn"]
+AwaitedDecision = Literal["acceptance", "confirmation"]
 Decision = Literal["accept", "confirm", "reject"]
 
 

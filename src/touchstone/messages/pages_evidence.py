@@ -149,8 +149,11 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "Une proposition à la fois. Lisez la citation, appliquez la règle, décidez.",
         "One proposal at a time. Read the quote, apply the rule, decide.",
     ),
-    "review_position": ("Proposition {number} sur {total}", "Proposal {number} of {total}"),
-    "review_none": ("Aucune proposition n’attend", "No proposal is waiting"),
+    "review_queues": ("Files d’attente", "Queues"),
+    "review_acceptance": ("Propositions", "Proposals"),
+    "review_confirmation": ("Citations à confirmer", "Quotes to confirm"),
+    "review_position": ("{number} sur {total}", "{number} of {total}"),
+    "review_none": ("Rien n’attend", "Nothing is waiting"),
     "review_none_hint": (
         "Les propositions sur vos fiches apparaissent ici, et toutes les autres si vous êtes chargé de la "
         "vérification.",

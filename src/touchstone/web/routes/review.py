@@ -1,5 +1,6 @@
 """The review of claims, one at a time: the queue of open proposals, and the page of a single claim."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.datastructures import FormData
@@ -7,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Claim, TouchstoneError
-from touchstone.client.evidence_models import Decision
+from touchstone.client.evidence_models import AwaitedDecision, Decision
 from touchstone.core.errors import ClaimClosed, Invalid, NotFound
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.metadata.codebook import CODEBOOK
@@ -27,20 +28,33 @@ _DECISIONS: Final[tuple[Decision, ...]] = ("accept", "confirm", "reject")
 _FORM_ERRORS: Final = (Invalid.status, ClaimClosed.status)
 
 
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """The place of a claim in a queue: which decision its claims wait for, its position, and their number."""
+
+    awaiting: AwaitedDecision
+    position: int
+    total: int
+
+
 async def review_queue(ctx: PageContext) -> Response:
-    """Show one of the open proposals that the reader may decide on, oldest first.
+    """Show one of the claims that wait for a decision of the reader, oldest first.
 
-    The address holds the position in the queue. A decision shortens the queue, so the next proposal then has the same
-    position; after the last one, the page starts again at the first.
+    There are two queues: proposals that wait for their acceptance, and, for curators, quoted claims that wait for a
+    confirmation. The address holds the queue and the position in it. A decision shortens the queue, so the next claim
+    then has the same position; after the last one, the page starts again at the first.
     """
-    position = _queue_position(ctx) or 1
-    page = await ctx.api.page_proposals(page=position, page_size=1)
-    if not page.proposals and page.total_count:
-        return ctx.redirect(_QUEUE)
-    if not page.proposals:
-        return await ctx.render("evidence/review_none.html")
+    awaiting = _read_awaited_decision(ctx.request.query_params.get("awaiting", ""))
+    position = parse_small_integer(ctx.request.query_params.get("position", "")) or 1
 
-    return await _render_review(ctx, page.proposals[0], position=position, total=page.total_count)
+    page = await ctx.api.page_proposals(page=position, page_size=1, awaiting=awaiting)
+    if not page.proposals and page.total_count:
+        return ctx.redirect(_QUEUE, awaiting=awaiting)
+    if not page.proposals:
+        return await ctx.render("evidence/review_none.html", awaiting=awaiting)
+
+    place = QueuePlace(awaiting, position, page.total_count)
+    return await _render_review(ctx, page.proposals[0], place=place)
 
 
 async def claim_page(ctx: PageContext) -> Response:
@@ -58,7 +72,6 @@ async def decide_claim(ctx: PageContext) -> Response:
     If somebody else has decided on the claim in the meantime, it is shown again with the error.
     """
     form = await ctx.form()
-    position = parse_small_integer(text_field(form, "position"))
     dataset_id, claim_id = ctx.path_params["dataset_id"], ctx.path_params["claim_id"]
 
     try:
@@ -73,9 +86,12 @@ async def decide_claim(ctx: PageContext) -> Response:
             raise NotFound from error
         return await _render_review(ctx, claim, form=form, error=error)
 
+    position = parse_small_integer(text_field(form, "position"))
     if position is None:
         return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.CLAIM_DECIDED)
-    return ctx.redirect(_QUEUE, position=position, done=FlashMessage.CLAIM_DECIDED)
+
+    awaiting = _read_awaited_decision(text_field(form, "awaiting"))
+    return ctx.redirect(_QUEUE, awaiting=awaiting, position=position, done=FlashMessage.CLAIM_DECIDED)
 
 
 def _read_decision(form: FormData) -> Decision:
@@ -90,9 +106,9 @@ def _read_decision(form: FormData) -> Decision:
     raise NotFound
 
 
-def _queue_position(ctx: PageContext) -> int | None:
-    """Return the position in the queue that the address names; None if it names none."""
-    return parse_small_integer(ctx.request.query_params.get("position", ""))
+def _read_awaited_decision(text: str) -> AwaitedDecision:
+    """Return which of the two queues a text names; the proposals if it names none."""
+    return "confirmation" if text == "confirmation" else "acceptance"
 
 
 async def _render_review(
@@ -101,7 +117,7 @@ async def _render_review(
     *,
     form: FormData | None = None,
     error: TouchstoneError | None = None,
-    **queue: int,
+    place: QueuePlace | None = None,
 ) -> Response:
     """Return the page of a claim.
 
@@ -110,12 +126,12 @@ async def _render_review(
         claim: The claim.
         form: What the reader has entered, after an error.
         error: The error.
-        queue: The `position` of the claim in the queue and the `total` of proposals; none for a single claim.
+        place: The place of the claim in its queue; None for a single claim.
     """
     dataset = await ctx.api.get_dataset(claim.dataset_id)
     evidence = await ctx.api.get_evidence(claim.dataset_id)
     reader = await load_reader(ctx, evidence)
-    ctx.page_address = _page_address(claim, queue)
+    ctx.page_address = _page_address(claim, place)
 
     other_claims = [
         other
@@ -136,14 +152,14 @@ async def _render_review(
         general_rules=GENERAL_RULES,
         reader=reader,
         decisions=reader.decisions(claim),
-        queue=queue,
+        queue=place,
     )
 
 
-def _page_address(claim: Claim, queue: dict[str, int]) -> str:
-    """Return the address that shows a claim again: its position in the queue, or its own page."""
-    if "position" in queue:
-        return build_address(_QUEUE, position=queue["position"])
+def _page_address(claim: Claim, place: QueuePlace | None) -> str:
+    """Return the address that shows a claim again: its place in the queue, or its own page."""
+    if place is not None:
+        return build_address(_QUEUE, awaiting=place.awaiting, position=place.position)
     return _CLAIM.format(dataset_id=claim.dataset_id, claim_id=claim.id)
 
 

@@ -44,19 +44,19 @@ class Reader:
     def decisions(self, claim: Claim) -> tuple[Decision, ...]:
         """Return the decisions that the reader may make on a claim; an empty tuple if there are none.
 
-        The creator of the record and curators accept or reject proposals. A curator also confirms what somebody else
-        has claimed, unless it has been confirmed already.
+        The creator of the record accepts or rejects proposals. A curator also rejects claims in force, and confirms
+        what somebody else has claimed, unless it has been confirmed already.
         """
         if claim.status in _CLOSED:
             return ()
 
         decisions: list[Decision] = []
-        is_proposal = claim.status == "proposed"
-        if is_proposal and (self.is_curator or self.is_creator):
+        decides_on_proposals = claim.status == "proposed" and (self.is_curator or self.is_creator)
+        if decides_on_proposals:
             decisions.append("accept")
         if self.is_curator and not self.is_author(claim) and claim.level is not EvidenceLevel.REVIEWED:
             decisions.append("confirm")
-        if is_proposal and (self.is_curator or self.is_creator):
+        if decides_on_proposals or self.is_curator:
             decisions.append("reject")
         return tuple(decisions)
 
