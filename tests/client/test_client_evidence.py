@@ -129,7 +129,7 @@ async def test_rankings_require_evidence(creator: AsyncTouchstone, curator: Asyn
 
     project = await creator.create_project("Need", criteria={"objective": marker}, assurance="documented")
     recommendations = await creator.get_recommendations(project.id)
-    assert (recommendations.assurance, recommendations.datasets[0].known) == (Assurance.DOCUMENTED, 1)
+    assert (recommendations.project.assurance, recommendations.datasets[0].known) == (Assurance.DOCUMENTED, 1)
 
 
 async def test_a_hidden_record_is_seen_by_its_creator_alone(

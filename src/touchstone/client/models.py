@@ -244,7 +244,6 @@ class Recommendations(Struct, frozen=True, kw_only=True):
     datasets: list[ScoredDataset]
     total_count: int
     effective_weights: list[Weight]
-    assurance: Assurance = Assurance.DECLARED
 
 
 class OAuthAccount(Struct, frozen=True, kw_only=True):
