@@ -1,14 +1,16 @@
-"""Conversion of SVG to PNG in a child process, as confined as the one that draws the charts of jobs."""
+"""Conversion of SVG to PNG in a confined process, so that a picture can harm nothing else."""
 
 import asyncio
-import os
-import sys
+import resource
 from typing import Final
 
-CONVERSION_SECONDS: Final = 20.0
+import msgspec
+
+from touchstone.core.confined_process import ProcessLimits, kill_if_running, start_confined_module
+
 MAX_RUNNING: Final = 2
-# The child inherits no other variable, because those of the service may contain keys and passwords.
-_CHILD_ENVIRONMENT: Final = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2"}
+# The renderer reserves far more address space than it uses.
+LIMITS: Final = ProcessLimits(memory_bytes=resource.RLIM_INFINITY, cpu_seconds=20, wall_seconds=20.0)
 
 
 class ConversionError(Exception):
@@ -28,33 +30,17 @@ class SvgConverter:
             ConversionError: The picture is malformed, or the conversion takes too much time.
         """
         async with self._slots:
-            child = await _start_child()
+            limits = msgspec.json.encode(LIMITS).decode()
+            child = await start_confined_module(
+                "touchstone.learning.charts.svg_converter_child", limits, has_input=True
+            )
             try:
-                png, _errors = await asyncio.wait_for(child.communicate(svg.encode()), CONVERSION_SECONDS)
+                png, _errors = await asyncio.wait_for(child.communicate(svg.encode()), LIMITS.wall_seconds)
             except TimeoutError:
                 raise ConversionError("out of time") from None
             finally:
-                await _kill_if_running(child)
+                await kill_if_running(child)
 
         if child.returncode != 0:
             raise ConversionError(f"the child process ended with status {child.returncode}")
         return png
-
-
-async def _start_child() -> asyncio.subprocess.Process:
-    """Start a Python process that reads SVG from its standard input and writes PNG to its standard output."""
-    # In isolated mode, neither PYTHONPATH nor the current folder can supply modules.
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "touchstone.learning.charts.svg_converter_child"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=_CHILD_ENVIRONMENT,
-    )
-
-
-async def _kill_if_running(child: asyncio.subprocess.Process) -> None:
-    """Kill the child if it has not ended by itself, and wait until it is gone."""
-    if child.returncode is None:
-        child.kill()
-        await child.wait()
