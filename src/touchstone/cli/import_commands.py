@@ -10,7 +10,7 @@ from touchstone.cli.catalog_commands import import_records
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
 from touchstone.cli.option_groups import Option, OptionGroup
-from touchstone.cli.tables import Column, build_table
+from touchstone.cli.tables import Column, build_table, digits_of
 from touchstone.client import DocumentResult, ImportProblem, ImportStatus, Touchstone, TouchstoneError
 from touchstone.client.document_files import JSON_LINES_SUFFIX, Document, batches, documents_in
 from touchstone.client.record_files import READERS, RecordError
@@ -31,7 +31,9 @@ _NOT_WRITTEN_IN_TIME: Final = "not_written_in_time"
 _UNUSABLE_DOCUMENTS: Final = "unusable_documents"
 _RESULT_COLUMNS: Final = (
     Column[DocumentResult]("Status", lambda result: result.status.value),
-    Column[DocumentResult]("Id", lambda result: result.dataset and result.dataset.id, is_number=True),
+    Column[DocumentResult](
+        "Id", lambda result: digits_of(result.dataset.id) if result.dataset else None, is_number=True
+    ),
     Column[DocumentResult]("Name", lambda result: result.dataset.name if result.dataset else result.document),
     Column[DocumentResult]("Claims", lambda result: len(result.evidence), is_number=True),
     Column[DocumentResult]("Proposals", lambda result: len(result.proposals), is_number=True),
