@@ -59,7 +59,7 @@ class DatasetEditor:
         draft = _with_measurement(draft, measurement)
 
         async with self._catalog.writing() as writer:
-            record, _claims = await insert_record(writer, draft, measured_claims(measured_values))
+            record = await insert_record(writer, draft, measured_claims(measured_values))
             await check_record_quota(writer.transaction, owner, self._quota_bytes)
 
         return await self._read_encoded(record.id, owner)

@@ -1,12 +1,12 @@
 """Changes of the ledger inside a transaction on the catalog, with what they mean for the record.
 
-Whoever adds or withdraws claims does so through these functions, so that the attributes and the evidence of the record
-always fit its claims.
+Whoever changes claims ends with `store_resolution`, or writes the record as `with_resolution` returns it, so that the
+attributes and the evidence of the record always fit its claims.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -28,13 +28,6 @@ from touchstone.services.selection.evidence.records import OPEN_STATUSES, ClaimD
 _EXPIRED_RECORDS_PER_TRANSACTION: Final = 100
 
 
-class LedgerChange(NamedTuple):
-    """A record after a change of its claims, and the claims that the change has added."""
-
-    record: DatasetRecord
-    added: list[ClaimRecord]
-
-
 def draft_from_document(claim: DocumentClaim, **details: Any) -> ClaimDraft:
     """Return a claim that a document states as a draft for the ledger.
 
@@ -53,15 +46,17 @@ def draft_from_document(claim: DocumentClaim, **details: Any) -> ClaimDraft:
     )
 
 
-async def insert_record(writer: CatalogWriter, draft: DatasetDraft, drafts: Sequence[ClaimDraft]) -> LedgerChange:
-    """Insert a record together with claims about it; `draft` has the attributes that its creator declares."""
+async def insert_record(
+    writer: CatalogWriter, draft: DatasetDraft, claim_drafts: Sequence[ClaimDraft]
+) -> DatasetRecord:
+    """Insert a record together with claims about it, and return it; `draft` has what its creator declares."""
     now = datetime.now(UTC)
-    provisional_claims = [new_claim(claim_draft, dataset_id=0, now=now) for claim_draft in drafts]
-    record = await writer.insert(with_resolution(draft, provisional_claims, now))
+    # The claims decide what is inserted, but the record has no id before.
+    claims = [new_claim(claim_draft, dataset_id=0, now=now) for claim_draft in claim_drafts]
+    record = await writer.insert(with_resolution(draft, claims, now))
 
-    claims = [replace(claim, dataset_id=record.id) for claim in provisional_claims]
-    await store.insert_claims(writer.transaction, claims)
-    return LedgerChange(record, claims)
+    await store.insert_claims(writer.transaction, [replace(claim, dataset_id=record.id) for claim in claims])
+    return record
 
 
 async def insert_records(
@@ -83,27 +78,6 @@ async def insert_records(
         transaction,
         [replace(claim, dataset_id=row_ids[uuid]) for uuid in claimed_uuids for claim in claims_by_uuid[uuid]],
     )
-
-
-async def add_claims(writer: CatalogWriter, record: DatasetRecord, drafts: Sequence[ClaimDraft]) -> LedgerChange:
-    """Add claims to a record, and update what the record shows.
-
-    A claim that equals an earlier one of the same author is left out, even if that one has been rejected or withdrawn,
-    so that adding the same claims twice changes nothing.
-    """
-    claims = await RecordClaims.load(writer.transaction, record.id)
-    added = await claims.add(writer.transaction, drafts)
-    return LedgerChange(await store_resolution(writer, record, claims), added)
-
-
-async def withdraw_claims(writer: CatalogWriter, record: DatasetRecord, claim_ids: Collection[UUID]) -> DatasetRecord:
-    """Withdraw open claims about a record, and return the record with what it shows afterwards.
-
-    Ids of claims that are closed, or that are about another record, are ignored.
-    """
-    claims = await RecordClaims.load(writer.transaction, record.id)
-    await claims.withdraw(writer.transaction, [claim for claim in claims.claims if claim.id in claim_ids])
-    return await store_resolution(writer, record, claims)
 
 
 async def store_resolution(writer: CatalogWriter, record: DatasetRecord, claims: RecordClaims) -> DatasetRecord:

@@ -57,22 +57,6 @@ class RecordClaims:
         """Return the record with the attributes and the evidence that its claims amount to."""
         return with_resolution(draft, self.claims, self.now)
 
-    async def add(self, transaction: Writer, drafts: Sequence[ClaimDraft]) -> list[ClaimRecord]:
-        """Add claims and return those that are new.
-
-        A claim that equals an earlier one of the same author is left out, even if that one has been rejected or
-        withdrawn, so that adding the same claims twice changes nothing.
-        """
-        known_statements = {_identity(claim) for claim in self._claims.values()}
-        added: list[ClaimRecord] = []
-        for draft in drafts:
-            if _identity(draft) not in known_statements:
-                known_statements.add(_identity(draft))
-                added.append(new_claim(draft, self.dataset_id, self.now))
-
-        await self.insert(transaction, added)
-        return added
-
     async def insert(self, transaction: Writer, records: Sequence[ClaimRecord]) -> None:
         """Insert claims that have an id already."""
         await store.insert_claims(transaction, records)
@@ -112,16 +96,16 @@ class RecordClaims:
 
         A measured value that a curator has rejected stays rejected.
         """
-        measured = [claim for claim in self._claims.values() if claim.level is EvidenceLevel.MEASURED]
-        remaining: set[str] = set()
-        for claim in measured:
-            is_confirmed = claim.attribute in values and is_same_value(claim.value, values[claim.attribute])
-            if is_confirmed and claim.status is not ClaimStatus.WITHDRAWN:
-                remaining.add(claim.attribute)
-            elif not is_confirmed:
+        unchanged_attributes: set[str] = set()
+        for claim in list(self._claims.values()):
+            if claim.level is not EvidenceLevel.MEASURED or claim.status is ClaimStatus.WITHDRAWN:
+                continue
+            if claim.attribute in values and is_same_value(claim.value, values[claim.attribute]):
+                unchanged_attributes.add(claim.attribute)
+            else:
                 await self.withdraw(transaction, [claim])
 
-        new_values = {name: value for name, value in values.items() if name not in remaining}
+        new_values = {name: value for name, value in values.items() if name not in unchanged_attributes}
         drafts = measured_claims(new_values)
         await self.insert(transaction, [new_claim(draft, self.dataset_id, self.now) for draft in drafts])
 
