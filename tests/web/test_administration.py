@@ -1,0 +1,72 @@
+"""What administrators do on the pages: appoint curators, and hide records."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.cli.running import PASSWORD, run
+from tests.cli.served import served
+
+ADMINISTRATOR, CREATOR, READER = "root@example.org", "ada@example.org", "grace@example.org"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder: Path = tmp_path_factory.mktemp("administration")
+    with served(folder) as started:
+        for email, options in ((ADMINISTRATOR, ["--admin"]), (CREATOR, []), (READER, [])):
+            assert run("user", "create", email, "--password", PASSWORD, *options).exit_code == 0
+        yield started
+
+
+@pytest.fixture
+def sign_in(address: str) -> Iterator[Callable[[str], httpx2.Client]]:
+    """A function that returns a browser without scripts, in which a user is signed in."""
+    with ExitStack() as stack:
+
+        def opened(email: str) -> httpx2.Client:
+            headers = {"Origin": address, "Accept-Language": "en"}
+            browser = stack.enter_context(httpx2.Client(base_url=address, headers=headers, timeout=30))
+            answer = browser.post("/app/sign-in", data={"email": email, "password": PASSWORD})
+            assert answer.status_code == 303, answer.text
+            return browser
+
+        yield opened
+
+
+def test_a_curator_is_appointed_and_dismissed(sign_in: Callable[[str], httpx2.Client]) -> None:
+    """The page of the accounts changes the role of a user, who then finds the queues in the navigation."""
+    administrator, reader = sign_in(ADMINISTRATOR), sign_in(READER)
+    assert reader.get("/app/users").status_code == 403
+    accounts = administrator.get("/app/users").text
+    assert READER in accounts
+
+    before_button = accounts.partition(READER)[2]
+    form_address = before_button.partition('action="')[2].partition('"')[0]
+    for is_curator in ("yes", "no"):
+        answer = administrator.post(form_address, data={"is_curator": is_curator, "page": "1"})
+        assert answer.status_code == 303
+        assert ('href="/app/review"' in reader.get("/app/projects").text) == (is_curator == "yes")
+        queue = reader.get("/app/review?awaiting=confirmation").status_code
+        assert queue == (200 if is_curator == "yes" else 403)
+
+
+def test_a_hidden_record_is_found_by_its_author_alone(sign_in: Callable[[str], httpx2.Client]) -> None:
+    """The page of the record says why it is hidden; everybody else finds nothing, until it is shown again."""
+    administrator, creator, reader = (sign_in(email) for email in (ADMINISTRATOR, CREATOR, READER))
+    record = creator.post("/app/datasets/new", data={"name": "Buy now"}).headers["location"].partition("?")[0]
+    assert reader.get(record).status_code == 200
+    assert "Hide the record" not in reader.get(record).text
+
+    assert (
+        administrator.post(f"{record}/hide", data={"hidden": "yes", "reason": "An advertisement."}).status_code == 303
+    )
+    assert reader.get(record).status_code == 404
+    assert "An advertisement." in creator.get(record).text
+    assert reader.post(f"{record}/hide", data={"hidden": "no"}).status_code in (403, 404)
+
+    administrator.post(f"{record}/hide", data={"hidden": "no"})
+    assert reader.get(record).status_code == 200
