@@ -45,6 +45,8 @@ def test_a_name_without_spaces_is_also_found_by_the_words_in_it() -> None:
         ("hspitel", "hospital", Likeness.NONE),  # two errors
         ("wien", "wine", Likeness.NONE),  # four letters have to be right
         ("10000", "10001", Likeness.NONE),  # and numbers always
+        ("covid", "covid19", Likeness.NONE),
+        ("hospital", "hospita1", Likeness.NONE),
         ("cat", "cats", Likeness.INFLECTED),
     ],
 )

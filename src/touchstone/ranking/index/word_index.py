@@ -1,7 +1,7 @@
 """The records of each word of a large catalog: arrays that never change and can be mapped from a file."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -14,7 +14,7 @@ from touchstone.ranking.kernels import posting_kernels
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
 from touchstone.ranking.text.record_words import DecodedWords, WordMatches
-from touchstone.ranking.text.word_forms import Likeness, is_one_error_apart, word_spellings, word_stems
+from touchstone.ranking.text.word_forms import Likeness, inflected_forms, is_one_error_apart, word_spellings
 from touchstone.ranking.text.words import IN_NAME, MAX_WEIGHT
 
 
@@ -37,7 +37,7 @@ class WordForms:
     words: NDArray[np.uint32]
 
     @classmethod
-    def build(cls, words: Sequence[str], forms_of: Callable[[str], Sequence[str] | frozenset[str]]) -> "WordForms":
+    def build(cls, words: Sequence[str], forms_of: Callable[[str], Iterable[str]]) -> "WordForms":
         """Return the forms of some words, each of which is known by its index."""
         pairs = sorted((form, number) for number, word in enumerate(words) for form in forms_of(word))
         forms = [form for form, _ in pairs]
@@ -109,7 +109,7 @@ class WordIndex:
         by_ending = sorted(range(len(reversed_spellings)), key=reversed_spellings.__getitem__)
         return cls(
             words=TextPool.from_texts(words),
-            stems=WordForms.build(words, word_stems),
+            stems=WordForms.build(words, inflected_forms),
             spellings=spellings,
             by_ending=np.array(by_ending, np.uint32),
             starts=starts,

@@ -3,6 +3,7 @@
 All words are folded: without case and accents.
 """
 
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 from itertools import product
@@ -40,17 +41,26 @@ def word_stems(word: str) -> frozenset[str]:
     return frozenset((word, *(stemmer.stemWord(base) for stemmer in _stemmers() for base in bases)))
 
 
+def inflected_forms(word: str) -> Iterable[str]:
+    """Return the forms by which a word of a record is found if it is inflected; a word with digits never is."""
+    return word_stems(word) if word.isalpha() else ()
+
+
 def word_spellings(word: str) -> tuple[str, ...]:
-    """Return the spellings of a word among which a typing error is looked for: the word, and without a plural `s`."""
+    """Return the spellings of a word among which a typing error is looked for: the word, and without a plural `s`.
+
+    A word with digits has none: numbers and codes differ by one character without being the same.
+    """
+    if not word.isalpha():
+        return ()
+
     is_plural = len(word) > MIN_TOLERANT_LENGTH and word.endswith("s") and not word.endswith("ss")
     return (word, word[:-1]) if is_plural else (word,)
 
 
 def tolerated_spellings(word: str) -> tuple[str, ...]:
     """Return the spellings of a word of a query that may contain a typing error; short words have none."""
-    if len(word) < MIN_TOLERANT_LENGTH or not word.isalpha():
-        return ()
-    return word_spellings(word)
+    return word_spellings(word) if len(word) >= MIN_TOLERANT_LENGTH else ()
 
 
 def is_one_error_apart(spelling: str, other: str) -> bool:

@@ -7,7 +7,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
-from touchstone.ranking.text.word_forms import Likeness, word_spellings, word_stems
+from touchstone.ranking.text.word_forms import Likeness, inflected_forms, word_spellings
 
 
 class WordTable:
@@ -36,7 +36,7 @@ class WordTable:
 
     def _add_forms(self, word: str, number: int) -> None:
         """Add the stems and spellings of a new word."""
-        for stem in word_stems(word):
+        for stem in inflected_forms(word):
             self._numbers_by_stem.setdefault(stem, []).append(number)
         for spelling in word_spellings(word):
             self._numbers_by_spelling.append(number)
