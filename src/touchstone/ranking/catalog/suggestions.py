@@ -11,6 +11,7 @@ from touchstone.core.text import fold
 from touchstone.ranking.catalog.part import CatalogPart
 from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.query.sort_order import select_window
 from touchstone.ranking.text.words import name_words, split_words
 
 _TERM_COLUMNS: Final = ("domain", "task")
@@ -92,7 +93,7 @@ def _named_records(part: CatalogPart, prefixes: Sequence[str], visible: Query) -
 
     positions = positions[part.match_at(visible, positions)]
     popularity = part.criterion("popularity_score", positions)
-    most_cited = np.lexsort((positions, -popularity))[:_NAMES_PER_PART]
+    most_cited = select_window((-popularity, positions), skip=0, limit=_NAMES_PER_PART)
     names = part.texts("dataset_name", positions[most_cited])
     return [
         _NamedRecord(name, value)

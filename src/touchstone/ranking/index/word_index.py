@@ -192,7 +192,9 @@ class WordIndex:
         first, last = bisect_left(self.words, prefix), bisect_left(self.words, _after(prefix))
         postings = slice(int(self.starts[first]), int(self.starts[last]))
         is_in_name = self.weights[postings] >= IN_NAME
-        return np.unique(self.positions[postings][is_in_name]).astype(np.int64)
+        has_word = np.zeros(len(self.lengths), np.bool_)
+        has_word[self.positions[postings][is_in_name]] = True
+        return np.flatnonzero(has_word)
 
     def _postings(self, word: int) -> slice:
         """Return where the records of a word are."""
