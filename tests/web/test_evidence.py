@@ -54,6 +54,9 @@ def test_the_author_of_a_first_record_learns_why_it_is_at_the_bottom(
     page = visit(f"/app/datasets/{record['id']}", language=language, width=width, theme="auto")
     notice = page.locator("#lowered")
     expect(notice).to_contain_text("merely declared" if language == "en" else "seulement déclarées")
+    not_counted = "do not count" if language == "en" else "ne comptent pas"
+    expect(page.locator("#ethics-title")).to_contain_text(not_counted)
+    expect(page.locator("#facts-title")).to_have_count(0)  # nothing is known beyond the attributes
     notice.locator("a.button").first.click()
     expect(page.locator("form.panel textarea[name=quote]")).to_be_visible()
 
