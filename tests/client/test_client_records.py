@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from touchstone.client import Dataset, RecordError, record_of
@@ -43,6 +43,7 @@ def dataset(**values: object) -> Dataset:
 
 
 @pytest.mark.parametrize("kind", WRITERS)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(found=st.lists(st.fixed_dictionaries(fields), max_size=4))
 def test_what_is_written_is_read_again(kind: str, found: list[dict[str, object]]) -> None:
     """Texts of any kind, empty and missing values, lists, flags and metadata are unchanged in both formats."""

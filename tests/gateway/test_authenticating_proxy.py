@@ -318,5 +318,5 @@ async def test_a_backend_that_is_not_there_is_503(settings: Settings, database: 
 
 
 def test_uploads_alone_may_be_large() -> None:
-    """Only the paths for uploads accept bodies as large as an upload."""
-    assert {"/api/v1/files", "/files"} == LARGE_BODIES
+    """Only the paths for uploads and for imported documents accept bodies as large as an upload."""
+    assert {"/api/v1/files", "/files", "/api/v1/datasets/import", "/datasets/import"} == LARGE_BODIES
