@@ -13,7 +13,7 @@ from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
 from touchstone.core.text import fold
 
-STATE = "year_min=1900&w.year=30&w.citations=60&view=table&pin=1"
+STATE = "year_min=1900&w.year=30&w.citations=60&assurance=declared&view=table&pin=1"
 RARE = 150
 
 
