@@ -44,6 +44,10 @@ class Settings(BaseSettings):
     )
     demo: bool = Field(True, description="Load the demo catalog into an empty database.")
     registration: Literal["open", "closed"] = Field("open", description="Whether people may create their own accounts.")
+    public_pages: Literal["open", "closed"] = Field(
+        "closed",
+        description="Whether search engines and others read the pages of public datasets without signing in.",
+    )
     registrations_per_hour: int = Field(100, ge=1, description="Accounts that one client address may create per hour.")
     signing_key: SecretStr | None = Field(
         None, description="Key for access tokens, at least 32 bytes; by default created in the data folder."

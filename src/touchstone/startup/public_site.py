@@ -15,6 +15,7 @@ from touchstone.startup.open_services import OpenServices
 from touchstone.web.app import LARGE_BODIES as LARGE_PAGES
 from touchstone.web.app import WebApp
 from touchstone.web.cookies import authorization_headers
+from touchstone.web.public_records import PublicRecords
 
 
 async def open_public_site(settings: Settings, gateway: Gateway, services: OpenServices) -> ASGIApp:
@@ -22,7 +23,8 @@ async def open_public_site(settings: Settings, gateway: Gateway, services: OpenS
     # While a page waits for the API, both count as one request. If the API request were a second one, it could have
     # to wait for its turn until other pages finish, which wait for their own API requests.
     api_for_pages = SamePlaceMiddleware(gateway.app)
-    pages = await services.add(WebApp.open(settings, api_for_pages))
+    public_records = PublicRecords(gateway.selection) if settings.public_pages == "open" else None
+    pages = await services.add(WebApp.open(settings, api_for_pages, public_records))
 
     site = PublicSite(pages, gateway)
     return EdgeMiddleware(

@@ -24,6 +24,7 @@ from touchstone.web.error_pages import (
     render_early_error,
 )
 from touchstone.web.page_context import PagesState
+from touchstone.web.public_records import PublicRecords
 from touchstone.web.routes import (
     account,
     comparison,
@@ -64,11 +65,12 @@ class WebApp:
         self._client = client
 
     @classmethod
-    async def open(cls, settings: Settings, api: ASGIApp) -> Self:
+    async def open(cls, settings: Settings, api: ASGIApp, public_records: PublicRecords | None = None) -> Self:
         """Create the pages and the client with which they call the public API.
 
         The client calls `api` within this process, without a network connection. It sends the same requests as any
-        other client, so the pages can do nothing that the API does not offer to everybody.
+        other client, so the pages can do nothing that the API does not offer to everybody. The one exception are
+        `public_records`, for readers who have not signed in; without them, such readers are asked to sign in.
         """
         client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
 
@@ -82,7 +84,9 @@ class WebApp:
             Exception: handle_unexpected_error,
         }
         app = Starlette(routes=_all_routes(), middleware=middleware, exception_handlers=error_pages)
-        app.state.pages = PagesState(settings=settings, templates=TemplateRenderer(), client=client)
+        app.state.pages = PagesState(
+            settings=settings, templates=TemplateRenderer(), client=client, public_records=public_records
+        )
         return cls(app, client)
 
     def refusal(self, error: ServiceError, scope: Scope) -> ASGIApp:

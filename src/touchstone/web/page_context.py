@@ -19,6 +19,7 @@ from touchstone.web.flash_messages import flash_message
 from touchstone.web.forms import text_field
 from touchstone.web.invalid_fields import FORM_NAME, mark_invalid_fields
 from touchstone.web.localizer import Localizer
+from touchstone.web.public_records import PublicRecords
 from touchstone.web.rank_state import WeightProfiles
 from touchstone.web.readable_errors import field_messages, localize_error
 from touchstone.web.request_language import response_language, selected_language
@@ -41,6 +42,7 @@ class PagesState:
         settings: The settings of the service.
         templates: The templates in all languages.
         client: The client of the API; each request uses a copy with its own tokens.
+        public_records: The records that everybody may read; None if readers always have to sign in.
         svg_converter: Converts pictures in child processes.
         declarers: Who has declared the datasets that were shown recently.
         criteria: The criteria and profiles as the API describes them; None until a page has requested them.
@@ -50,6 +52,7 @@ class PagesState:
     settings: Settings
     templates: TemplateRenderer
     client: AsyncTouchstone
+    public_records: PublicRecords | None = None
     svg_converter: SvgConverter = field(default_factory=SvgConverter)
     declarers: DeclarerCache = field(default_factory=DeclarerCache)
     criteria: Mapping[str, Any] | None = None

@@ -18,6 +18,7 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.http.app import create_app
 from touchstone.http.health import Resource
+from touchstone.http.internal_client import InternalClient
 from touchstone.http.responses import JsonResponse
 from touchstone.http.upstream import AbsentBackend, Upstream
 from touchstone.services.gateway import admin_routes, auth_routes, profile_routes
@@ -46,10 +47,21 @@ class Gateway:
     """The gateway as an ASGI app, with the resources that must respond before it is ready.
 
     It is opened once per process, on a running event loop, and has to be closed.
+
+    Attributes:
+        app: the application.
+        resources: what must respond before the gateway is ready.
+        selection: a client of the catalog, for pages that everybody may read.
     """
 
     def __init__(
-        self, app: ASGIApp, resources: tuple[Resource, ...], *, authenticator: Authenticator, document: PublicDocument
+        self,
+        app: ASGIApp,
+        resources: tuple[Resource, ...],
+        selection: InternalClient,
+        *,
+        authenticator: Authenticator,
+        document: PublicDocument,
     ) -> None:
         """Keep the parts of an opened gateway, and start the task that watches for changes of accounts.
 
@@ -57,6 +69,7 @@ class Gateway:
         """
         self.app = app
         self.resources = resources
+        self.selection = selection
         self._authenticator = authenticator
         self._document = document
         self._watch_task = asyncio.create_task(authenticator.watch_accounts())
@@ -95,7 +108,8 @@ class Gateway:
             tokens=tokens,
         )
         public_app = _add_cors(proxy, settings.cors_origins)
-        return cls(public_app, resources, authenticator=state.authenticator, document=document)
+        selection = InternalClient(upstreams["selection"], tokens)
+        return cls(public_app, resources, selection, authenticator=state.authenticator, document=document)
 
     async def openapi(self) -> dict[str, Any]:
         """Return the public OpenAPI document, which covers the gateway and all backends that respond."""

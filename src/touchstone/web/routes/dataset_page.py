@@ -17,10 +17,15 @@ from touchstone.web.forms import text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
+from touchstone.web.session_expiry import require_sign_in
 from touchstone.web.views import dataset_view, related_datasets
 from touchstone.web.views.evidence_view import OTHER_ATTRIBUTES, attribute_details, merely_declared
 from touchstone.web.views.rank_table import criterion_cells, score_text
-from touchstone.web.views.search_engine_description import fetch_search_engine_description
+from touchstone.web.views.search_engine_description import (
+    fetch_search_engine_description,
+    page_address,
+    to_script,
+)
 from touchstone.web.views.weighted_criteria import criteria_with_weight, weighted_criteria
 
 _DATASET: Final = "/app/datasets/{dataset_id}"
@@ -47,6 +52,9 @@ async def dataset_page(ctx: PageContext) -> Response:
     Links from the ranking carry its weights and its level of evidence in their address, so that the score is the same
     as in the ranking. Without them, the default profile and the default level apply.
     """
+    if ctx.session is None:
+        return await public_dataset_page(ctx)
+
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     evidence = await ctx.api.get_evidence(dataset.id)
 
@@ -93,6 +101,27 @@ async def dataset_page_by_uuid(ctx: PageContext) -> Response:
     """Redirect to the page of the dataset with this UUID, by which records name one another."""
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     return ctx.redirect(_DATASET.format(dataset_id=dataset.id))
+
+
+async def public_dataset_page(ctx: PageContext) -> Response:
+    """Show a public dataset to a reader who has not signed in, or send the reader to the sign-in page.
+
+    What is private, hidden or missing leads to the sign-in page alike.
+    """
+    records = ctx.state.public_records
+    dataset_id = ctx.path_params["dataset_id"]
+    dataset = await records.read(dataset_id) if records is not None else None
+    if records is None or dataset is None:
+        return await require_sign_in(ctx)
+
+    return ctx.render_template(
+        "public_dataset.html",
+        user=None,
+        dataset=dataset,
+        attributes={name: getattr(dataset, name) for name in (*OTHER_ATTRIBUTES, *ETHICAL)},
+        licence=(dataset.metadata or {}).get("licence"),
+        search_engine_description=to_script(await records.describe(dataset_id), page_address(ctx)),
+    )
 
 
 async def _lowered_score(
@@ -148,7 +177,7 @@ async def hide_dataset(ctx: PageContext) -> Response:
 
 
 ROUTES: Final = (
-    Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page)),
+    Route("/app/datasets/{dataset_id:int}", page_endpoint(dataset_page, is_public=True)),
     Route("/app/datasets/{dataset_id:int}/export/{format:str}", page_endpoint(export_dataset)),
     Route("/app/datasets/{dataset_id:uuid}", page_endpoint(dataset_page_by_uuid)),
     Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=_DATASET), methods=["POST"]),

@@ -1,11 +1,12 @@
 """What the page of a public dataset says to search engines: its schema.org description in JSON-LD."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from touchstone.client import Dataset, ExportedFile
+from touchstone.client import Dataset
 from touchstone.web.page_context import PageContext
 
 FORMAT: Final = "jsonld"
@@ -24,18 +25,23 @@ async def fetch_search_engine_description(ctx: PageContext, dataset: Dataset) ->
     if dataset.visibility != "public" or dataset.hidden:
         return None
     file = await ctx.api.export_dataset(dataset.id, FORMAT)
-    return to_script(file, page_address=str(ctx.request.url.replace(query="")))
+    return to_script(json.loads(file.content), page_address(ctx))
 
 
-def to_script(file: ExportedFile, page_address: str) -> Markup | None:
+def page_address(ctx: PageContext) -> str:
+    """Return the public address of the page that is requested."""
+    return str(ctx.request.url.replace(query=""))
+
+
+def to_script(members: Mapping[str, Any], address: str) -> Markup | None:
     """Return an exported document without its exact values as the content of a script element.
 
-    The result contains no character that HTML interprets. It is None if the document is too long for a page.
+    `address` is that of the page, for documents that name no other. The result contains no character that HTML
+    interprets. It is None if the document is too long for a page.
     """
-    members: dict[str, Any] = json.loads(file.content)
     description = {name: value for name, value in members.items() if name != _EXACT_VALUES}
     if str(description.get("url", "urn:")).startswith("urn:"):
-        description["url"] = page_address
+        description["url"] = address
 
     script = json.dumps(description, ensure_ascii=False).translate(_HTML_ESCAPES)
     return Markup(script) if len(script) <= _MAX_LENGTH else None  # noqa: S704 (nothing in it is HTML)
