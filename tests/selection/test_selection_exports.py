@@ -1,10 +1,12 @@
 """Exporting a record over the API: formats, visibility, conditional requests and claims."""
 
 import json
+from typing import Any
 
 import httpx2
 import pytest
 
+from tests.metadata.examples import CROISSANT, DATA_PACKAGE, SCHEMA_ORG
 from tests.selection.conftest import FOUR
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.readers.standards import read_document
@@ -131,3 +133,39 @@ async def test_an_unknown_format_or_parameter_is_refused(
 
     assert (response.status_code, response.json()["code"]) == (422, code)
     assert word in response.json()["detail"]
+
+
+ORIGINALS = [
+    (CROISSANT, "signs.json", "croissant"),
+    (DATA_PACKAGE | {"x-own": {"a": [1]}}, "datapackage.json", "datapackage"),
+    (SCHEMA_ORG | {"x:own": {"a": [1]}}, "rain.jsonld", "jsonld"),
+]
+
+
+@pytest.mark.parametrize(("original", "name", "format_key"), ORIGINALS)
+async def test_what_was_imported_is_exported_even_by_another_catalog(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, original: dict[str, Any], name: str, format_key: str
+) -> None:
+    """Whatever format a record travels in, its new owner can export the document that it was first imported from."""
+    record_id = await import_document(ada, json.dumps(original).encode(), name)
+
+    assert await missing_members(ada, record_id, format_key, original) == []
+    for travel_format, export_format in FORMATS.items():
+        document = await ada.get(f"/datasets/{record_id}/export?format={travel_format}")
+        copy_id = await import_document(bob, document.content, f"copy{export_format.suffix}")
+        assert await missing_members(bob, copy_id, format_key, original) == []
+
+
+async def import_document(client: httpx2.AsyncClient, content: bytes, name: str) -> int:
+    """Import a document and return the id of its record."""
+    response = await client.post("/datasets/import", params={"name": name}, content=content)
+    assert response.status_code == 201, response.text
+    return int(response.json()["results"][0]["dataset"]["id"])
+
+
+async def missing_members(
+    client: httpx2.AsyncClient, record_id: int, format_key: str, original: dict[str, Any]
+) -> list[str]:
+    """Return the members of an imported document that its export does not have as they were."""
+    exported = (await client.get(f"/datasets/{record_id}/export?format={format_key}")).json()
+    return [name for name, value in original.items() if name != "@context" and exported.get(name) != value]
