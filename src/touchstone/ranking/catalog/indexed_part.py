@@ -180,16 +180,22 @@ class IndexedPart:
         """Return the best `end` records that match, or all for None, in the way that is fastest.
 
         A few matches are gathered and sorted. For a short page of many matches the best leaves are searched first, and
-        for a long one all matches are brought into order. `min_score` is ignored: it only helps parts without an index.
+        for a long one all matches are brought into order. Above `declared`, the best leaves are searched for any short
+        page, because what is known there lies in few leaves. `min_score` is ignored: it only helps parts without an
+        index.
         """
         translated = self._translate(query)
         if translated is None:
             return _NOTHING
 
         kernel_query, criterion_weights = translated.kernel_query, kernel_weights(weights)
-        if translated.max_matches <= self._thresholds.gather_up_to:
+        has_few_matches = translated.max_matches <= self._thresholds.gather_up_to
+        is_short = end is not None and end <= self._thresholds.best_first_up_to
+        is_declared = self._columns.assurance is Assurance.DECLARED
+
+        if has_few_matches and (is_declared or not is_short):
             return self._rank_gathered(kernel_query, criterion_weights, end)
-        if end is None or end > self._thresholds.best_first_up_to:
+        if end is None or not is_short:
             return self._rank_fully(kernel_query, criterion_weights, end)
         return self._rank_best_first(kernel_query, criterion_weights, end)
 
