@@ -27,8 +27,8 @@ quick: $(VENV)/.dev ## Run the tests that find most mistakes
 coverage: $(VENV)/.dev ## Report which branches the quick tests miss
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --databases sqlite --topologies embedded --cov=touchstone --cov-branch --cov-report=term:skip-covered $(QUICK) $(ARGS)
 
-remaining: $(VENV)/.dev ## Run the tests that `quick` and `coverage` leave out
-	$(BIN)/python -m pytest --after-quick "$(QUICK)" $(ARGS)
+remaining: ## Run the tests that `quick` and `coverage` leave out
+	$(MAKE) test ARGS='--after-quick "$(QUICK)" $(ARGS)'
 
 wheel: $(VENV)/.dev ## Build the wheel, and install it instead of the editable source
 	rm -rf dist

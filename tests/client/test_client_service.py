@@ -19,6 +19,7 @@ from touchstone.client import (
     catalog_calls,
     document_calls,
     evidence_calls,
+    import_calls,
     job_calls,
     record_of,
 )
@@ -298,6 +299,7 @@ def every_call() -> list[Any]:
         catalog_calls.update_dataset("x"),
         catalog_calls.delete_dataset("x"),
         catalog_calls.upload_file(b"", "n"),
+        import_calls.import_documents([("d.json", b"{}")]),
         catalog_calls.list_files(),
         catalog_calls.delete_file("x"),
         catalog_calls.list_projects(),

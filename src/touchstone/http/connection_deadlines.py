@@ -1,4 +1,7 @@
-"""Deadlines of a connection whose client has to send something: the headers of a request, or the next request."""
+"""Deadlines of a connection whose client has to send something: the headers of a request, or the next request.
+
+The deadlines and the minimum rate of request bodies are in `request_bodies.py`.
+"""
 
 from dataclasses import dataclass
 from typing import Final

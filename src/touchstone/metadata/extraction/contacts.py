@@ -4,9 +4,9 @@ import re
 from typing import Final
 
 from touchstone.metadata.documents import Claim
+from touchstone.metadata.extraction.negations_and_plans import Objection, objections_to
 from touchstone.metadata.extraction.passages import PassageKind
 from touchstone.metadata.extraction.sentences import Sentence
-from touchstone.metadata.extraction.statements import Objection, objections_to
 from touchstone.metadata.extraction.uninformative_sentences import refers_elsewhere, states_nothing
 
 ACCOUNTABILITY: Final = "accountability_defined"

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from touchstone.metadata.extraction.statements import Objection
+from touchstone.metadata.extraction.negations_and_plans import Objection
 
 # Most rules accept only what is plainly asserted of this dataset.
 ALL_OBJECTIONS: Final = frozenset(Objection)

@@ -6,10 +6,10 @@ from typing import Final
 
 from touchstone.metadata.documents import Claim
 from touchstone.metadata.extraction.cues import CueRule
+from touchstone.metadata.extraction.negations_and_plans import scope_of
 from touchstone.metadata.extraction.origin_rules import TRANSPARENCY
 from touchstone.metadata.extraction.people_rules import ANONYMIZATION, EQUITY, INFORMED_CONSENT, USER_CONTROL
 from touchstone.metadata.extraction.sentences import Sentence
-from touchstone.metadata.extraction.statements import scope_of
 from touchstone.metadata.extraction.stewardship_rules import PURPOSE
 
 # Criteria that need several parts: how many different ones.

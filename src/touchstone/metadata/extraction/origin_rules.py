@@ -10,7 +10,7 @@ from touchstone.metadata.extraction.cues import (
     CueRule,
     words,
 )
-from touchstone.metadata.extraction.statements import Objection
+from touchstone.metadata.extraction.negations_and_plans import Objection
 
 TRANSPARENCY: Final = "transparency"
 

@@ -8,11 +8,11 @@ from touchstone.metadata.documents import Claim, Section
 from touchstone.metadata.extraction.contacts import ACCOUNTABILITY, accountability_claims
 from touchstone.metadata.extraction.cues import CueRule
 from touchstone.metadata.extraction.decision import Finding, decide
+from touchstone.metadata.extraction.negations_and_plans import objections_to
 from touchstone.metadata.extraction.origin_rules import ORIGIN_RULES
 from touchstone.metadata.extraction.passages import PassageKind
 from touchstone.metadata.extraction.people_rules import PEOPLE_RULES
 from touchstone.metadata.extraction.sentences import Sentence, read_sentences
-from touchstone.metadata.extraction.statements import objections_to
 from touchstone.metadata.extraction.stewardship_rules import STEWARDSHIP_RULES
 from touchstone.metadata.extraction.uninformative_sentences import refers_elsewhere
 

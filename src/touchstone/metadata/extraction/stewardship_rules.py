@@ -12,7 +12,7 @@ from touchstone.metadata.extraction.cues import (
     CueRule,
     words,
 )
-from touchstone.metadata.extraction.statements import Objection
+from touchstone.metadata.extraction.negations_and_plans import Objection
 
 SECURITY: Final = "security_measures_in_place"
 QUALITY: Final = "data_quality_documented"
