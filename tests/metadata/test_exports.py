@@ -22,7 +22,7 @@ from tests.metadata.exporting import (
     read_again,
 )
 from touchstone.core.evidence import EvidenceLevel
-from touchstone.metadata.documents import Claim, DatasetDocument
+from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, ExportedClaim, ExportedDataset
 from touchstone.metadata.readers.source import SourceDocument
@@ -31,6 +31,9 @@ from touchstone.metadata.writers.formats import FORMATS
 
 FORMAT_KEYS = sorted(FORMATS)
 SAME_STANDARD = {export_format.standard: key for key, export_format in FORMATS.items()}
+
+
+DEEP = '{"a":' * 64 + "1" + "}" * 64
 
 
 def as_restated(claims: tuple[Claim, ...]) -> list[Claim]:
@@ -121,7 +124,14 @@ class TestRecordsOfTheCatalog:
 
     @pytest.mark.parametrize(
         "damage",
-        [3, [], {}, {"record": 4, "key": "k"}, {"key": "k", "record": {}, "imported": "{"}],
+        [
+            3,
+            [],
+            {},
+            {"record": 4, "key": "k"},
+            {"key": "k", "record": {}, "imported": "{"},
+            {"key": "k", "record": {}, "imported": f'[{{"standard": "x", "record": {DEEP}}}]'},
+        ],
     )
     def test_damaged_exact_values_are_listed_and_the_rest_is_read(self, format_key: str, damage: Any) -> None:
         if format_key == "card":
@@ -135,6 +145,14 @@ class TestRecordsOfTheCatalog:
 
         assert document.record["dataset_name"] == "A"
         assert "invalid_exact_values" in [part.code for part in document.rejected]
+
+    def test_imported_documents_have_no_character_that_no_database_holds(self, format_key: str) -> None:
+        earlier = ImportedDocument(standard="ckan", unmapped={"/note": "a\0b"})
+        file = export(ExportedDataset(URN, {"dataset_name": "A"}, documents=(earlier,)), format_key)
+
+        [again] = read_again(file, format_key).earlier
+
+        assert again.unmapped == {"/note": "a\N{REPLACEMENT CHARACTER}b"}
 
     def test_values_that_no_record_can_have_are_rejected_one_by_one(self, format_key: str) -> None:
         record = {"dataset_name": "A", "year": 2020, "objective": "To be kept."}

@@ -136,6 +136,14 @@ async def test_quotes_are_looked_for_in_what_a_record_keeps(database: Database) 
     assert (report.verified, report.unverified, report.faulty) == (3, 0, [])
 
 
+@pytest.mark.parametrize("malformed", ["x", 3, {"sha256": DIGEST}])
+async def test_what_a_client_had_stored_as_imported_shows_nothing(database: Database, malformed: Any) -> None:
+    """A record can be from the time before `metadata.imported` was reserved."""
+    await insert(database, *(documented(**claim) for claim in GOOD), metadata={"imported": malformed})
+    report = await audit(database)
+    assert (report.verified, report.unverified, report.faulty) == (0, 3, [])
+
+
 async def test_claims_that_do_not_count_are_left_out(database: Database) -> None:
     """A proposal is no evidence yet, and what its author withdrew or somebody declares without a quote is none."""
     placeholder = BAD[EvidenceFault.PLACEHOLDER][0]

@@ -8,14 +8,18 @@ from typing import Any
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
 from tests.metadata.examples import CARD, CROISSANT, DATASHEET, DCAT_US, INFOS, PMLB, as_bytes, sources
 from tests.selection.conftest import BOB, client_of, created
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
+from touchstone.database.engine import Database
+from touchstone.database.tables import datasets
 from touchstone.http.backend_auth import CALLER
 from touchstone.metadata.readers.standards import STANDARDS
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.evidence.editor import ClaimLimits
 
 CURATOR = BOB
 # Facts of the table `iris` in the Penn Machine Learning Benchmarks (MIT licence).
@@ -409,3 +413,62 @@ async def test_an_exported_dataset_comes_back(ada: httpx2.AsyncClient, bob: http
     assert {claim["level"] for claim in result["evidence"]} == {"declared"}
     assert any("/x:own" in document["unmapped"] for document in record["metadata"]["imported"])
     assert (await import_one(bob, exported.content, "signs.json"))["status"] == "unchanged"
+
+
+async def test_a_corrected_address_replaces_the_old_one(ada: httpx2.AsyncClient) -> None:
+    """The same document from another address is a change, of the record and of the sources of its claims."""
+    await import_one(ada, as_bytes(CROISSANT), "signs.json", source_url="https://old.example")
+    result = await import_one(ada, as_bytes(CROISSANT), "signs.json", source_url="https://new.example")
+    assert (result["status"], result["dataset"]["metadata"]["source"]["url"]) == ("updated", "https://new.example")
+    assert {claim["source"]["url"] for claim in result["evidence"]} == {"https://new.example"}
+
+
+async def test_imports_do_not_flood_the_queue(selection: Selection, ada: httpx2.AsyncClient) -> None:
+    """Proposals beyond the limit are skipped, and made as soon as there is room."""
+    everything = await import_one(ada, PROSE, "voices/datasheet.md", dry_run=True)
+    proposal_count = len(everything["proposals"])
+    assert proposal_count > 1
+
+    usual_limits = selection.services.imports.limits
+    selection.services.imports.limits = usual_limits._replace(open_proposals=1)
+    first = await import_one(ada, PROSE, "voices/datasheet.md")
+    assert len(first["proposals"]) == 1
+    assert [part["code"] for part in first["skipped"]].count("too_many_proposals") == proposal_count - 1
+    second = await import_one(ada, PROSE.replace("Voices", "Others"), "others/datasheet.md")
+    assert (second["status"], second["proposals"]) == ("created", [])
+    assert (await ada.get("/evidence/proposals")).json()["total_count"] == 1
+
+    selection.services.imports.limits = usual_limits
+    again = await import_one(ada, PROSE, "voices/datasheet.md")
+    assert (again["status"], len(again["proposals"])) == ("updated", proposal_count)
+    assert (await import_one(ada, PROSE, "voices/datasheet.md"))["status"] == "unchanged"
+
+
+async def test_imported_claims_leave_room_for_others(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """What the owner imports does not count towards the claims about one record; what another user says does."""
+    selection.services.evidence.limits = ClaimLimits(per_record=1)
+    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    path = f"/datasets/{record['id']}/evidence"
+    source = {"standard": "croissant", "source": {"sha256": "0" * 64}}
+    for client, details in ((ada, {}), (bob, source)):
+        claim = {"attribute": "transparency", "value": True, **details}
+        assert (await client.post(path, json=claim)).status_code == 201
+        answer = await client.post(path, json={**claim, "attribute": "user_control"})
+        assert (answer.status_code, answer.json()["code"]) == (413, "claim_quota_exceeded")
+
+
+@pytest.mark.parametrize("malformed", ["x", 3, [{"standard": 4}]])
+async def test_what_a_client_had_stored_as_imported_counts_as_nothing(
+    ada: httpx2.AsyncClient, database: Database, malformed: Any
+) -> None:
+    """A record from the time before `metadata.imported` was reserved can be exported and imported again."""
+    record = (await import_one(ada, as_bytes(CROISSANT), "signs.json"))["dataset"]
+    metadata = {**record["metadata"], "imported": malformed}
+    async with database.writing() as transaction:
+        await transaction.execute(sa.update(datasets).where(datasets.c.id == record["id"]).values(metadata=metadata))
+
+    assert (await ada.get(f"/datasets/{record['id']}/export?format=croissant")).status_code == 200
+    again = await import_one(ada, as_bytes(CROISSANT), "signs.json")
+    assert (again["status"], len(again["dataset"]["metadata"]["imported"])) == ("updated", 1)

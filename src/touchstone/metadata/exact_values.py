@@ -12,7 +12,7 @@ import msgspec
 
 from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
-from touchstone.metadata.parsing import escape_pointer
+from touchstone.metadata.parsing import escape_pointer, parse_json
 
 PREFIX: Final = "touchstone"
 VOCABULARY: Final = "urn:touchstone:terms:"
@@ -52,9 +52,11 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         `fields` are the fields of the document that carries these values, by their paths.
 
         Raises:
-            msgspec.DecodeError: the text of the documents is not what a writer produces.
+            DocumentError: the text of the documents is not JSON, or goes beyond the limits of any document.
+            msgspec.ValidationError: it is not what a writer produces.
         """
-        documents = msgspec.json.decode(self.imported or "[]", type=tuple[ImportedDocument, ...])
+        data = parse_json(self.imported or "[]").data
+        documents = msgspec.convert(data, tuple[ImportedDocument, ...])
         if not documents or not self.kept:
             return documents
 

@@ -87,12 +87,11 @@ class ExportedDataset:
         if stated_metadata:
             values["metadata"] = stated_metadata
 
-        documents = msgspec.convert(metadata.get(IMPORTED) or [], tuple[ImportedDocument, ...])
         return cls(
             identifier=f"urn:uuid:{record['dataset_id']}",
             record=values,
             claims=tuple(claims),
-            documents=documents,
+            documents=_imported_documents(metadata),
             measured=metadata.get(MEASURED),
         )
 
@@ -153,6 +152,17 @@ class ExportedDataset:
         """
         documents = [document for document in self.documents if document.standard == standard and document.unmapped]
         return documents[-1] if documents else None
+
+
+def _imported_documents(metadata: Mapping[str, Any]) -> tuple[ImportedDocument, ...]:
+    """Return the documents that a record was imported from.
+
+    There are none if a client has stored something else under their name before it was reserved.
+    """
+    try:
+        return msgspec.convert(metadata.get(IMPORTED) or [], tuple[ImportedDocument, ...])
+    except msgspec.ValidationError:
+        return ()
 
 
 def value_at(record: Mapping[str, Any], path: str) -> Any:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, Final
@@ -10,7 +10,8 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from touchstone.core.confined_process import ProcessLimits, limit_this_process
-from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, RejectedPart
+from touchstone.metadata.exact_values import POINTER
 from touchstone.metadata.extraction.proposals import propose_claims
 from touchstone.metadata.readers.source import SourceDocument
 from touchstone.metadata.readers.standards import Reading, read_document
@@ -25,8 +26,11 @@ from touchstone.metadata.reading_protocol import (
 )
 
 MAX_DATASETS: Final = 5_000
+MAX_CLAIMS: Final = 200
 MAX_QUOTE_LENGTH: Final = 4_000
-# What is kept of the fields of one dataset that have no place in a record, as JSON.
+# Of the place, the field and the note of a claim; longer ones are cut off.
+MAX_DETAIL_LENGTH: Final = 1_000
+# What is kept of one dataset, as JSON: its fields without a place in a record, and documents of other catalogs.
 MAX_UNMAPPED_BYTES: Final = 1024 * 1024
 _COMPANION: Final = "companion_document"
 
@@ -99,37 +103,67 @@ def lines_of(index: int, reading: Reading) -> Iterator[ReadingLine]:
         yield _rejection(index, reading, part)
 
     for document in reading.documents:
-        proposals = propose_claims(document.sections)
+        proposals, _ = _claims_within_limits(propose_claims(document.sections))
         dataset = within_limits(replace(document, sections=()))
-        yield ReadDataset(file=index, dataset=dataset, proposals=tuple(filter(_has_short_quote, proposals)))
+        yield ReadDataset(file=index, dataset=dataset, proposals=tuple(proposals))
 
 
 def within_limits(document: DatasetDocument) -> DatasetDocument:
-    """Return a dataset without quotes and fields that are too long to be kept; what was left out is listed."""
-    rejected = list(document.rejected)
+    """Return a dataset without what is too much to be kept: claims, quotes, fields and documents of other catalogs.
 
-    claims: list[Claim] = []
-    for claim in document.claims:
-        if _has_short_quote(claim):
-            claims.append(claim)
-        else:
-            rejected.append(RejectedPart(claim.place, "quote_too_long", {"limit": MAX_QUOTE_LENGTH}))
+    What was left out is listed.
+    """
+    claims, rejected = _claims_within_limits(document.claims)
+    if len(claims) > MAX_CLAIMS:
+        facts = {"limit": MAX_CLAIMS, "left_out": len(claims) - MAX_CLAIMS}
+        rejected.append(RejectedPart("", "too_many_claims", facts))
 
     unmapped: dict[str, Any] = {}
     remaining_bytes = MAX_UNMAPPED_BYTES
     for path, value in document.unmapped.items():
         size = len(json.dumps({path: value}, default=str))
         if size > remaining_bytes:
-            rejected.append(RejectedPart(path, "field_too_large", {"bytes": size, "limit": MAX_UNMAPPED_BYTES}))
+            rejected.append(_too_large(path, size))
         else:
             unmapped[path] = value
             remaining_bytes -= size
 
-    return replace(document, claims=tuple(claims), unmapped=unmapped, rejected=tuple(rejected))
+    earlier: list[ImportedDocument] = []
+    for index, imported_document in enumerate(document.earlier):
+        size = len(msgspec.json.encode(imported_document))
+        if size > remaining_bytes:
+            rejected.append(_too_large(f"{POINTER}/imported/{index}", size))
+        else:
+            earlier.append(imported_document)
+            remaining_bytes -= size
+
+    return replace(
+        document,
+        claims=tuple(claims[:MAX_CLAIMS]),
+        unmapped=unmapped,
+        earlier=tuple(earlier),
+        rejected=(*document.rejected, *rejected),
+    )
 
 
-def _has_short_quote(claim: Claim) -> bool:
-    return len(claim.quote) <= MAX_QUOTE_LENGTH
+def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[RejectedPart]]:
+    """Return the claims whose quotes can be kept, with details that are not too long, and the others as rejected."""
+    accepted: list[Claim] = []
+    rejected: list[RejectedPart] = []
+    for claim in claims:
+        place = claim.place[:MAX_DETAIL_LENGTH]
+        if len(claim.quote) > MAX_QUOTE_LENGTH:
+            rejected.append(RejectedPart(place, "quote_too_long", {"limit": MAX_QUOTE_LENGTH}))
+            continue
+
+        field = claim.field[:MAX_DETAIL_LENGTH] if claim.field else claim.field
+        accepted.append(replace(claim, place=place, field=field, note=claim.note[:MAX_DETAIL_LENGTH]))
+    return accepted, rejected
+
+
+def _too_large(place: str, size: int) -> RejectedPart:
+    """Return the rejection of a field or of an earlier document that exceeds what is kept of one dataset."""
+    return RejectedPart(place, "field_too_large", {"bytes": size, "limit": MAX_UNMAPPED_BYTES})
 
 
 def _rejection(index: int, reading: Reading, part: RejectedPart) -> RejectedDataset:

@@ -28,7 +28,7 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
     try:
         values = msgspec.convert(document.unmapped[POINTER], ExactValues)
         documents = values.documents(document.unmapped)
-    except (msgspec.ValidationError, msgspec.DecodeError):
+    except (msgspec.ValidationError, DocumentError):
         damaged = RejectedPart(POINTER, "invalid_exact_values")
         return replace(document, rejected=(*document.rejected, damaged))
 

@@ -136,5 +136,6 @@ def check_claim(
 def texts_of_imports(metadata: Mapping[str, Any] | None) -> Mapping[str, Sequence[str]]:
     """Return the texts that a record keeps of the documents that it was imported from, by their digests."""
     imports = (metadata or {}).get("imported")
-    documents = [document for document in imports or [] if isinstance(document, Mapping)]
+    entries = imports if isinstance(imports, list) else []
+    documents = [document for document in entries if isinstance(document, Mapping)]
     return {str(document.get("sha256")): tuple(texts_in(document)) for document in documents}

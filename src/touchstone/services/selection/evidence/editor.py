@@ -41,7 +41,10 @@ log = structlog.get_logger("touchstone.evidence")
 
 
 class ClaimLimits(NamedTuple):
-    """Limits for one author, so that nobody floods a record or the queue of the curators; imports are not limited."""
+    """Limits for one author, so that nobody floods a record or the queue of the curators.
+
+    What the creator of a record imports does not count towards the claims about it, but its proposals are open ones.
+    """
 
     per_record: int = 200
     open_proposals: int = 1000
@@ -133,7 +136,7 @@ class EvidenceEditor:
 
             claim = claims.find_open_equal(draft)
             if claim is None:
-                await self._check_limits(writer.transaction, claims, caller.id)
+                await self._check_limits(writer.transaction, record, claims, caller.id)
                 claim = new_claim(draft, dataset_id, claims.now)
                 await claims.insert(writer.transaction, [claim])
                 await store_resolution(writer, record, claims)
@@ -208,13 +211,15 @@ class EvidenceEditor:
             pseudos = await _read_names(connection, [queued.claim for queued in queued_claims])
         return QueuePage(queued_claims, total_count, pseudos)
 
-    async def _check_limits(self, connection: Reader, claims: RecordClaims, author: UUID) -> None:
+    async def _check_limits(
+        self, connection: Reader, record: DatasetRecord, claims: RecordClaims, author: UUID
+    ) -> None:
         """Check that an author may make one more claim about a record.
 
         Raises:
             ClaimQuotaExceeded: the author has made too many about this record, or has too many open proposals.
         """
-        if claims.count_by(author) >= self.limits.per_record:
+        if claims.count_by(author, record.owner) >= self.limits.per_record:
             raise ClaimQuotaExceeded(limit=self.limits.per_record)
         if await store.count_open_proposals_by(connection, author) >= self.limits.open_proposals:
             raise ClaimQuotaExceeded(limit=self.limits.open_proposals)

@@ -49,9 +49,15 @@ class RecordClaims:
                 return claim
         return None
 
-    def count_by(self, author: UUID) -> int:
-        """Return how many claims a user has made about the record."""
-        return sum(claim.author == author for claim in self._claims.values())
+    def count_by(self, author: UUID, owner: UUID | None) -> int:
+        """Return how many claims a user has made about the record; what its owner has imported does not count.
+
+        Imports only change records of the importer, so a claim by anybody else counts whatever source it names.
+        """
+        claims_by_author = [claim for claim in self._claims.values() if claim.author == author]
+        if author != owner:
+            return len(claims_by_author)
+        return sum(not claim.names_its_document for claim in claims_by_author)
 
     def resolve(self, draft: Draft) -> Draft:
         """Return the record with the attributes and the evidence that its claims amount to."""

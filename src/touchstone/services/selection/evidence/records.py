@@ -113,6 +113,11 @@ class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
         is_confirmed = self.review is not None and self.review.decision is Decision.CONFIRM
         return EvidenceLevel.REVIEWED if is_confirmed else self.level
 
+    @property
+    def names_its_document(self) -> bool:
+        """Whether the claim says by digest and standard which document it was taken from, as imported ones do."""
+        return self.standard is not None and self.source is not None and self.source.sha256 is not None
+
     def is_counted(self, now: datetime) -> bool:
         """Return whether the claim counts: it is active, its date has not passed, and it is not about annotators."""
         status, _ = self.status_at(now)

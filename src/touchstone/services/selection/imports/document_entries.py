@@ -29,10 +29,12 @@ class DocumentEntry(ImportedDocument, frozen=True, kw_only=True):
         digest: the digest of everything that was read about this dataset, by which an unchanged one is recognised. It
             is empty for a document that another catalog had imported before it exported the dataset.
         claims: the ids of the claims that the document makes, including those that were rejected or withdrawn since.
+        is_complete: whether these are all its claims; otherwise, importing the same document again adds the others.
     """
 
     digest: str = ""
     claims: tuple[UUID, ...] = ()
+    is_complete: bool = True
 
 
 def read_entries(metadata: Mapping[str, Any] | None) -> list[DocumentEntry]:
@@ -53,8 +55,14 @@ def entries_json(
 
 
 def _all_entries(metadata: Mapping[str, Any] | None) -> list[DocumentEntry]:
-    """Return the documents that this catalog and others have imported."""
-    return msgspec.convert((metadata or {}).get(IMPORTED, []), list[DocumentEntry], strict=False)
+    """Return the documents that this catalog and others have imported.
+
+    There are none if a client has stored something else under their name before it was reserved.
+    """
+    try:
+        return msgspec.convert((metadata or {}).get(IMPORTED, []), list[DocumentEntry], strict=False)
+    except msgspec.ValidationError:
+        return []
 
 
 def earlier_version(entries: Sequence[DocumentEntry], entry: DocumentEntry) -> DocumentEntry | None:
@@ -114,7 +122,7 @@ def source_digest(owner: UUID | None, dataset: ReadDataset, order: ImportOrder) 
     return hashlib.sha256(msgspec.json.encode(identity)).hexdigest()
 
 
-def content_digest(dataset: ReadDataset, level: str) -> str:
-    """Return the digest of everything that was read about a dataset, and of the level of its claims."""
-    content = [level, dataset.dataset, dataset.proposals]
+def content_digest(dataset: ReadDataset, level: str, source_url: str | None) -> str:
+    """Return the digest of everything that was read about a dataset, of the level of its claims, and of its address."""
+    content = [level, source_url, dataset.dataset, dataset.proposals]
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()

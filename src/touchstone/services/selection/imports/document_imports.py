@@ -16,7 +16,8 @@ from touchstone.database.engine import Database
 from touchstone.metadata.documents import RejectedPart
 from touchstone.metadata.reading_process import ReadingReply, read_documents
 from touchstone.metadata.reading_protocol import ReadDataset, RejectedDataset, UploadedDocument
-from touchstone.services.selection.imports.importer import DocumentImporter, ImportedFile, ImportOutcome
+from touchstone.services.selection.evidence.editor import ClaimLimits
+from touchstone.services.selection.imports.importer import DocumentImporter, ImportedFile, ImportLimits, ImportOutcome
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.people_store import Pseudos, read_pseudos
@@ -55,9 +56,9 @@ class DocumentImports:
 
     def __init__(self, settings: Settings, database: Database, catalog: LiveCatalog) -> None:
         self.max_bytes = settings.upload_max_bytes
+        self.limits = ImportLimits(settings.record_quota_bytes, ClaimLimits().open_proposals)
         self._database = database
         self._catalog = catalog
-        self.quota_bytes = settings.record_quota_bytes
         self._limits = ProcessLimits(
             memory_bytes=settings.profile_memory_bytes,
             cpu_seconds=max(1, round(settings.profile_seconds)),
@@ -78,7 +79,7 @@ class DocumentImports:
         ends_at = time.monotonic() + MAX_SECONDS
         reply = await self._read(documents, order)
         files = [await asyncio.to_thread(_describe_file, document) for document in documents]
-        importer = DocumentImporter(self._database, self._catalog, caller, order, quota_bytes=self.quota_bytes)
+        importer = DocumentImporter(self._database, self._catalog, caller, order, self.limits)
         refusal: RejectedPart | None = None
 
         results: list[ImportResult] = []
@@ -145,5 +146,5 @@ def _dataset_result(line: ReadDataset, file: ImportedFile, outcome: ImportOutcom
         key=dataset.key,
         outcome=outcome,
         unmapped=tuple(dataset.unmapped),
-        skipped=dataset.rejected,
+        skipped=(*dataset.rejected, *outcome.skipped),
     )

@@ -130,6 +130,17 @@ def change_claims(
     return ClaimChanges(of_document, added, list(changed.values()), others)
 
 
+def limit_proposals(changes: ClaimChanges, limit: int) -> tuple[ClaimChanges, list[ClaimRecord]]:
+    """Return changes that add at most so many proposals, and the proposals that were left out."""
+    proposals = [claim for claim in changes.added if claim.status is ClaimStatus.PROPOSED]
+    left_out = proposals[max(0, limit) :]
+    left_out_ids = {claim.id for claim in left_out}
+
+    of_document = [claim for claim in changes.of_document if claim.id not in left_out_ids]
+    added = [claim for claim in changes.added if claim.id not in left_out_ids]
+    return changes._replace(of_document=of_document, added=added), left_out
+
+
 def statement_of(draft: ClaimDraft) -> tuple[object, ...]:
     """Return what two versions of a claim have in common; the digest of the document may differ, and the status."""
     source = (draft.source.kind, draft.source.name, draft.source.url) if draft.source else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 import msgspec
@@ -35,12 +35,25 @@ from touchstone.services.selection.imports.document_entries import (
     stated_values,
     with_version,
 )
-from touchstone.services.selection.imports.imported_claims import ClaimAuthor, ClaimChanges, change_claims, drafts_of
+from touchstone.services.selection.imports.imported_claims import (
+    ClaimAuthor,
+    ClaimChanges,
+    change_claims,
+    drafts_of,
+    limit_proposals,
+)
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
 from touchstone.services.selection.json_fields import IMPORTED, SERVICE_KEYS
 from touchstone.services.selection.live_catalog import LiveCatalog
 
 _TEXT_FIELDS: Final = ("description", "file_path", "file_type")
+
+
+class ImportLimits(NamedTuple):
+    """Limits for one importer: the bytes of all their records, and how many proposals may wait for a decision."""
+
+    record_bytes: int
+    open_proposals: int
 
 
 class ImportedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +70,7 @@ class ImportOutcome(msgspec.Struct, frozen=True, kw_only=True):
         record: the record as it is stored, or as a dry run would store it; None if the dataset was rejected.
         claims: the claims of the document about the dataset.
         error: why the dataset was rejected.
+        skipped: proposals that were left out, with the reason.
         is_new_in_dry_run: whether the record does not exist, because only a dry run has created it.
     """
 
@@ -64,6 +78,7 @@ class ImportOutcome(msgspec.Struct, frozen=True, kw_only=True):
     record: DatasetRecord | None = None
     claims: tuple[ClaimRecord, ...] = ()
     error: RejectedPart | None = None
+    skipped: tuple[RejectedPart, ...] = ()
     is_new_in_dry_run: bool = False
 
 
@@ -80,17 +95,13 @@ class DocumentImporter:
         catalog: LiveCatalog,
         caller: Caller | None,
         order: ImportOrder,
-        *,
-        quota_bytes: int,
+        limits: ImportLimits,
     ) -> None:
-        """Prepare imports by an order, on behalf of a caller or, if that is None, of the service itself.
-
-        All records of the caller may take `quota_bytes` together.
-        """
+        """Prepare imports by an order, on behalf of a caller or, if that is None, of the service itself."""
         self._database = database
         self._catalog = catalog
         self._order = order
-        self._quota_bytes = quota_bytes
+        self._limits = limits
         self._owner = caller.id if caller else None
         self._author = ClaimAuthor(self._owner, _level_of_claims(caller, order))
 
@@ -143,7 +154,7 @@ class DocumentImporter:
             document=file.name,
             key=document.key,
             sha256=file.sha256,
-            digest=content_digest(dataset, self._author.level.value),
+            digest=content_digest(dataset, self._author.level.value, self._order.source_url),
             record=_validated_values(dataset, source),
             unmapped=dict(document.unmapped),
         )
@@ -155,7 +166,7 @@ class DocumentImporter:
             if record is None:
                 return None
             earlier = earlier_version(read_entries(record.metadata), entry)
-            if earlier is None or earlier.digest != entry.digest:
+            if earlier is None or earlier.digest != entry.digest or not earlier.is_complete:
                 return None
             claims = await claim_store.read_claims(connection, record.id)
 
@@ -183,20 +194,43 @@ class DocumentImporter:
         current_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
         earlier_ids = earlier.claims if earlier else ()
         changes = change_claims(current_claims, earlier_ids, self._drafts(dataset, entry), now)
+        for claim in changes.closed_or_accepted:
+            await claim_store.update_claim(writer.transaction, claim)
+        changes, skipped = await self._without_excess_proposals(writer, changes)
 
-        entry = replace(entry, claims=tuple(claim.id for claim in changes.of_document))
+        claim_ids = tuple(claim.id for claim in changes.of_document)
+        entry = replace(entry, claims=claim_ids, is_complete=not skipped)
         draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
         draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
         record = await _store(writer, with_resolution(draft, changes.all, now), changes)
         if current is None or record.content_bytes > current.content_bytes:
-            await check_record_quota(writer.transaction, self._owner, self._quota_bytes)
+            await check_record_quota(writer.transaction, self._owner, self._limits.record_bytes)
 
         return ImportOutcome(
             status=ImportStatus.UPDATED if current else ImportStatus.CREATED,
             record=record,
             claims=tuple(replace(claim, dataset_id=record.id) for claim in changes.of_document),
+            skipped=skipped,
             is_new_in_dry_run=self._order.dry_run and current is None,
         )
+
+    async def _without_excess_proposals(
+        self, writer: CatalogWriter, changes: ClaimChanges
+    ) -> tuple[ClaimChanges, tuple[RejectedPart, ...]]:
+        """Return changes without proposals that would exceed the limit of the importer, and these as skipped parts.
+
+        The service itself has no limit.
+        """
+        adds_proposals = any(claim.status is ClaimStatus.PROPOSED for claim in changes.added)
+        if self._owner is None or not adds_proposals:
+            return changes, ()
+
+        limit = self._limits.open_proposals
+        open_count = await claim_store.count_open_proposals_by(writer.transaction, self._owner)
+        changes, left_out = limit_proposals(changes, limit - open_count)
+        facts = {"limit": limit}
+        skipped = [RejectedPart(claim.place or "", "too_many_proposals", facts) for claim in left_out]
+        return changes, tuple(skipped)
 
     def _drafts(self, dataset: ReadDataset, entry: DocumentEntry) -> Sequence[Any]:
         """Return the claims of a document as drafts for the ledger."""
@@ -296,7 +330,7 @@ def _with_documents(
 
 
 async def _store(writer: CatalogWriter, draft: DatasetDraft, changes: ClaimChanges) -> DatasetRecord:
-    """Store a record that is new or has changed, and the changes among its claims."""
+    """Store a record that is new or has changed, and its new claims."""
     if draft.id is None:
         record = await writer.insert(draft)
     else:
@@ -304,6 +338,4 @@ async def _store(writer: CatalogWriter, draft: DatasetDraft, changes: ClaimChang
 
     new_claims = [replace(claim, dataset_id=record.id) for claim in changes.added]
     await claim_store.insert_claims(writer.transaction, new_claims)
-    for claim in changes.closed_or_accepted:
-        await claim_store.update_claim(writer.transaction, claim)
     return record

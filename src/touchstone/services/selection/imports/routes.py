@@ -59,7 +59,7 @@ async def import_documents(request: Request) -> Response:
 
     documents = await receive_documents(request, order.name, imports.max_bytes)
     results = await imports.run(documents, ctx.caller, order)
-    refusal = refusal_of(results, quota_bytes=imports.quota_bytes)
+    refusal = refusal_of(results, quota_bytes=imports.limits.record_bytes)
     if refusal is not None:
         raise refusal
 

@@ -1,0 +1,60 @@
+"""What is kept of one dataset is limited, whoever has written its document."""
+
+from dataclasses import replace
+
+from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument
+from touchstone.metadata.readers.source import SourceDocument
+from touchstone.metadata.readers.standards import read_document
+from touchstone.metadata.reading_child import (
+    MAX_CLAIMS,
+    MAX_DETAIL_LENGTH,
+    MAX_UNMAPPED_BYTES,
+    lines_of,
+    within_limits,
+)
+from touchstone.metadata.reading_protocol import ReadDataset
+
+DOCUMENT = DatasetDocument("croissant", None, "key", {"dataset_name": "A"})
+
+
+def test_claims_beyond_the_limit_are_left_out() -> None:
+    claims = tuple(Claim("informed_consent", True, f"quote {number}") for number in range(MAX_CLAIMS + 3))
+
+    limited = within_limits(replace(DOCUMENT, claims=claims))
+
+    assert limited.claims == claims[:MAX_CLAIMS]
+    [rejection] = limited.rejected
+    assert (rejection.code, rejection.facts) == ("too_many_claims", {"limit": MAX_CLAIMS, "left_out": 3})
+
+
+def test_long_details_of_a_claim_are_cut_off() -> None:
+    long_text = "x" * (MAX_DETAIL_LENGTH + 1)
+    claim = Claim("informed_consent", True, "quote", place=long_text, field=long_text, note=long_text)
+
+    [limited] = within_limits(replace(DOCUMENT, claims=(claim,))).claims
+
+    cut_text = "x" * MAX_DETAIL_LENGTH
+    assert (limited.quote, limited.place, limited.field, limited.note) == ("quote", cut_text, cut_text, cut_text)
+
+
+def test_long_places_of_proposals_are_cut_off() -> None:
+    """A heading of any length is the place of what is found below it."""
+    prose = f"# Datasheet for {'x' * 2000}\n\n## Collection process\nAll speakers signed a consent form.\n"
+    reading = read_document(SourceDocument(prose.encode(), "voices/datasheet.md"), "datasheet")
+
+    proposals = [claim for line in lines_of(0, reading) if isinstance(line, ReadDataset) for claim in line.proposals]
+
+    assert [len(claim.place) for claim in proposals if claim.attribute == "informed_consent"] == [MAX_DETAIL_LENGTH]
+
+
+def test_earlier_documents_share_the_limit_of_the_fields() -> None:
+    field = {"/field": "x" * (MAX_UNMAPPED_BYTES // 2)}
+    large = ImportedDocument(standard="dcat", unmapped=field)
+    small = ImportedDocument(standard="ckan", unmapped={"/field": "x"})
+
+    limited = within_limits(replace(DOCUMENT, unmapped=field, earlier=(large, small)))
+
+    assert (limited.unmapped, limited.earlier) == (field, (small,))
+    assert [(part.place, part.code) for part in limited.rejected] == [
+        ("/touchstone:dataset/imported/0", "field_too_large")
+    ]
