@@ -194,6 +194,34 @@ async def test_a_patch_replaces_the_creators_own_declaration(selection: Selectio
     assert sorted(claim["status"] for claim in history) == ["active", "withdrawn", "withdrawn"]
 
 
+async def test_an_administrator_declares_nothing_for_the_creator(selection: Selection, ada: httpx2.AsyncClient) -> None:
+    """What an administrator changes is a claim of the administrator, which only another curator may confirm."""
+    made = await created(ada, informed_consent=False, year=2001, instances_number=5)
+    path = f"/datasets/{made['id']}"
+    changes = {"informed_consent": True, "year": 1999, "instances_number": 5, "transparency": None}
+    async with calling_as(selection, ADMINISTRATOR) as administrator, calling_as(selection, CURATOR) as curator:
+        changed = (await administrator.patch(path, json=changes)).json()
+        assert (changed["informed_consent"], changed["year"], changed["instances_number"]) == (True, 1999, 5)
+        assert (await administrator.patch(path, json=changes)).status_code == 200
+
+        claims = (await evidence(ada, made["id"]))["claims"]
+        authors = {(claim["attribute"], claim["value"]): (claim["by"]["id"], claim["status"]) for claim in claims}
+        assert authors == {
+            ("informed_consent", False): (str(ADA), "withdrawn"),
+            ("informed_consent", True): (str(ADMINISTRATOR.id), "active"),
+            ("year", 2001): (str(ADA), "withdrawn"),
+            ("year", 1999): (str(ADMINISTRATOR.id), "active"),
+            ("instances_number", 5): (str(ADA), "active"),
+        }
+        consent = next(claim for claim in claims if (claim["attribute"], claim["value"]) == ("informed_consent", True))
+        refused = await reviewed(administrator, consent, "confirm")
+        assert (refused.status_code, refused.json()["code"]) == (403, "own_claim")
+        assert (await reviewed(curator, consent, "confirm")).json()["level"] == "reviewed"
+
+        emptied = (await administrator.patch(path, json={"year": None, "instances_number": None})).json()
+        assert (emptied["year"], emptied["instances_number"]) == (None, None)
+
+
 async def test_numbers(selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """The record shows the creator's number; without one it shows the newest that was accepted."""
     made = await created(ada)

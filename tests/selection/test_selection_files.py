@@ -1,5 +1,6 @@
 """Data files are measured when a record is created, uploaded within a quota, and opened only for those who may."""
 
+import asyncio
 import hashlib
 import os
 from pathlib import Path
@@ -8,8 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.selection.claims import evidence
+from tests.selection.claims import CURATOR, calling_as, evidence, reviewed, withdrawn
 from tests.selection.conftest import BOB, FOUR, client_of, created
+from tests.selection.test_selection_import import import_one
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -104,6 +106,53 @@ async def test_a_change_of_the_file_is_measured_anew(ada: httpx2.AsyncClient) ->
     assert (gone["instances_number"], gone["features_number"], gone["metadata"]) == (None, 9, None)
     back = (await ada.patch(path, json={"file_path": "people.csv", "features_number": None})).json()
     assert (back["instances_number"], back["features_number"]) == (3, 2)
+
+
+async def test_a_file_that_another_change_names_is_measured_instead(ada: httpx2.AsyncClient) -> None:
+    """While one change measures a file, another one names a missing file; nothing measured remains."""
+    made = await created(ada, file_path="people.csv", file_type="xls")
+    path = f"/datasets/{made['id']}"
+    answers = await asyncio.gather(
+        ada.patch(path, json={"file_type": "csv"}), ada.patch(path, json={"file_path": "missing.csv"})
+    )
+    assert [answer.status_code for answer in answers] == [200, 200]
+
+    record = (await ada.get(path)).json()
+    assert (record["file_path"], record["file_type"]) == ("missing.csv", "csv")
+    assert (record["metadata"], record["instances_number"]) == (None, None)
+    assert (await evidence(ada, made["id"]))["attributes"]["instances_number"]["reviewed"] is None
+
+
+async def test_an_import_that_names_another_file_withdraws_what_was_measured(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """The measurement of the last file goes from the metadata, the attributes and the claims in force."""
+    exported = await created(bob, file_path="people.csv", file_type="xls")
+    export_path = f"/datasets/{exported['id']}/export?format=croissant"
+    record = (await import_one(ada, (await bob.get(export_path)).content, "people.json"))["dataset"]
+    measured = (await ada.patch(f"/datasets/{record['id']}", json={"file_type": "csv"})).json()
+    assert (measured["file_path"], measured["instances_number"]) == ("people.csv", 3)
+
+    await bob.patch(f"/datasets/{exported['id']}", json={"file_path": "elsewhere.csv"})
+    updated = (await import_one(ada, (await bob.get(export_path)).content, "people.json"))["dataset"]
+    assert (updated["id"], updated["file_path"], updated["instances_number"]) == (record["id"], "elsewhere.csv", None)
+    assert "measured" not in updated["metadata"]
+    claims = (await evidence(ada, record["id"]))["claims"]
+    assert {claim["status"] for claim in claims if claim["level"] == "measured"} == {"withdrawn"}
+
+
+async def test_a_measured_value_is_rejected_for_good(ada: httpx2.AsyncClient, selection: Selection) -> None:
+    """A curator cannot withdraw it, as the next measurement would make it again; rejected, it stays rejected."""
+    made = await created(ada, file_path="people.csv")
+    claims = (await evidence(ada, made["id"]))["claims"]
+    rows = next(claim for claim in claims if claim["attribute"] == "instances_number")
+    async with calling_as(selection, CURATOR) as curator:
+        refused = await withdrawn(curator, rows)
+        assert (refused.status_code, refused.json()["code"]) == (403, "withdrawal_forbidden")
+        assert (await reviewed(curator, rows, "reject")).status_code == 200
+
+    again = (await ada.patch(f"/datasets/{made['id']}", json={"file_type": "CSV"})).json()
+    assert (again["instances_number"], again["features_number"]) == (None, 2)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ class OwnClaim(Forbidden):
 
 
 class WithdrawalForbidden(Forbidden):
-    """A claim is withdrawn by its author or a curator."""
+    """A claim is withdrawn by its author or a curator; what was measured is rejected instead."""
 
     code = "withdrawal_forbidden"
 

@@ -61,8 +61,11 @@ class Reader:
         return tuple(decisions)
 
     def may_withdraw(self, claim: Claim) -> bool:
-        """Return whether the reader may withdraw a claim: its author or a curator, as long as it is open."""
-        if claim.status in _CLOSED:
+        """Return whether the reader may withdraw a claim: its author or a curator, as long as it is open.
+
+        What was measured can only be rejected.
+        """
+        if claim.status in _CLOSED or claim.level is EvidenceLevel.MEASURED:
             return False
         return self.is_author(claim) or self.is_curator
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID, uuid4
 
 from msgspec.structs import replace
@@ -17,17 +17,27 @@ from touchstone.core.errors import (
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Writer
+from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
+from touchstone.services.selection.datasets.measured_record import (
+    DataFile,
+    FileMeasurement,
+    target_of,
+    with_measurement,
+)
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
+from touchstone.services.selection.evidence.administrator_changes import with_claims_of_administrator
 from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
-from touchstone.services.selection.files.measurement import MEASUREMENT_KEYS, FileMeasurer, Measurement
+from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
 from touchstone.services.selection.json_fields import SERVICE_KEYS
 from touchstone.services.selection.live_catalog import LiveCatalog
 
+# How often a change measures a data file before it gives up, because others keep changing the record meanwhile.
+_MAX_MEASUREMENTS: Final = 5
 Draft = TypeVar("Draft", bound=DatasetDraft)
 
 
@@ -55,8 +65,8 @@ class DatasetEditor:
         _check_visibility(draft)
 
         measurement = await self._measurer.measure(draft.file_path, draft.file_type, owner)
-        measured_values = measurement.attribute_values(_target(draft))
-        draft = _with_measurement(draft, measurement)
+        measured_values = measurement.attribute_values(target_of(draft))
+        draft = with_measurement(draft, measurement)
 
         async with self._catalog.writing() as writer:
             record = await insert_record(writer, draft, measured_claims(measured_values))
@@ -70,37 +80,62 @@ class DatasetEditor:
         """Change a record on behalf of its owner or an administrator, and return it as a client receives it.
 
         The data file is measured again only if the change names another file. Attributes in the change replace what the
-        creator has declared before, in the record and in claims.
+        creator has declared before, in the record and in claims; those by an administrator become claims.
 
         Raises:
             DatasetNotFound, Forbidden: the caller may not see or not change the record.
-            PreconditionFailed: the record is not at one of the versions in `if_match`.
+            PreconditionFailed: the record is not at one of the versions in `if_match`, or others have named another
+                data file each time that one was measured.
             ConflictingValues: the two keys of the name have different values.
             InvalidValue: a record without an owner would become private.
             RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
         """
         viewer = caller.id if caller else None
         stored_record = await self._catalog.stored_record(dataset_id, viewer)
-        before = _require_changeable(stored_record, caller, if_match)
-        draft = _with_changes(before, body)
-        _check_visibility(draft)
+        current = _require_changeable(stored_record, caller, if_match)
+        _check_visibility(_with_changes(current, body))
 
-        # Measuring can take a minute, so it happens before the catalog is locked.
-        measurement: Measurement | None = None
-        is_other_file = (draft.file_path, draft.file_type) != (before.file_path, before.file_type)
-        if is_other_file:
-            measurement = await self._measurer.measure(draft.file_path, draft.file_type, before.owner)
+        for _ in range(_MAX_MEASUREMENTS):
+            # Measuring can take a minute, so it happens before the catalog is locked.
+            measured = await self._measure_other_file(current, body)
 
-        # The record is read and checked again, because it may have changed before the lock was free.
-        async with self._catalog.writing() as writer:
-            stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
-            current = _require_changeable(stored_record, caller, if_match)
-            changed_draft = await _change_claims(writer.transaction, current, body, measurement)
-            changed = await writer.update(dataset_id, changed_draft)
-            if changed.content_bytes > current.content_bytes:
-                await check_record_quota(writer.transaction, current.owner, self._quota_bytes)
+            # The record is read and checked again, because it may have changed before the lock was free.
+            async with self._catalog.writing() as writer:
+                stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
+                current = _require_changeable(stored_record, caller, if_match)
+                if _other_file(current, body) == (measured.file if measured else None):
+                    await self._write_change(writer, current, body, caller, measured)
+                    break
+        else:
+            raise PreconditionFailed
 
-        return await self._read_encoded(dataset_id, before.owner)
+        return await self._read_encoded(dataset_id, current.owner)
+
+    async def _measure_other_file(self, record: DatasetRecord, body: DatasetChangeBody) -> FileMeasurement | None:
+        """Measure the data file that a change makes a record name; return None if it names the same one as before."""
+        file = _other_file(record, body)
+        if file is None:
+            return None
+        return FileMeasurement(file, await self._measurer.measure(file.path, file.type, record.owner))
+
+    async def _write_change(
+        self,
+        writer: CatalogWriter,
+        current: DatasetRecord,
+        body: DatasetChangeBody,
+        caller: Caller | None,
+        measured: FileMeasurement | None,
+    ) -> None:
+        """Store a change of a record and of the claims about it.
+
+        Raises:
+            RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
+        """
+        assert caller is not None, "nobody may change a record without an identity"
+        changed_draft = await _change_claims(writer.transaction, current, body, caller.id, measured)
+        changed = await writer.update(current.id, changed_draft)
+        if changed.content_bytes > current.content_bytes:
+            await check_record_quota(writer.transaction, current.owner, self._quota_bytes)
 
     async def delete(self, dataset_id: int, caller: Caller | None, *, if_match: Collection[str] | None) -> None:
         """Delete a record, on behalf of its owner or an administrator.
@@ -213,41 +248,38 @@ def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
     return replace(draft, **changes, attributes=attributes)
 
 
-def _with_measurement(draft: Draft, measurement: Measurement) -> Draft:
-    """Return a record whose metadata has the measurement of its data file."""
-    other_members = {key: value for key, value in (draft.metadata or {}).items() if key not in MEASUREMENT_KEYS}
-    metadata: dict[str, Any] | None = {**other_members, **measurement.to_metadata()}
-
-    # Metadata that only held a measurement goes with it; an empty object of the caller stays.
-    if not metadata and draft.metadata != {}:
-        metadata = None
-    return replace(draft, metadata=metadata)
+def _other_file(record: DatasetRecord, body: DatasetChangeBody) -> DataFile | None:
+    """Return the data file that a change makes a record name, or None if it names the same one as before."""
+    file = DataFile.of(_with_changes(record, body))
+    return None if file == DataFile.of(record) else file
 
 
 async def _change_claims(
-    transaction: Writer, current: DatasetRecord, body: DatasetChangeBody, measurement: Measurement | None
+    transaction: Writer,
+    current: DatasetRecord,
+    body: DatasetChangeBody,
+    caller_id: UUID,
+    measured: FileMeasurement | None,
 ) -> DatasetRecord:
     """Apply a change to a record and to the claims about it, and return the record as it is to be written.
 
-    `measurement` is the new measurement if the change names another data file.
+    `measured` is the new measurement if the change names another data file.
     """
     draft = replace(_with_changes(_declared_part(current), body), updated_at=datetime.now(UTC))
-    if measurement is not None:
-        draft = _with_measurement(draft, measurement)
+    if measured is not None:
+        draft = with_measurement(draft, measured.measurement)
 
     claims = await RecordClaims.load(transaction, current.id)
+    if caller_id != current.owner:
+        draft = await with_claims_of_administrator(transaction, claims, current, draft, caller_id)
+        await claims.replace_declarations(transaction, caller_id, body.provided_attributes())
     await claims.replace_declarations(transaction, current.owner, body.provided_attributes())
 
-    if measurement is not None or _target(draft) != _target(current):
+    if measured is not None or target_of(draft) != target_of(current):
         last_measurement = Measurement.from_metadata(draft.metadata or {})
-        await claims.replace_measurements(transaction, last_measurement.attribute_values(_target(draft)))
+        await claims.replace_measurements(transaction, last_measurement.attribute_values(target_of(draft)))
 
     return claims.resolve(draft)
-
-
-def _target(draft: DatasetDraft) -> object:
-    """Return the column that the metadata of a record names as the target of a training, if it names one."""
-    return (draft.metadata or {}).get("target")
 
 
 def _with_service_keys(

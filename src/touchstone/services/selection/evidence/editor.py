@@ -173,7 +173,7 @@ class EvidenceEditor:
 
         Raises:
             DatasetNotFound, ClaimNotFound: the caller may see no such claim.
-            WithdrawalForbidden: the caller is neither the author of the claim nor a curator.
+            WithdrawalForbidden: the caller is neither the author of the claim nor a curator, or the claim was measured.
             ClaimClosed: the claim is closed.
         """
         async with self._database.reading() as connection:

@@ -37,11 +37,15 @@ def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None,
 def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
     """Check that a caller may withdraw a claim: its author and curators may, while it is open.
 
+    What was measured cannot be withdrawn but only rejected, because the next measurement of the same file would make
+    a claim that is merely withdrawn again.
+
     Raises:
-        WithdrawalForbidden: the caller is neither.
+        WithdrawalForbidden: the caller is neither, or the claim was measured.
         ClaimClosed: the claim is closed.
     """
-    if not (caller.is_curator or claim.author == caller.id):
+    is_entitled = caller.is_curator or claim.author == caller.id
+    if not is_entitled or claim.level is EvidenceLevel.MEASURED:
         raise WithdrawalForbidden
     _check_open(claim)
 

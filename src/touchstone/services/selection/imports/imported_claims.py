@@ -55,6 +55,16 @@ class ClaimChanges(NamedTuple):
         """All claims of the record after the import."""
         return [*self.added, *self.closed_or_accepted, *self.others]
 
+    def with_measurements_withdrawn(self, now: datetime) -> "ClaimChanges":
+        """Return these changes together with the withdrawal of what was measured in the data file."""
+        measured = [
+            claim for claim in self.others if claim.level is EvidenceLevel.MEASURED and claim.status in OPEN_STATUSES
+        ]
+        return self._replace(
+            closed_or_accepted=[*self.closed_or_accepted, *(withdrawn(claim, now) for claim in measured)],
+            others=[claim for claim in self.others if claim not in measured],
+        )
+
 
 def drafts_of(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource, *, accept: bool) -> list[ClaimDraft]:
     """Return the claims that a document makes about a dataset.

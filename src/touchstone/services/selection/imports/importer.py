@@ -17,12 +17,14 @@ from touchstone.metadata.documents import ImportedDocument, RejectedPart
 from touchstone.metadata.reading_protocol import ReadDataset
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets import store
+from touchstone.services.selection.datasets.measured_record import DataFile, target_of, with_measurement
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetCreate, DatasetCreateBody
 from touchstone.services.selection.datasets.store import ATTRIBUTE_NAMES, DatasetDraft, DatasetRecord
 from touchstone.services.selection.evidence import store as claim_store
 from touchstone.services.selection.evidence.record_claims import with_resolution
 from touchstone.services.selection.evidence.records import ClaimRecord, ClaimSource, ClaimStatus
+from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.imports.document_entries import (
     CLAIMED,
     DocumentEntry,
@@ -201,6 +203,9 @@ class DocumentImporter:
         claim_ids = tuple(claim.id for claim in changes.of_document)
         entry = replace(entry, claims=claim_ids, is_complete=not skipped)
         draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
+        if current is not None and _is_measurement_outdated(current, draft):
+            draft = with_measurement(draft, Measurement())
+            changes = changes.with_measurements_withdrawn(now)
         draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
         record = await _store(writer, with_resolution(draft, changes.all, now), changes)
         if current is None or record.content_bytes > current.content_bytes:
@@ -327,6 +332,11 @@ def _with_documents(
         attributes={**draft.attributes, **attributes},
         metadata={**metadata, **service_metadata, IMPORTED: entries_json(stored_metadata, after, earlier)},
     )
+
+
+def _is_measurement_outdated(current: DatasetRecord, draft: DatasetDraft) -> bool:
+    """Return whether a changed record names another data file, or another column of it as the target."""
+    return DataFile.of(draft) != DataFile.of(current) or target_of(draft) != target_of(current)
 
 
 async def _store(writer: CatalogWriter, draft: DatasetDraft, changes: ClaimChanges) -> DatasetRecord:

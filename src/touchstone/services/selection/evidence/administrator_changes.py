@@ -1,0 +1,64 @@
+"""What an administrator changes in the record of somebody else, as claims of the administrator.
+
+If a value that an administrator enters became the declaration of the record's creator, the same administrator could
+confirm it as a claim of somebody else.
+"""
+
+from collections.abc import Collection
+from typing import TypeVar
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES
+from touchstone.database.engine import Writer
+from touchstone.services.selection.datasets.store import DatasetDraft, DatasetRecord
+from touchstone.services.selection.evidence.declarations import declarations
+from touchstone.services.selection.evidence.record_claims import RecordClaims, is_same_value, new_claim, withdrawn
+from touchstone.services.selection.evidence.records import ClaimDraft, ClaimStatus
+
+Draft = TypeVar("Draft", bound=DatasetDraft)
+
+
+async def with_claims_of_administrator(
+    transaction: Writer, claims: RecordClaims, before: DatasetRecord, draft: Draft, administrator: UUID
+) -> Draft:
+    """Turn the flags and numbers that an administrator has changed into claims, and return the record without them.
+
+    `before` is the record before the change, and `draft` has the values after it. What its creator has declared
+    otherwise is withdrawn and stays in the ledger.
+    """
+    changed_values = {
+        name: draft.declared_value(name)
+        for name in CLAIMED_ATTRIBUTES
+        if not is_same_value(draft.declared_value(name), before.declared_value(name))
+    }
+    await _withdraw_declarations(transaction, claims, before, changed_values)
+
+    for attribute, value in changed_values.items():
+        if value is not None:
+            claim_draft = ClaimDraft(attribute=attribute, value=value, author=administrator)
+            await _put_in_force(transaction, claims, claim_draft)
+
+    return replace(draft, attributes={**draft.attributes, **dict.fromkeys(changed_values)})
+
+
+async def _withdraw_declarations(
+    transaction: Writer, claims: RecordClaims, record: DatasetRecord, attributes: Collection[str]
+) -> None:
+    """Store the creator's declarations of some attributes as claims that were withdrawn."""
+    outdated = [
+        withdrawn(declaration, claims.now)
+        for declaration in declarations(record, claims.claims)
+        if declaration.attribute in attributes
+    ]
+    await claims.insert(transaction, outdated)
+
+
+async def _put_in_force(transaction: Writer, claims: RecordClaims, draft: ClaimDraft) -> None:
+    """Add a claim, unless its author has made it before; if that was a proposal, it becomes active."""
+    equal_claim = claims.find_open_equal(draft)
+    if equal_claim is None:
+        await claims.insert(transaction, [new_claim(draft, claims.dataset_id, claims.now)])
+    elif equal_claim.status is ClaimStatus.PROPOSED:
+        await claims.update(transaction, replace(equal_claim, status=ClaimStatus.ACTIVE))
