@@ -14,6 +14,7 @@ from tests.serving import running
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.settings import Settings
 from touchstone.core.text import fold
+from touchstone.core.vocabulary import comparison_key
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.weight_profiles import PROFILES
@@ -34,11 +35,17 @@ def at_least(record: Record, name: str, low: float) -> bool:
     return record[name] is not None and record[name] >= low
 
 
+def has_word(record: Record, name: str, words: list[str]) -> bool:
+    """Return whether a record has one of some words in its domain or task, in whatever spelling."""
+    keys = {comparison_key(name, word) for word in words}
+    return any(comparison_key(name, word) in keys for word in record[name] or ())
+
+
 def matches(record: Record, filters: Record) -> bool:
     """Return whether a record matches the filters of this test, according to the contract."""
     checks: dict[str, Callable[[Any], bool]] = {
-        "domain": lambda v: bool({fold(w) for w in record["domain"] or ()} & {fold(w) for w in v}),
-        "task": lambda v: bool({fold(w) for w in record["task"] or ()} & {fold(w) for w in v}),
+        "domain": lambda words: has_word(record, "domain", words),
+        "task": lambda words: has_word(record, "task", words),
         "year_min": lambda v: at_least(record, "year", v),
         "instances_number_min": lambda v: at_least(record, "instances_number", v),
         "features_max": lambda v: record["features_number"] is not None and record["features_number"] <= v,
