@@ -9,11 +9,23 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a FIFO would wait for a writer that may never come.
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class _Location(NamedTuple):
+    """A place where a data file may be.
+
+    Attributes:
+        folder: the folder from which the path is walked.
+        components: the names of the folders below it that lead to the file, and the name of the file.
+    """
+
+    folder: Path
+    components: tuple[str, ...]
 
 
 class UnreadablePath(Exception):
@@ -36,9 +48,9 @@ def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, P
     Raises:
         UnreadablePath: there is no such regular file, or it may not be read.
     """
-    for folder, components in _possible_locations(path, roots, prefixes or {}):
+    for location in _possible_locations(path, roots, prefixes or {}):
         try:
-            return _open_below(folder, components)
+            return _open_below(location.folder, location.components)
         except OSError:
             continue
         except ValueError:
@@ -47,42 +59,54 @@ def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, P
     raise UnreadablePath
 
 
-def _possible_locations(
-    path: str, roots: Sequence[Path], prefixes: Mapping[str, Path]
-) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield where the file may be: each time a folder, and the components of the file's path below that folder.
-
-    Nothing is yielded for URLs and for paths with `..`, so that these are never opened.
-    """
-    if "\0" in path or "://" in path:
-        return
-
-    components = tuple(component for component in path.split("/") if component not in ("", "."))
-    if not components or ".." in components:
+def _possible_locations(path: str, roots: Sequence[Path], prefixes: Mapping[str, Path]) -> Iterator[_Location]:
+    """Yield the places where the file at a path may be, in the order in which they are tried."""
+    components = _split_path(path)
+    if not components:
         return
 
     is_absolute = path.startswith("/")
     if is_absolute:
         for root in roots:
             yield from _locations_below_root(root, components)
-    elif components[0] in prefixes:
-        yield prefixes[components[0]], components[1:]
-    else:
-        for root in roots:
-            yield root, components
+        return
+
+    # A relative path may begin with the name of a special folder, such as `uploads`.
+    first_component = components[0]
+    if first_component in prefixes:
+        yield _Location(prefixes[first_component], components[1:])
+        return
+
+    for root in roots:
+        yield _Location(root, components)
 
 
-def _locations_below_root(root: Path, components: tuple[str, ...]) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield the location of an absolute path if it is below a root.
+def _split_path(path: str) -> tuple[str, ...]:
+    """Return the components of a path, or none if it must not be opened: a URL, or a path with `..` or a null byte."""
+    if "\0" in path or "://" in path:
+        return ()
+
+    components = tuple(component for component in path.split("/") if component not in ("", "."))
+    if ".." in components:
+        return ()
+    return components
+
+
+def _locations_below_root(root: Path, components: tuple[str, ...]) -> Iterator[_Location]:
+    """Yield the location of an absolute path, given by its components, if it is below a root.
 
     If the root is a symbolic link, the path may begin with the link or with its target.
     """
-    own_name = Path(os.path.abspath(root))  # noqa: PTH100 (no links followed)
-    for root_name in dict.fromkeys((own_name, root.resolve())):
-        root_components = root_name.parts[1:]
-        depth = len(root_components)
-        if components[:depth] == root_components and len(components) > depth:
-            yield root_name, components[depth:]
+    folder_as_configured = Path(os.path.abspath(root))  # noqa: PTH100 (no links followed)
+    resolved_folder = root.resolve()
+
+    # Without symbolic links, both are the same folder, which is then tried only once.
+    for folder in dict.fromkeys((folder_as_configured, resolved_folder)):
+        folder_components = folder.parts[1:]
+        depth = len(folder_components)
+        is_below_folder = components[:depth] == folder_components and len(components) > depth
+        if is_below_folder:
+            yield _Location(folder, components[depth:])
 
 
 def _open_below(root: Path, components: Sequence[str]) -> BinaryIO:
