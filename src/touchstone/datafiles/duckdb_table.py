@@ -118,24 +118,28 @@ def _open_delimited_table(
     """
     _check_column_count(scan.first_line, limits.max_columns)
 
-    # What is known about the file before its dialect is guessed.
-    options: dict[str, Any] = {
+    known_options: dict[str, Any] = {
         "encoding": scan.encoding,
         "max_line_size": limits.max_line_bytes,
-        "buffer_size": 2 * limits.max_line_bytes,
+        "buffer_size": 2 * limits.max_line_bytes,  # DuckDB refuses a buffer that is too small for the longest line
         "null_padding": True,  # cells missing at the end of a row are NULL
     }
     if file_type == "tsv":
-        options["delim"] = "\t"
+        known_options["delim"] = "\t"
+    dialect = _guess_dialect(connection, path, known_options)
 
-    dialect = _guess_dialect(connection, path, options)
-    options["delim"] = dialect.delimiter
-    options["quote"] = dialect.quote
-    options["escape"] = dialect.quote
-
-    expression = _function_call("read_csv", path, **options, header=True, skip=0, all_varchar=True, parallel=False)
+    read_options: dict[str, Any] = {
+        **known_options,
+        "delim": dialect.delimiter,
+        "quote": dialect.quote,
+        "escape": dialect.quote,  # a quote inside a quoted cell is doubled
+        "header": True,
+        "skip": 0,
+        "all_varchar": True,
+        "parallel": False,  # the parallel reader of DuckDB supports no line breaks in cells along with `null_padding`
+    }
     warnings = () if dialect.has_header else ("first_row_looks_like_data",)
-    return DuckDbTable(connection, expression, warnings)
+    return DuckDbTable(connection, _function_call("read_csv", path, **read_options), warnings)
 
 
 def _check_column_count(first_line: bytes, max_columns: int) -> None:
@@ -152,9 +156,9 @@ def _check_column_count(first_line: bytes, max_columns: int) -> None:
             raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
 
 
-def _guess_dialect(connection: Any, path: str, options: Mapping[str, Any]) -> CsvDialect:
-    """Let DuckDB guess how a CSV file is written; `options` says what is known about it already."""
-    sniff_call = _function_call("sniff_csv", path, **options)
+def _guess_dialect(connection: Any, path: str, known_options: Mapping[str, Any]) -> CsvDialect:
+    """Let DuckDB guess how a CSV file is written, apart from the options that are known already."""
+    sniff_call = _function_call("sniff_csv", path, **known_options)
     query = f"SELECT Delimiter, Quote, HasHeader FROM {sniff_call}"  # noqa: S608
     delimiter, quote, has_header = connection.execute(query).fetchone()
 
