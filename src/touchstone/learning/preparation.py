@@ -43,25 +43,24 @@ def exclusion_reason(column: ColumnSchema, rows: int) -> str | None:
 
 
 def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int) -> ColumnTransformer:
-    """Return an unfitted transformer that encodes these columns as numbers, each in the way that suits its kind.
+    """Return a transformer, not fitted yet, that encodes each source column as numbers according to its kind.
 
-    It takes a frame of the source columns and returns a dense matrix. The target only matters to categories of many
-    values, which are encoded by its mean.
+    It turns a frame of the source columns into a dense matrix. The target is needed for categorical columns with many
+    distinct values: each of these values is replaced by the mean of the target.
     """
-    numbers = [column.name for column in columns if column.kind is ColumnKind.NUMBER]
-    dates = [column.name for column in columns if column.kind is ColumnKind.DATE]
-    texts = [column.name for column in columns if column.kind is ColumnKind.TEXT]
-    categories = [column for column in columns if column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)]
-    small_categories = [column.name for column in categories if column.distinct <= MANY_VALUES]
-    large_categories = [column.name for column in categories if column.distinct > MANY_VALUES]
+    numbers = _names_of_kind(columns, ColumnKind.NUMBER)
+    few_valued_categories, many_valued_categories = _divide_categories(columns)
+    dates = _names_of_kind(columns, ColumnKind.DATE)
+    texts = _names_of_kind(columns, ColumnKind.TEXT)
 
+    # A step has a name, an encoder, and the names of the columns that it encodes.
     steps: list[tuple[str, Any, Any]] = []
     if numbers:
         steps.append(("numbers", _number_encoder(), numbers))
-    if small_categories:
-        steps.append(("categories", _one_hot_encoder(), small_categories))
-    if large_categories:
-        steps.append(("many", _target_encoder(target, seed), large_categories))
+    if few_valued_categories:
+        steps.append(("categories", _one_hot_encoder(), few_valued_categories))
+    if many_valued_categories:
+        steps.append(("many", _target_encoder(target, seed), many_valued_categories))
 
     # Dates and texts have a step for each column. The steps are numbered instead of named after their columns, since
     # scikit-learn forbids double underscores in the name of a step.
@@ -71,6 +70,28 @@ def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int
         steps.append((f"text_{index}", _text_encoder(seed), name))
 
     return ColumnTransformer(steps, sparse_threshold=0.0)
+
+
+def _names_of_kind(columns: Sequence[ColumnSchema], kind: ColumnKind) -> list[str]:
+    """Return the names of the columns of one kind."""
+    return [column.name for column in columns if column.kind is kind]
+
+
+def _divide_categories(columns: Sequence[ColumnSchema]) -> tuple[list[str], list[str]]:
+    """Return the names of the categorical columns with at most `MANY_VALUES` distinct values, and of those with more.
+
+    Booleans are categories, too.
+    """
+    few_valued: list[str] = []
+    many_valued: list[str] = []
+    for column in columns:
+        if column.kind not in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN):
+            continue
+        if column.distinct <= MANY_VALUES:
+            few_valued.append(column.name)
+        else:
+            many_valued.append(column.name)
+    return few_valued, many_valued
 
 
 def encoded_sources(preparation: ColumnTransformer, names: Sequence[str]) -> Indices:
