@@ -66,21 +66,37 @@ def document_rejection_text(code: str, locale: str) -> str:
 def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
     """Return the sentence that tells a user why a value is invalid, or `fallback` if there is none for this error.
 
-    `error_type` and `context` come from a validation error, either our own or one of Pydantic. The type selects the
-    sentence, and the context fills in its placeholders: `string_too_long` with `{"max_length": 80}` becomes "at most 80
-    characters".
+    `error_type` and `context` are the type and the context of a validation error, either one of Pydantic or our own.
+    The type `string_too_long` with the context `{"max_length": 80}`, for example, becomes "at most 80 characters".
     """
-    facts = _without_english_words(context or {})
-    sentence_key = _validation_sentence_key(error_type, facts)
+    if context is None:
+        context = {}
 
+    # Most sentences have the type of the error as their key, but some errors are better described by another sentence.
+    sentence_key = _validation_sentence_key(error_type, context)
     translations = VALIDATION.get(sentence_key)
     if translations is None:
         return fallback
+
+    facts = _replace_english_conjunction(context)
     return _fill_placeholders(translations, facts, locale)
 
 
-def _without_english_words(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the context of a validation error without the English "or" between the accepted values of a field.
+def _validation_sentence_key(error_type: str, context: Mapping[str, Any]) -> str:
+    """Return the key of the sentence for a validation error: its type, unless a special sentence reads better.
+
+    An empty value is called empty instead of too short, and the sentence for a name or value that resembles a known one
+    suggests the known one.
+    """
+    if context.get("min_length") == 1:
+        return EMPTY_VALUE
+    if context.get("is_near"):
+        return SUGGESTIONS[error_type]
+    return error_type
+
+
+def _replace_english_conjunction(context: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the context of a validation error with a comma for the English "or" between the accepted values.
 
     Pydantic lists these values as `'a', 'b' or 'c'`, which becomes `'a', 'b', 'c'` to suit a sentence in any language.
     """
@@ -89,19 +105,6 @@ def _without_english_words(context: Mapping[str, Any]) -> Mapping[str, Any]:
 
     accepted_values = context["expected"].replace("' or '", "', '")
     return {**context, "expected": accepted_values}
-
-
-def _validation_sentence_key(error_type: str, facts: Mapping[str, Any]) -> str:
-    """Return the key of the sentence for a validation error: its type, unless a special sentence reads better.
-
-    An empty value is called empty instead of too short, and the sentence for a name or value that resembles a known one
-    suggests the known one.
-    """
-    if facts.get("min_length") == 1:
-        return EMPTY_VALUE
-    if facts.get("is_near"):
-        return SUGGESTIONS[error_type]
-    return error_type
 
 
 def _join_items(fact: Any) -> Any:
