@@ -66,31 +66,63 @@ def merge_fields(
     essential: str,
     normalise: Normalise = unchanged,
 ) -> MergedFields:
-    """Return the members of a document made from the record, and those of the imported document that it continues.
+    """Return the members of an exported document, which continues the imported document if there is one.
 
-    What was imported stays as it is, unless the record states another value by now; `normalise` returns the name in
-    the standard for a spelling in the imported document. `essential` is the beginning of a path that every document of
-    somebody else has; an imported document without it is one of our own, to which fields were added.
+    A member of the imported document stays as it is, unless the record states another value by now. All other members
+    are made from the record.
+
+    Args:
+        mappings: the fields of the standard.
+        dataset: the dataset to export.
+        original: the document in this standard from which the dataset was imported, if there is one.
+        essential: the beginning of a JSON pointer that occurs in every document somebody else has written.
+        normalise: returns the name of a field in the standard for its name in the imported document.
     """
-    is_foreign = original is not None and any(pointer.startswith(essential) for pointer in original.unmapped)
+    is_foreign = _is_foreign(original, essential)
     kept = imported_members(original)
-    spellings = {normalise(name): name for name in reversed(kept)}
+    imported_names = _imported_name_by_field(kept, normalise)
     dataset_as_imported = restore_imported_values(dataset, original)
 
     written: dict[str, Any] = {}
     for mapping in mappings:
         if is_foreign and mapping.only_if_new:
             continue
-        spelling = spellings.get(mapping.field)
-        if spelling is not None:
+
+        imported_name = imported_names.get(mapping.field)
+        if imported_name is not None:
             if not has_changed(mapping, dataset, original):
                 continue
-            del kept[spelling]
+            # The imported value is outdated, and the value of the record takes its place.
+            del kept[imported_name]
+
         value = mapping.value(dataset_as_imported)
         if value not in (None, "", [], {}):
             written[mapping.field] = value
 
-    return MergedFields({name: value for name, value in written.items() if name not in kept}, kept)
+    # The imported document may use the name of a field for something else, which is kept.
+    written_without_kept = {name: value for name, value in written.items() if name not in kept}
+    return MergedFields(written_without_kept, kept)
+
+
+def _is_foreign(original: ImportedDocument | None, essential: str) -> bool:
+    """Return whether somebody else has written the imported document: one of its JSON pointers begins with `essential`.
+
+    An imported document without such a pointer is an export of our own, to which fields were added.
+    """
+    if original is None:
+        return False
+    return any(pointer.startswith(essential) for pointer in original.unmapped)
+
+
+def _imported_name_by_field(members: Mapping[str, Any], normalise: Normalise) -> dict[str, str]:
+    """Return for each field of the standard the name that it has in the imported document.
+
+    If the document has one field under several names, the first of them counts.
+    """
+    imported_names: dict[str, str] = {}
+    for name in members:
+        imported_names.setdefault(normalise(name), name)
+    return imported_names
 
 
 def imported_members(original: ImportedDocument | None) -> dict[str, Any]:
