@@ -22,10 +22,12 @@ class OutageLog:
     def __init__(self, begin_event: str, end_event: str) -> None:
         self.begin_event = begin_event
         self.end_event = end_event
-        self._is_ongoing = False
-        self._is_logged = False
-        self._began_at = float("-inf")
         self._last_line_at = float("-inf")
+
+        # The current outage. Its beginning is not logged if it follows too soon after the last line.
+        self._is_ongoing = False
+        self._is_beginning_logged = False
+        self._began_at = float("-inf")
         self._failure_count = 0
 
     def record_failure(self, error: BaseException | None) -> None:
@@ -39,18 +41,20 @@ class OutageLog:
             self._is_ongoing = True
             self._began_at = now
             self._failure_count = 0
-
         self._failure_count += 1
+
         if now - self._last_line_at < REMINDER_SECONDS:
             return
-
         self._last_line_at = now
-        if self._is_logged:
-            elapsed_seconds = round(now - self._began_at)
-            log.error(f"still {self.begin_event}", seconds=elapsed_seconds, times=self._failure_count)
-        else:
-            self._is_logged = True
+
+        if not self._is_beginning_logged:
+            self._is_beginning_logged = True
             log.error(self.begin_event, problem=first_line_of_driver_error(error))
+            return
+
+        reminder_event = f"still {self.begin_event}"  # for example "still database away"
+        elapsed_seconds = round(now - self._began_at)
+        log.error(reminder_event, seconds=elapsed_seconds, times=self._failure_count)
 
     def record_success(self) -> None:
         """End the outage, if there is one, and log its length if its beginning was logged."""
@@ -58,8 +62,8 @@ class OutageLog:
             return
 
         self._is_ongoing = False
-        if self._is_logged:
-            self._is_logged = False
+        if self._is_beginning_logged:
+            self._is_beginning_logged = False
             seconds = round(monotonic() - self._began_at, 1)
             log.warning(self.end_event, seconds=seconds, times=self._failure_count)
 
