@@ -308,15 +308,19 @@ def skip_locked(query: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _open_disk_reserve(database_path: str, size_bytes: int) -> DiskReserve | None:
-    """Hold disk space in reserve beside an SQLite database, or return None if `size_bytes` is 0.
+    """Return the disk reserve of an SQLite database, ready for the database to be opened; None if `size_bytes` is 0.
 
-    On a full disk the space is released again, because opening the database needs some of it.
+    The reserved space is free afterwards if the disk is full, because opening the database needs some of it.
     """
     if size_bytes == 0:
         return None
 
     disk_reserve = DiskReserve(database_path, size_bytes)
+
+    # Create the file of the reserve, unless it is still there from an earlier run or the disk has no room for it.
     disk_reserve.restore()
+
+    # The disk may have been filled since the earlier run, and the file must then not be in the way.
     disk_reserve.release_if_short()
     return disk_reserve
 
