@@ -86,9 +86,17 @@ def build_columns(segment: Segment, leaf_words: int) -> IndexColumns:
 def _rank_by_name(segment: Segment) -> Ints:
     """Return the rank of each record in alphabetical order; equal names are ordered by id."""
     by_name_and_id = np.lexsort((segment.columns["id"], segment.name_ranks()))
-    ranks = np.empty(segment.size, np.int64)
-    ranks[by_name_and_id] = np.arange(segment.size)
-    return ranks
+    return _places_in_order(by_name_and_id, np.int64)
+
+
+def _places_in_order(order: Ints, integer_type: type[np.integer[Any]]) -> NDArray[Any]:
+    """Return for each record its place in an order: the inverse of the permutation.
+
+    In the order [2, 0, 1], record 2 comes first, so that the places of the records 0, 1 and 2 are [1, 2, 0].
+    """
+    places = np.empty(len(order), integer_type)
+    places[order] = np.arange(len(order), dtype=integer_type)
+    return places
 
 
 def _build_criteria(records: OrderedRecords) -> CriterionColumns:
@@ -143,15 +151,20 @@ def _build_stricter_columns(
 
 
 def _build_levels(records: OrderedRecords) -> StoredLevels:
-    """Return the levels of the evidence about the records, in the order of the index."""
-    evidence = records.segment.evidence
-    new_positions = np.empty(records.segment.size, np.uint32)
-    new_positions[records.order] = np.arange(records.segment.size, dtype=np.uint32)
+    """Return the levels of the evidence about the records, sorted by the positions of the records in the index.
 
-    positions = new_positions[evidence.positions]
-    by_position = np.argsort(positions)
+    Only some records have evidence. `shown` holds the levels that support the values which a record shows, and
+    `stricter` those that support its values at the assurances above `declared`.
+    """
+    evidence = records.segment.evidence
+
+    # The evidence refers to positions in the segment, where the records are in another order than in the index.
+    index_positions = _places_in_order(records.order, np.uint32)
+    evidence_positions = index_positions[evidence.positions]
+
+    by_position = np.argsort(evidence_positions)
     return StoredLevels(
-        positions=positions[by_position],
+        positions=evidence_positions[by_position],
         shown=evidence.shown_levels[by_position],
         stricter=evidence.stricter_levels[by_position],
     )
