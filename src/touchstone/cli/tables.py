@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from rich import box
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -16,10 +17,13 @@ MAX_CELL_CHARACTERS: Final = 80  # of a text in a table with many rows; the JSON
 
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """A column of a table: its title, and how its value is read from the item of a row.
+    """A column of a table. Texts are wrapped where the terminal is too narrow, but numbers and keys never are.
 
-    Texts are wrapped where the terminal is too narrow. Numbers and keys never are, and numbers are aligned to the
-    right.
+    Attributes:
+        title: the title above the column.
+        read: returns the value in this column for the item that a row shows.
+        is_number: whether the values are numbers, which are aligned to the right.
+        is_key: whether the values are keys, such as ids and states.
     """
 
     title: str
@@ -33,9 +37,10 @@ def build_table(columns: Sequence[Column[T]], items: Iterable[T], title: str | N
     rows = [[format_value(column.read(item)) for column in columns] for item in items]
     table = _empty_table(title)
 
+    # The cells are known before the columns are added, because the width of a column may depend on them.
     for index, column in enumerate(columns):
-        cells = [row[index] for row in rows]
-        _add_column(table, column, cells)
+        cells_of_column = [row[index] for row in rows]
+        _add_column(table, column, cells_of_column)
 
     for row in rows:
         table.add_row(*[Text(_shorten(cell)) for cell in row])
@@ -43,20 +48,20 @@ def build_table(columns: Sequence[Column[T]], items: Iterable[T], title: str | N
 
 
 def _add_column(table: Table, column: Column[Any], cells: Sequence[str]) -> None:
-    """Add a column to a table, wide enough for all its cells if these must not be wrapped."""
-    if not column.is_number and not column.is_key:
+    """Add an empty column to a table, wide enough for `cells` if these must not be wrapped."""
+    is_wrapped = not column.is_number and not column.is_key
+    if is_wrapped:
         table.add_column(column.title, overflow="fold")
         return
 
-    table.add_column(
-        column.title,
-        justify="right" if column.is_number else "left",
-        no_wrap=True,
-        min_width=max((len(cell) for cell in cells), default=0),
-    )
+    # Without a minimum, Rich would make the column narrower than its cells on a narrow terminal.
+    longest_cell = max((len(cell) for cell in cells), default=0)
+    alignment: JustifyMethod = "right" if column.is_number else "left"
+    table.add_column(column.title, justify=alignment, no_wrap=True, min_width=longest_cell)
 
 
 def _shorten(text: str) -> str:
+    """Return a text cut to the length of a cell, with an ellipsis at its end if something is missing."""
     if len(text) <= MAX_CELL_CHARACTERS:
         return text
     return text[: MAX_CELL_CHARACTERS - 1] + "…"
@@ -76,6 +81,7 @@ def build_facts_table(facts: Mapping[str, Any], title: str | None = None) -> Tab
 
 
 def _empty_table(title: str | None) -> Table:
+    """Return a table without columns and rows, in the style of all our tables."""
     heading = None if title is None else Text(replace_control_characters(title), style="bold")
     return Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
 
