@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeVar, Unpack
+from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, Unpack
 
 import httpx2
 
@@ -34,13 +34,16 @@ from touchstone.client.retries_and_renewals import (
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# A method of the client with the parameters P, besides the client itself, that returns a T.
+AsyncMethod: TypeAlias = Callable[Concatenate["AsyncTouchstone", P], Coroutine[Any, Any, T]]
 
-def async_method(
-    describe_call: Callable[P, Call[T]],
-) -> Callable[Concatenate["AsyncTouchstone", P], Coroutine[Any, Any, T]]:
+
+def async_method(describe_call: Callable[P, Call[T]]) -> AsyncMethod[P, T]:
     """Return a method of the client that makes the API call which `describe_call` describes.
 
-    The method has the parameters and the docstring of `describe_call`, and returns the content of the response.
+    The method has the parameters and the docstring of `describe_call`, and returns the content of the response. For
+    example, `catalog_calls.get_dataset(dataset_id)` only describes a request, and the method made of it,
+    `await client.get_dataset(dataset_id)`, sends this request and returns the dataset.
     """
 
     @functools.wraps(describe_call)
