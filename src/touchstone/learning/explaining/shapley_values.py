@@ -223,20 +223,28 @@ def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, 
 
 
 def _chunk_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the mean prediction of each coalition of a chunk.
+    """Return the mean prediction of each coalition of a chunk, where a coalition is a set of source columns.
 
-    For each coalition, the columns of its players are taken from the explained row and all other columns from a
-    background row. The mean is taken over all background rows.
+    The columns of a coalition have their values from the explained row, and all other columns have theirs from a
+    background row. The mean is taken over all background rows. `players` are the positions of the source columns that
+    can be in a coalition.
     """
-    is_source_from_row = np.zeros((len(coalitions), len(explained.columns)), dtype=np.bool_)
+    background = explained.background
+    coalition_count = len(coalitions)
+    background_count, encoded_column_count = background.shape
+
+    # Find out for each coalition which source columns come from the explained row, and so which encoded columns.
+    is_source_from_row = np.zeros((coalition_count, len(explained.columns)), dtype=np.bool_)
     is_source_from_row[:, players] = coalitions
     is_encoded_from_row = is_source_from_row[:, explained.sources]
 
-    # Mix the explained row into every background row; the shape is (coalitions, background rows, encoded columns).
-    background = explained.background
-    mixed_rows = np.where(is_encoded_from_row[:, None, :], row, background[None, :, :])
+    # Put the values of these columns into a copy of every background row. NumPy repeats the explained row and the
+    # background where an axis has the length 1; the result has the axes coalition, background row, encoded column.
+    is_from_row = is_encoded_from_row.reshape(coalition_count, 1, encoded_column_count)
+    mixed_rows = np.where(is_from_row, row, background)
 
-    encoded_column_count = background.shape[1]
+    # The model takes a matrix, so the first two axes are joined for the prediction and divided again afterwards.
     predictions = explained.value(mixed_rows.reshape(-1, encoded_column_count))
-    means: Floats = predictions.reshape(len(coalitions), len(background)).mean(axis=1)
+    predictions_by_coalition = predictions.reshape(coalition_count, background_count)
+    means: Floats = predictions_by_coalition.mean(axis=1)
     return means
