@@ -30,18 +30,22 @@ class CriterionPoints(NamedTuple):
 
 
 def score_points(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[CriterionPoints, ...]:
-    """Explain the score of one record: return the share, value and points of each criterion that has a weight.
+    """Explain the score of one record by the points of each criterion that has a weight.
 
-    `criterion_scores` holds the twelve criteria of the record, in the order of CRITERIA.
+    The points of a criterion are its value times its share of the weights, and all points add up to the score.
+    `criterion_scores` holds the values of the twelve criteria for the record, in the order of CRITERIA.
     """
-    terms, total_weight = active_weights(weights)
-    values = dict(zip(CRITERION_NAMES, criterion_scores.tolist(), strict=True))
-    [points] = points_by_criterion(criterion_scores[None, :], weights)
+    weighted_criteria, total_weight = active_weights(weights)
+    value_by_criterion = dict(zip(CRITERION_NAMES, criterion_scores.tolist(), strict=True))
 
-    return tuple(
-        CriterionPoints(criterion=name, share=weight / total_weight, value=values[name], points=points[name])
-        for name, weight in terms
-    )
+    matrix_of_one_record = criterion_scores.reshape(1, -1)
+    points_of_record = points_by_criterion(matrix_of_one_record, weights)[0]
+
+    explanation = []
+    for name, weight in weighted_criteria:
+        share = weight / total_weight
+        explanation.append(CriterionPoints(name, share, value_by_criterion[name], points_of_record[name]))
+    return tuple(explanation)
 
 
 def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) -> list[dict[str, float]]:
@@ -50,12 +54,12 @@ def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) 
     The points of a record add up to its score. `criterion_scores` has one row for each record, with its criteria in the
     order of CRITERIA.
     """
-    terms, total_weight = active_weights(weights)
-    names = [name for name, _ in terms]
-    term_weights = np.array([weight for _, weight in terms])
+    weighted_criteria, total_weight = active_weights(weights)
+    names = [name for name, _ in weighted_criteria]
+    positive_weights = np.array([weight for _, weight in weighted_criteria])
     columns = [CRITERION_NAMES.index(name) for name in names]
 
-    points = criterion_scores[:, columns] * term_weights / total_weight
+    points = criterion_scores[:, columns] * positive_weights / total_weight
     scores = score_matrix(criterion_scores.T, weights)
 
     points_by_record = []
