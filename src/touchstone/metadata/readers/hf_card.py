@@ -53,10 +53,15 @@ def is_loader(source: SourceDocument) -> bool:
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument]:
-    """Yield the dataset that a card describes."""
+    """Yield the dataset that a card describes: a single one, although documents of other standards have several.
+
+    Raises:
+        DocumentError: the card describes a loader of files instead of a dataset, or it does not name the dataset.
+    """
     if is_loader(source):
         raise DocumentError("loader_name", name=source.folder)
 
+    # Each step adds what it finds in the card to the builder.
     head, builder = read_head(source)
     state_names(builder, source, head)
     state_licence_and_access(builder, source, head)
@@ -65,6 +70,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     state_documentation(builder, source)
     state_year(builder, source)
 
+    # Keep everything else as it is, so that an export can repeat it.
     builder.keep_rest(head, REPRESENTED)
     builder.unmapped[BODY] = source.markdown.body
     yield builder.build()
