@@ -57,9 +57,9 @@ def read_part(document: DatasetDocument, source: SourceDocument, configuration: 
     builder.remember("part_of", document.record["dataset_name"])
     builder.remember("tasks_of_collection", document.record.get("task"))
 
-    hf_card.state_splits(builder, hf_card.split_sizes(info), place, "")
-    hf_card.state_columns(builder, info, place, "")
-    state_home_page_and_year(builder, info, place)
+    hf_card.add_splits(builder, hf_card.split_sizes(info), place, "")
+    hf_card.add_columns(builder, info, place, "")
+    add_home_page_and_year(builder, info, place)
     return builder.build()
 
 
@@ -70,7 +70,7 @@ def task_names(info: Mapping[str, Any]) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def state_home_page_and_year(builder: DocumentBuilder, info: Mapping[str, Any], place: str) -> None:
+def add_home_page_and_year(builder: DocumentBuilder, info: Mapping[str, Any], place: str) -> None:
     """Claim documentation from the home page of a configuration, and the year from its citation."""
     address = info.get("homepage")
     if isinstance(address, str) and address.startswith("http"):

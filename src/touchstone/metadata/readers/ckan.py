@@ -70,10 +70,10 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], place: str)
     tags = names_of(package.get("tags"))
     builder.remember("tags", tags)
     builder.words("domain", fold_domains(names_of(package.get("groups"))) or known_domains(tags))
-    state_licence_and_access(builder, package, place)
-    state_year(builder, package, place)
-    state_accountability(builder, package, place)
-    state_documentation(builder, package, place)
+    add_licence_and_access(builder, package, place)
+    add_year(builder, package, place)
+    add_accountability(builder, package, place)
+    add_documentation(builder, package, place)
     add_extras(builder, package)
     if package.get("state") not in (None, "active"):
         builder.warn(f"CKAN state: {package['state']}")
@@ -92,8 +92,8 @@ def names_of(entries: Any) -> list[str]:
     return names
 
 
-def state_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Set the licence, and whether everybody gets the data."""
+def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+    """Add the licence, and whether everybody gets the data."""
     licence = builder.licence(licence_words(package))
     restriction = find_access_restriction(str(package.get("notes") or ""))
     if package.get("private") is True:
@@ -113,15 +113,15 @@ def licence_words(package: Mapping[str, Any]) -> list[str]:
     return certain[:1] or stated[1:2] or stated[:1]
 
 
-def state_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Set the year in which the package was created."""
+def add_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+    """Add the year in which the package was created."""
     date = package.get("metadata_created")
     year = year_of(date[:4]) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
         builder.claim(Claim("year", year, date, f"{place}/metadata_created", field="metadata_created"))
 
 
-def state_accountability(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
     """Claim accountability from a maintainer or the organisation that publishes. An author alone is none."""
     organization = package.get("organization")
     publisher = organization.get("title") or organization.get("name") if isinstance(organization, Mapping) else None
@@ -137,7 +137,7 @@ def state_accountability(builder: DocumentBuilder, package: Mapping[str, Any], p
             return
 
 
-def state_documentation(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
     """Claim external documentation from the address of the dataset's own page."""
     address = package.get("url")
     if isinstance(address, str) and address.startswith(("http://", "https://")):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts
 from touchstone.metadata.readers.jsonld import Names, context_of, text_of, texts_of
-from touchstone.metadata.readers.schema_org import represented_names, start_document, state_common_values
+from touchstone.metadata.readers.schema_org import add_common_values, represented_names, start_document
 from touchstone.metadata.readers.source import SourceDocument
 
 STANDARD: Final = "croissant"
@@ -90,8 +90,8 @@ def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], pla
     members = names.members(node)
     builder = start_document(source, names, node, STANDARD)
     builder.standard_version = find_version(members)
-    state_common_values(builder, names, node, place)
-    state_record_sets(builder, names, members, place)
+    add_common_values(builder, names, node, place)
+    add_record_sets(builder, names, members, place)
     add_responsible_ai_sections(builder, node, names)
     builder.keep_rest(node, represented_names(names, node))
     builder.keep_context(context_of(source.data))
@@ -107,8 +107,8 @@ def find_version(members: Mapping[str, Any]) -> str:
     return FIRST_VERSION
 
 
-def state_record_sets(builder: DocumentBuilder, names: Names, members: Mapping[str, Any], place: str) -> None:
-    """Set the number of fields, splits and times from the record sets."""
+def add_record_sets(builder: DocumentBuilder, names: Names, members: Mapping[str, Any], place: str) -> None:
+    """Add the number of fields, splits and times from the record sets."""
     record_sets = members.get("recordSet")
     tables = []
     for record_set in record_sets if isinstance(record_sets, list) else [record_sets]:
@@ -124,7 +124,7 @@ def state_record_sets(builder: DocumentBuilder, names: Names, members: Mapping[s
 
     largest_table = max(tables, key=len, default=[])
     if largest_table:
-        state_fields(builder, names, largest_table, f"{place}/recordSet")
+        add_fields(builder, names, largest_table, f"{place}/recordSet")
 
 
 def types_of(names: Names, parts: Mapping[str, Any]) -> list[str]:
@@ -142,8 +142,8 @@ def fields_of(names: Names, parts: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def state_fields(builder: DocumentBuilder, names: Names, fields: list[dict[str, Any]], place: str) -> None:
-    """Set what the fields of the largest record set show. Croissant names no target, so all fields count."""
+def add_fields(builder: DocumentBuilder, names: Names, fields: list[dict[str, Any]], place: str) -> None:
+    """Add what the fields of the largest record set show. Croissant names no target, so all fields count."""
     quote = text_of(fields[0].get("name")) or text_of(fields[0].get("@id")) or ""
     note = "fields of the largest record set; no target is named"
     builder.claim(Claim("features_number", len(fields), quote, place, field="recordSet.field", note=note))

@@ -76,10 +76,10 @@ def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> 
     add_readme(builder, source)
 
     licence = builder.licence(licence_texts(package))
-    state_shared_values(builder, package, licence, "")
+    add_shared_values(builder, package, licence, "")
     if len(resources) == 1:
-        state_table(builder, resources[0], "/resources/0")
-    state_accountability(builder, package)
+        add_table(builder, resources[0], "/resources/0")
+    add_accountability(builder, package)
     builder.keep_rest(package, REPRESENTED)
     return builder.build()
 
@@ -113,8 +113,8 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     builder.remember("part_of", key_of(source))
 
     licence = builder.licence(licence_texts(resource))
-    state_shared_values(builder, resource, licence, place)
-    state_table(builder, resource, place)
+    add_shared_values(builder, resource, licence, place)
+    add_table(builder, resource, place)
     builder.keep_rest({name: value for name, value in source.members.items() if name != "resources"})
     builder.keep_rest(resource, place=place)
     return builder.build()
@@ -163,10 +163,10 @@ def licence_texts(members: Mapping[str, Any]) -> list[Any]:
     return texts
 
 
-def state_shared_values(
+def add_shared_values(
     builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str
 ) -> None:
-    """Set what a package and a resource state in the same fields."""
+    """Add what a package and a resource state in the same fields."""
     keywords = list_of_texts(members.get("keywords"))
     builder.remember("tags", keywords)
     builder.words("domain", known_domains(keywords))
@@ -186,8 +186,8 @@ def state_shared_values(
             return
 
 
-def state_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str) -> None:
-    """Set rows and columns of a table from its schema. A schema names no target, so all fields count."""
+def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str) -> None:
+    """Add rows and columns of a table from its schema. A schema names no target, so all fields count."""
     rows = number_of(resource.get("rows") or resource.get("count_of_rows"))
     if isinstance(rows, int) and rows > 0:
         builder.claim(Claim("instances_number", rows, str(rows), f"{place}/rows", field="rows"))
@@ -207,7 +207,7 @@ def state_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: st
             return
 
 
-def state_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
+def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
     """Claim accountability from a contributor who maintains or publishes. An author or a creator is none."""
     for contributor in objects_of(package.get("contributors")):
         roles = [role.lower() for role in list_of_texts(contributor.get("role") or contributor.get("roles"))]

@@ -53,8 +53,8 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     sections = source.markdown.sections
     if sections:
         builder.describe(sections[0].text)
-    state_counts(builder, sections)
-    state_licence_and_access(builder, source)
+    add_counts(builder, sections)
+    add_licence_and_access(builder, source)
     builder.unmapped["#body"] = source.markdown.body
     yield builder.build()
 
@@ -82,8 +82,8 @@ def keep_head(builder: DocumentBuilder, source: SourceDocument) -> None:
             builder.keep_rest(head.data)
 
 
-def state_counts(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
-    """Set the number of instances and the split from the sentences that state them."""
+def add_counts(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
+    """Add the number of instances and the split from the sentences that state them."""
     for section in sections:
         place = " > ".join(section.path)
         count = CLIPS.search(section.text)
@@ -98,8 +98,8 @@ def state_counts(builder: DocumentBuilder, sections: tuple[Section, ...]) -> Non
                 builder.claim(Claim("is_split", True, test.group(0), place))
 
 
-def state_licence_and_access(builder: DocumentBuilder, source: SourceDocument) -> None:
-    """Set the licence from the section about it, and whether everybody gets the data."""
+def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument) -> None:
+    """Add the licence from the section about it, and whether everybody gets the data."""
     access: Claim | None = None
     for section in source.markdown.sections:
         if not section.path or vocabulary_key(section.path[-1]) not in LICENCE_HEADINGS:

@@ -121,10 +121,10 @@ def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], 
     themes = [theme for theme in texts_of(members.get("theme")) if "://" not in theme]
     builder.words("domain", fold_domains(themes) or known_domains(keywords))
     licence = builder.licence(licence_texts(names, members))
-    state_access(builder, members, licence, place)
-    state_year(builder, members, place)
-    state_documentation(builder, members, place)
-    state_accountability(builder, members, place)
+    add_access(builder, members, licence, place)
+    add_year(builder, members, place)
+    add_documentation(builder, members, place)
+    add_accountability(builder, members, place)
     for name in PROSE_FIELDS:
         builder.prose((name,), text_of(members.get(name)))
     unchanged = [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalise(name) == name]
@@ -151,8 +151,8 @@ def licence_texts(names: Names, members: Mapping[str, Any]) -> list[str]:
     return [text for distribution in distributions for text in texts_of(distribution.get("license"))]
 
 
-def state_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
-    """Set whether everybody gets the data: by the level of access, a condition, or an open licence."""
+def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
+    """Add whether everybody gets the data: by the level of access, a condition, or an open licence."""
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
             simple = level.rstrip("/").rsplit("/", 1)[-1].strip().lower()
@@ -170,8 +170,8 @@ def state_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: 
         builder.claim(Claim("is_public", True, quote, f"{place}/license", field="license", note="an open licence"))
 
 
-def state_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
-    """Set the year of issue, or else of the last change."""
+def add_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+    """Add the year of issue, or else of the last change."""
     for name in ("issued", "modified"):
         date = text_of(members.get(name))
         year = year_of(date[:4]) if date else None
@@ -180,7 +180,7 @@ def state_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str)
             return
 
 
-def state_documentation(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
     """Claim documentation from the address of a page, and metadata from a data dictionary."""
     for name in DOCUMENTATION_FIELDS:
         address = address_of(members.get(name))
@@ -204,7 +204,7 @@ def address_of(value: Any) -> str | None:
     return None
 
 
-def state_accountability(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
     """Claim accountability from a named publisher or contact."""
     for name in ("publisher", "contactPoint"):
         body = accountable_body(members.get(name))

@@ -72,16 +72,16 @@ def read_summary(source: SourceDocument, summary: Mapping[str, Any], name: str) 
     """Return the dataset of one summary."""
     builder = DocumentBuilder(STANDARD, key=str(summary.get(IDENTIFIER) or name))
     builder.rejected.extend(source.rejected)
-    state_names(builder, summary)
-    state_licence_and_access(builder, summary)
-    state_numbers(builder, summary)
-    state_documentation(builder, summary)
+    add_names(builder, summary)
+    add_licence_and_access(builder, summary)
+    add_numbers(builder, summary)
+    add_documentation(builder, summary)
     builder.keep_rest(summary, REPRESENTED)
     return builder.build()
 
 
-def state_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
-    """Set name, tasks, domains, languages and addresses.
+def add_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
+    """Add name, tasks, domains, languages and addresses.
 
     The topics of a text summary were guessed by a model, so only those of speech and video count as domains.
     """
@@ -104,8 +104,8 @@ def state_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
     builder.prose(("Process Description",), summary.get("Process Description"))
 
 
-def state_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
-    """Set the licence, and whether everybody gets the data."""
+def add_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
+    """Add the licence, and whether everybody gets the data."""
     names = [entry.get("License") for entry in objects_of(summary.get("Licenses"))]
     texts = [name for name in names if isinstance(name, str)]
     licence = builder.licence(texts)
@@ -122,8 +122,8 @@ def state_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any
         builder.claim(Claim("is_public", True, texts[0], place, field="Licenses", note="an open licence"))
 
 
-def state_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
-    """Set rows, year and citations."""
+def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
+    """Add rows, year and citations."""
     metrics = summary.get("Text Metrics")
     dialogs = number_of(metrics.get("Num Dialogs")) if isinstance(metrics, Mapping) else None
     if isinstance(dialogs, int) and dialogs > 0:
@@ -135,7 +135,7 @@ def state_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
 
     inferred = summary.get("Inferred Metadata")
     inferred = inferred if isinstance(inferred, Mapping) else {}
-    state_year(builder, summary, inferred)
+    add_year(builder, summary, inferred)
     counts = {name: value for name, value in inferred.items() if str(name).startswith(CITATIONS)}
     for name, value in reversed(counts.items()):
         citations = number_of(value)
@@ -145,8 +145,8 @@ def state_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
             return
 
 
-def state_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Mapping[str, Any]) -> None:
-    """Set the year of release, or else that of the first date that was looked up, or of the citation."""
+def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Mapping[str, Any]) -> None:
+    """Add the year of release, or else that of the first date that was looked up, or of the citation."""
     released = number_of(summary.get("Year Released"))
     if isinstance(released, int):
         builder.claim(Claim("year", released, str(released), pointer("Year Released"), field="Year Released"))
@@ -163,7 +163,7 @@ def state_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: M
         builder.claim(Claim("year", dated[0], dated[1], pointer("Bibtex"), field="Bibtex"))
 
 
-def state_documentation(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
+def add_documentation(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
     """Claim external documentation from the address of a paper or a page."""
     for name in PAPERS:
         for text in list_of_texts(summary.get(name)):

@@ -62,9 +62,9 @@ def read_annotation(source: SourceDocument, annotation: Mapping[str, Any]) -> Da
     builder.words("domain", fold_domains(split_list(domains)))
     if annotation.get("ann_typical_col_target") and annotation.get("ann_target_lvl_good"):
         builder.words("task", ["classification"])
-    state_access(builder, annotation)
-    state_year_and_documentation(builder, annotation)
-    state_measurements(builder, annotation)
+    add_access(builder, annotation)
+    add_year_and_documentation(builder, annotation)
+    add_measurements(builder, annotation)
     builder.keep_rest(annotation, REPRESENTED)
     return builder.build()
 
@@ -74,8 +74,8 @@ def split_list(value: Any) -> list[str]:
     return [part.strip() for part in value.split(";") if part.strip()] if isinstance(value, str) else []
 
 
-def state_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
-    """Set whether everybody gets the data, where the annotation says it in words that are known."""
+def add_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
+    """Add whether everybody gets the data, where the annotation says it in words that are known."""
     answer = annotation.get("ann_is_accessible")
     simple = answer.strip().lower() if isinstance(answer, str) else ""
     if simple in OPEN_ACCESS or simple in CLOSED_ACCESS:
@@ -83,8 +83,8 @@ def state_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> Non
         builder.claim(Claim("is_public", is_public, str(answer), "ann_is_accessible", field="ann_is_accessible"))
 
 
-def state_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
-    """Set the year of the last change, what the annotation describes, and documentation elsewhere."""
+def add_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
+    """Add the year of the last change, what the annotation describes, and documentation elsewhere."""
     name = "ann_year_last_updated"
     date = date_of_variant(str(annotation.get(name) or ""), str(annotation.get("ann_dataset_name")))
     year = year_of(date[:4])
@@ -111,8 +111,8 @@ def date_of_variant(dates: str, dataset_name: str) -> str:
     return next((part for part in parts if part.endswith(f"({dataset_name})")), dates)
 
 
-def state_measurements(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
-    """Set rows, features without the target, and missing values as FairGround measured them."""
+def add_measurements(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
+    """Add rows, features without the target, and missing values as FairGround measured them."""
     rows = number_of(annotation.get("meta_pretrans_n_rows"))
     if isinstance(rows, int):
         name = "meta_pretrans_n_rows"

@@ -44,11 +44,11 @@ def detect(source: SourceDocument) -> bool:
 
     front_matter = source.markdown.front_matter or ""
     has_fields = any(line.split(":")[0].strip() in HEAD_FIELDS for line in front_matter.splitlines())
-    return has_fields or CARD_TITLE.search(source.text) is not None or is_loader(source)
+    return has_fields or CARD_TITLE.search(source.text) is not None or describes_loader(source)
 
 
-def is_loader(source: SourceDocument) -> bool:
-    """Return whether a card belongs to a loader such as `csv` instead of a dataset."""
+def describes_loader(source: SourceDocument) -> bool:
+    """Return whether a card describes a loader of files, such as `csv`, instead of a dataset."""
     return source.path.name.lower() == "readme.md" and source.folder in LOADER_NAMES
 
 
@@ -58,17 +58,17 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     Raises:
         DocumentError: the card describes a loader of files instead of a dataset, or it does not name the dataset.
     """
-    if is_loader(source):
+    if describes_loader(source):
         raise DocumentError("loader_name", name=source.folder)
 
     # Each step adds what it finds in the card to the builder.
     head, builder = read_head(source)
-    state_names(builder, source, head)
-    state_licence_and_access(builder, source, head)
-    state_tasks(builder, head)
-    state_sizes(builder, source, head)
-    state_documentation(builder, source)
-    state_year(builder, source)
+    add_names(builder, source, head)
+    add_licence_and_access(builder, source, head)
+    add_tasks(builder, head)
+    add_sizes(builder, source, head)
+    add_documentation(builder, source)
+    add_year(builder, source)
 
     # Keep everything else as it is, so that an export can repeat it.
     builder.keep_rest(head, REPRESENTED)
@@ -98,8 +98,8 @@ def read_head(source: SourceDocument) -> tuple[dict[str, Any], DocumentBuilder]:
     return (parsed.data if isinstance(parsed.data, dict) else {}), builder
 
 
-def state_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
-    """Set name, key, description, languages and tags."""
+def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+    """Add name, key, description, languages and tags."""
     title = TITLE_PREFIX.sub("", source.markdown.title or "")
     is_template_title = title.startswith("[") or title in HOME_LINKS
     builder.name(head.get("pretty_name"), None if is_template_title else title, source.folder)
@@ -125,8 +125,8 @@ def section_text(source: SourceDocument, heading: str) -> str | None:
     return None
 
 
-def state_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
-    """Set the licence, and whether everybody gets the data: by a condition in the card, or by an open licence."""
+def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+    """Add the licence, and whether everybody gets the data: by a condition in the card, or by an open licence."""
     licence_texts = list_of_texts(head.get("license"))
     details = list_of_texts(head.get("license_details"))
     named_licences = [text for text in licence_texts if not (details and text == "other")]
@@ -164,8 +164,8 @@ def download_address(source: SourceDocument, head: Mapping[str, Any]) -> str | N
     return None
 
 
-def state_tasks(builder: DocumentBuilder, head: Mapping[str, Any]) -> None:
-    """Set the tasks from the categories and their finer identifiers, and domains that the tags name."""
+def add_tasks(builder: DocumentBuilder, head: Mapping[str, Any]) -> None:
+    """Add the tasks from the categories and their finer identifiers, and domains that the tags name."""
     tasks = [*list_of_texts(head.get("task_categories")), *list_of_texts(head.get("task_ids"))]
     builder.words("task", fold_tasks(tasks))
     builder.words("domain", known_domains(list_of_texts(head.get("tags"))))
@@ -199,8 +199,8 @@ def info_values(source: SourceDocument, head: Mapping[str, Any], name: str) -> l
     return [info[name] for info, _ in read_infos(source, head).values() if info.get(name)]
 
 
-def state_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
-    """Set rows, splits and columns from the largest configuration.
+def add_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+    """Add rows, splits and columns from the largest configuration.
 
     Configurations often contain one another, so their sum would count rows several times.
     """
@@ -216,8 +216,8 @@ def state_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[
     largest_name = max(infos, key=lambda name: sum(split_sizes(infos[name][0]).values()))
     info, place = infos[largest_name]
     note = f"the largest of {len(infos)} configurations: {largest_name}" if len(infos) > 1 else ""
-    state_splits(builder, split_sizes(info), place, note)
-    state_columns(builder, info, place, note)
+    add_splits(builder, split_sizes(info), place, note)
+    add_columns(builder, info, place, note)
 
 
 def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
@@ -236,8 +236,8 @@ def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
     return sizes
 
 
-def state_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, note: str) -> None:
-    """Set the number of rows and whether there is a split to test on."""
+def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, note: str) -> None:
+    """Add the number of rows and whether there is a split to test on."""
     if not sizes or not any(sizes.values()):
         return
 
@@ -257,8 +257,8 @@ def state_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str,
         builder.claim(Claim("is_split", False, names[0], f"{place}/splits", field="splits", note="the only split"))
 
 
-def state_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, note: str) -> None:
-    """Set the number of columns, without the one that is to be predicted, and whether one of them is a time."""
+def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, note: str) -> None:
+    """Add the number of columns, without the one that is to be predicted, and whether one of them is a time."""
     types = column_types(info.get("features"))
     if not types:
         return
@@ -305,7 +305,7 @@ def target_column(info: Mapping[str, Any]) -> str | None:
 # Documentation and year
 
 
-def state_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
+def add_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
     """Claim documentation from a described field list, and external documentation from a link in the description."""
     fields_text = section_text(source, "Data Fields")
     if fields_text and "metadata_provided_with_dataset" not in builder.record:
@@ -323,8 +323,8 @@ def state_documentation(builder: DocumentBuilder, source: SourceDocument) -> Non
             return
 
 
-def state_year(builder: DocumentBuilder, source: SourceDocument) -> None:
-    """Set the year from the first citation in the card."""
+def add_year(builder: DocumentBuilder, source: SourceDocument) -> None:
+    """Add the year from the first citation in the card."""
     citation = section_text(source, "Citation Information")
     dated = find_citation_year(citation) if citation else None
     if dated is not None:

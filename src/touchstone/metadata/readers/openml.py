@@ -82,7 +82,7 @@ def read_listed(
     builder.remember("url", f"https://www.openml.org/d/{key}")
     builder.remember("version", members.get("version"))
     warn_of_status(builder, members)
-    state_qualities(builder, qualities, has_target=known_target(qualities))
+    add_qualities(builder, qualities, has_target=known_target(qualities))
     builder.keep_rest(members, ("name",))
     return builder.build()
 
@@ -112,14 +112,14 @@ def read_description(source: SourceDocument) -> DatasetDocument:
     builder.remember("tags", tags)
     builder.words("domain", known_domains(tags))
     warn_of_status(builder, members)
-    state_access(builder, members)
-    state_dates_and_addresses(builder, members)
+    add_access(builder, members)
+    add_dates_and_addresses(builder, members)
 
     features = companion_member(source, "data_features", "feature")
     if features:
-        state_features(builder, members, features)
+        add_features(builder, members, features)
     qualities = named_values(companion_member(source, "data_qualities", "quality"))
-    state_qualities(builder, qualities, has_target=bool(members.get("default_target_attribute")))
+    add_qualities(builder, qualities, has_target=bool(members.get("default_target_attribute")))
     builder.keep_rest(members, REPRESENTED, place="/data_set_description")
     return builder.build()
 
@@ -133,8 +133,8 @@ def warn_of_status(builder: DocumentBuilder, members: Mapping[str, Any]) -> None
         builder.warn(f"OpenML status: {status}")
 
 
-def state_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Set the licence, and whether everybody gets the data. OpenML's word `Public` is no licence."""
+def add_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Add the licence, and whether everybody gets the data. OpenML's word `Public` is no licence."""
     licence = members.get("licence")
     is_only_public = isinstance(licence, str) and licence.strip().lower() == "public"
     builder.licence([] if is_only_public else [licence])
@@ -147,8 +147,8 @@ def state_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
         builder.claim(Claim("is_public", is_public, members["visibility"], place, field="visibility"))
 
 
-def state_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Set the year of collection (the upload says when OpenML got a copy), and external documentation."""
+def add_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Add the year of collection (the upload says when OpenML got a copy), and external documentation."""
     date = members.get("collection_date")
     year = year_of(date) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
@@ -180,8 +180,8 @@ def companion_member(source: SourceDocument, name: str, member: str) -> list[Any
     return []
 
 
-def state_features(builder: DocumentBuilder, members: Mapping[str, Any], features: list[Any]) -> None:
-    """Set the number of features without target, identifiers and ignored columns, and the missing values."""
+def add_features(builder: DocumentBuilder, members: Mapping[str, Any], features: list[Any]) -> None:
+    """Add the number of features without target, identifiers and ignored columns, and the missing values."""
     columns = objects_of(features)
     ignored = {name for field in IDENTIFIERS for name in list_of_texts(members.get(field))}
     inputs = [column for column in columns if is_input(column) and column.get("name") not in ignored]
@@ -201,8 +201,8 @@ def is_input(column: Mapping[str, Any]) -> bool:
     return not any(str(column.get(name)) == "true" for name in ("is_target", "is_ignore", "is_row_identifier"))
 
 
-def state_qualities(builder: DocumentBuilder, qualities: Mapping[str, Any], *, has_target: bool) -> None:
-    """Set rows, features and missing values from the counts of OpenML."""
+def add_qualities(builder: DocumentBuilder, qualities: Mapping[str, Any], *, has_target: bool) -> None:
+    """Add rows, features and missing values from the counts of OpenML."""
     rows = number_of(qualities.get("NumberOfInstances"))
     columns = number_of(qualities.get("NumberOfFeatures"))
     missing = number_of(qualities.get("NumberOfMissingValues"))
@@ -220,13 +220,13 @@ def state_qualities(builder: DocumentBuilder, qualities: Mapping[str, Any], *, h
             note = f"{missing} of {rows} * {columns} cells"
             builder.claim(quality_claim("missing_values_percentage", share, qualities, "NumberOfMissingValues", note))
     else:
-        state_stated_share(builder, qualities)
+        add_stated_share(builder, qualities)
     if qualities:
         builder.unmapped["/data_qualities"] = dict(qualities)
 
 
-def state_stated_share(builder: DocumentBuilder, qualities: Mapping[str, Any]) -> None:
-    """Set the share of missing values where no counts are known: above 1 it can only be a percentage."""
+def add_stated_share(builder: DocumentBuilder, qualities: Mapping[str, Any]) -> None:
+    """Add the share of missing values where no counts are known: above 1 it can only be a percentage."""
     share = number_of(qualities.get("PercentageOfMissingValues"))
     if share is None:
         return

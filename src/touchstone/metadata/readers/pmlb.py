@@ -81,14 +81,14 @@ def read_description(source: SourceDocument) -> DatasetDocument:
     builder.remember("tags", [keyword.strip() for keyword in keywords])
     builder.words("domain", fold_domains(keywords))
     builder.licence(list_of_texts(members.get("license")))
-    state_features(builder, members)
-    state_references(builder, members)
+    add_features(builder, members)
+    add_references(builder, members)
     builder.keep_rest(members, REPRESENTED)
     return builder.build()
 
 
-def state_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Set the number of features, among which PMLB does not list the target, and what their descriptions show."""
+def add_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Add the number of features, among which PMLB does not list the target, and what their descriptions show."""
     features = objects_of(members.get("features"))
     if not features:
         return
@@ -108,8 +108,8 @@ def state_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None
             break
 
 
-def state_references(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Set external documentation from an address, and the year from the publication."""
+def add_references(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Add external documentation from an address, and the year from the publication."""
     for name in ("source", "publication"):
         for text in list_of_texts(members.get(name)):
             if is_placeholder(text):

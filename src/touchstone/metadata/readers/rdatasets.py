@@ -36,8 +36,8 @@ def read_row(row: Mapping[str, str]) -> DatasetDocument:
     builder.describe(title)
     builder.remember("url", f"https://vincentarelbundock.github.io/Rdatasets/doc/{package}/{item}.html")
 
-    state_count(builder, "instances_number", row, ROWS)
-    state_count(builder, "features_number", row, COLUMN_COUNTS)
+    add_count(builder, "instances_number", row, ROWS)
+    add_count(builder, "features_number", row, COLUMN_COUNTS)
     share = number_of(row.get("missing_pct"))
     if share is not None:
         quote = row["missing_pct"]
@@ -47,8 +47,8 @@ def read_row(row: Mapping[str, str]) -> DatasetDocument:
     return builder.build()
 
 
-def state_count(builder: DocumentBuilder, attribute: str, row: Mapping[str, str], names: tuple[str, ...]) -> None:
-    """Set a number from the first column that has it."""
+def add_count(builder: DocumentBuilder, attribute: str, row: Mapping[str, str], names: tuple[str, ...]) -> None:
+    """Add a number from the first column that has it."""
     for name in names:
         count = number_of(row.get(name))
         if isinstance(count, int) and count > 0:

@@ -48,7 +48,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 def read_node(source: SourceDocument, names: Names, node: Mapping[str, Any], place: str) -> DatasetDocument:
     """Return one dataset."""
     builder = start_document(source, names, node, STANDARD)
-    state_common_values(builder, names, node, place)
+    add_common_values(builder, names, node, place)
     builder.keep_rest(node, represented_names(names, node))
     builder.keep_context(context_of(source.data))
     return builder.build()
@@ -78,8 +78,8 @@ def represented_names(names: Names, node: Mapping[str, Any]) -> list[str]:
     return [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalise(name) == name]
 
 
-def state_common_values(builder: DocumentBuilder, names: Names, node: Mapping[str, Any], place: str) -> None:
-    """Set what every description in the vocabulary of schema.org may state."""
+def add_common_values(builder: DocumentBuilder, names: Names, node: Mapping[str, Any], place: str) -> None:
+    """Add what every description in the vocabulary of schema.org may state."""
     members = names.members(node)
     builder.name(text_of(members.get("name")), text_of(members.get("alternateName")), builder.key)
     builder.describe(text_of(members.get("description")))
@@ -93,10 +93,10 @@ def state_common_values(builder: DocumentBuilder, names: Names, node: Mapping[st
     builder.words("task", fold_tasks(texts_of(members.get("task"))))
 
     licence = builder.licence(texts_of(members.get("license")))
-    state_access(builder, members, licence, place)
-    state_year(builder, members, place)
-    state_documentation(builder, members, place)
-    state_accountability(builder, members, place)
+    add_access(builder, members, licence, place)
+    add_year(builder, members, place)
+    add_documentation(builder, members, place)
+    add_accountability(builder, members, place)
     for name in PROSE_FIELDS:
         builder.prose((name,), text_of(members.get(name)))
 
@@ -108,8 +108,8 @@ def keywords_of(value: Any) -> list[str]:
     return texts_of(value)
 
 
-def state_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
-    """Set whether everybody gets the data: by a condition for access, a flag, or an open licence."""
+def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
+    """Add whether everybody gets the data: by a condition for access, a flag, or an open licence."""
     for name in ("conditionsOfAccess", "usageInfo", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "")
         if restriction is not None:
@@ -139,8 +139,8 @@ def download_address(members: Mapping[str, Any]) -> str | None:
     return None
 
 
-def state_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
-    """Set the year from a date of publication, or else from a citation."""
+def add_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+    """Add the year from a date of publication, or else from a citation."""
     for name in ("datePublished", "dateCreated"):
         date = text_of(members.get(name))
         year = year_of(date) if date else None
@@ -156,7 +156,7 @@ def state_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str)
             return
 
 
-def state_documentation(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
     """Claim external documentation from the first address of a page or a paper."""
     for name in DOCUMENTATION_FIELDS:
         for text in list_of_texts(members.get(name)):
@@ -167,7 +167,7 @@ def state_documentation(builder: DocumentBuilder, members: Mapping[str, Any], pl
                 return
 
 
-def state_accountability(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
     """Claim accountability from a named maintainer or publisher. A creator alone does not answer for a dataset."""
     for name in ("maintainer", "publisher", "contactPoint"):
         body = accountable_body(members.get(name))

@@ -40,7 +40,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     builder.describe(source.text)
     builder.remember("url", f"https://www.tensorflow.org/datasets/catalog/{key}")
 
-    state_tags(builder, companion_text(builder, source, TAGS_FILE))
+    add_tags(builder, companion_text(builder, source, TAGS_FILE))
     citations = companion_text(builder, source, CITATIONS_FILE)
     dated = find_citation_year(citations)
     if dated is not None:
@@ -48,7 +48,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     if citations:
         builder.unmapped[f"/{CITATIONS_FILE}"] = citations
 
-    state_access_and_documentation(builder, source.text)
+    add_access_and_documentation(builder, source.text)
     yield builder.build()
 
 
@@ -64,8 +64,8 @@ def companion_text(builder: DocumentBuilder, source: SourceDocument, name: str) 
         return ""
 
 
-def state_tags(builder: DocumentBuilder, text: str) -> None:
-    """Set tasks, subjects and languages from the tags."""
+def add_tags(builder: DocumentBuilder, text: str) -> None:
+    """Add tasks, subjects and languages from the tags."""
     tags = [tag for line in text.splitlines() for tag in _TAG.findall(line.split("#")[0].strip()[:MAX_TAG_LINE])]
     builder.words("task", fold_tasks(select(tags, "ml.task.")))
     builder.words("domain", fold_domains(select(tags, "content.subject.")))
@@ -79,8 +79,8 @@ def select(tags: list[str], prefix: str) -> list[str]:
     return list(dict.fromkeys(tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)))
 
 
-def state_access_and_documentation(builder: DocumentBuilder, readme: str) -> None:
-    """Set that access is restricted, if the README says so, and documentation from an address in it."""
+def add_access_and_documentation(builder: DocumentBuilder, readme: str) -> None:
+    """Claim that access is restricted, if the README says so, and documentation from an address in it."""
     restriction = find_access_restriction(readme)
     if restriction is not None:
         builder.claim(Claim("is_public", False, restriction, "README.md"))

@@ -63,16 +63,16 @@ def read_row(row: Mapping[str, str]) -> DatasetDocument:
     year = year_of(values.get("Donated Date", ""))
     if year is not None:
         builder.claim(Claim("year", year, values["Donated Date"], "Donated Date", field="Donated Date"))
-    state_size(builder, "instances_number", values, "Instances")
-    state_size(builder, "features_number", values, "Features")
+    add_size(builder, "instances_number", values, "Instances")
+    add_size(builder, "features_number", values, "Features")
     if "Time-Series" in values.get("Dataset Characteristics", ""):
         builder.claim(Claim("has_temporal_factors", True, "Time-Series", "Dataset Characteristics"))
     builder.keep_rest(row, ("Dataset Name",))
     return builder.build()
 
 
-def state_size(builder: DocumentBuilder, attribute: str, values: Mapping[str, Any], name: str) -> None:
-    """Set a number of rows or columns; one that no dataset has is rejected."""
+def add_size(builder: DocumentBuilder, attribute: str, values: Mapping[str, Any], name: str) -> None:
+    """Add a number of rows or columns; one that no dataset has is rejected."""
     size = number_of(values.get(name))
     if size is None:
         return
@@ -98,9 +98,9 @@ def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDoc
     builder.words("task", fold_tasks(list_of_texts(members.get("tasks"))))
     builder.licence(list_of_texts(members.get("license")))
 
-    state_size(builder, "instances_number", members, "num_instances")
-    state_size(builder, "features_number", members, "num_features")
-    state_reply_values(builder, members)
+    add_size(builder, "instances_number", members, "num_instances")
+    add_size(builder, "features_number", members, "num_features")
+    add_reply_values(builder, members)
     additional = members.get("additional_info")
     for name, text in additional.items() if isinstance(additional, Mapping) else ():
         builder.prose(("additional_info", name), text)
@@ -108,8 +108,8 @@ def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDoc
     return builder.build()
 
 
-def state_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Set year, missing values, times and documentation from a reply."""
+def add_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Add year, missing values, times and documentation from a reply."""
     year = number_of(members.get("year_of_dataset_creation"))
     if isinstance(year, int):
         name = "year_of_dataset_creation"
