@@ -157,9 +157,10 @@ def restore_imported_values(dataset: ExportedDataset, original: ImportedDocument
     record = dict(dataset.record)
     for name, value in original.record.items():
         if name == "metadata" and isinstance(value, Mapping):
-            metadata = dict(record.get("metadata") or {})
-            metadata.update({key: value[key] for key in value if not _differs(dataset, f"metadata.{key}")})
-            record["metadata"] = metadata
+            # The metadata are an object, whose members may have changed one by one.
+            unchanged_keys = [key for key in value if not _differs(dataset, f"metadata.{key}")]
+            imported_metadata = {key: value[key] for key in unchanged_keys}
+            record["metadata"] = {**(record.get("metadata") or {}), **imported_metadata}
         elif not _differs(dataset, name):
             record[name] = value
     return replace(dataset, record=record)
