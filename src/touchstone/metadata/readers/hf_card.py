@@ -133,13 +133,10 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
     licence = builder.licence([*named_licences, *details])
     named_licence = combine_licences(licence_texts)
 
-    for name in ("extra_gated_prompt", "gated", "extra_gated_fields"):
-        if head.get(name):
-            quote = head[name].strip().splitlines()[0] if isinstance(head[name], str) else name
-            builder.claim(
-                Claim("is_public", False, quote=quote, place=pointer(name), field=name, note="the hub asks for consent")
-            )
-            return
+    consent_claim = claim_about_consent(head)
+    if consent_claim is not None:
+        builder.claim(consent_claim)
+        return
 
     restriction = find_access_restriction(source.text)
     if restriction is not None:
@@ -150,9 +147,23 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
         quote = licence_texts[0]
         note = "an open licence, and no condition for access"
         builder.claim(Claim("is_public", True, quote=quote, place="/license", field="license", note=note))
-    elif address := download_address(source, head):
-        note = "a public download address, and no condition for access"
-        builder.claim(Claim("is_public", True, quote=address, place=INFOS_FILE, field="download_checksums", note=note))
+    else:
+        address = download_address(source, head)
+        if address is not None:
+            note = "a public download address, and no condition for access"
+            place = INFOS_FILE
+            builder.claim(Claim("is_public", True, quote=address, place=place, field="download_checksums", note=note))
+
+
+def claim_about_consent(head: Mapping[str, Any]) -> Claim | None:
+    """Return the claim that not everybody gets the data, if the head says that the hub asks users for their consent."""
+    for name in ("extra_gated_prompt", "gated", "extra_gated_fields"):
+        value = head.get(name)
+        if value:
+            quote = value.strip().splitlines()[0] if isinstance(value, str) else name
+            note = "the hub asks for consent"
+            return Claim("is_public", False, quote=quote, place=pointer(name), field=name, note=note)
+    return None
 
 
 def download_address(source: SourceDocument, head: Mapping[str, Any]) -> str | None:
@@ -176,22 +187,25 @@ def add_tasks(builder: DocumentBuilder, head: Mapping[str, Any]) -> None:
 
 def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
     """Return what is known about each configuration, with the place where it stands."""
-    in_head = head.get("dataset_info")
-    if isinstance(in_head, Mapping):
-        in_head = [in_head]
-    if isinstance(in_head, list):
-        return {
-            str(info.get("config_name", "default")): (info, pointer("dataset_info", index))
-            for index, info in enumerate(in_head)
-            if isinstance(info, dict)
-        }
+    infos: dict[str, tuple[dict[str, Any], str]] = {}
+
+    # The head has a list of configurations, or a single one without a list around it.
+    infos_in_head = head.get("dataset_info")
+    if isinstance(infos_in_head, Mapping):
+        infos_in_head = [infos_in_head]
+    if isinstance(infos_in_head, list):
+        for index, info in enumerate(infos_in_head):
+            if isinstance(info, dict):
+                name = str(info.get("config_name", "default"))
+                infos[name] = (info, pointer("dataset_info", index))
+        return infos
 
     companion, _ = source.readable_companion(INFOS_FILE)
-    if companion is None:
-        return {}
-    return {
-        name: (info, INFOS_FILE + pointer(name)) for name, info in companion.members.items() if isinstance(info, dict)
-    }
+    if companion is not None:
+        for name, info in companion.members.items():
+            if isinstance(info, dict):
+                infos[name] = (info, INFOS_FILE + pointer(name))
+    return infos
 
 
 def info_values(source: SourceDocument, head: Mapping[str, Any], name: str) -> list[Any]:
