@@ -64,7 +64,8 @@ def explain_row(
         return _explain_linear_model(explained, row)
 
     base = float(explained.value(explained.background).mean())
-    prediction = float(explained.value(row[None, :])[0])
+    matrix_of_one_row = row.reshape(1, -1)
+    prediction = float(explained.value(matrix_of_one_row)[0])
     players = _find_players(explained, row)
     if len(players) == 0:
         no_contributions = np.zeros(len(explained.columns))
