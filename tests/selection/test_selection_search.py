@@ -107,6 +107,17 @@ async def test_private_texts_leak_through_nothing(selection: Selection, ada: htt
     assert [(one["kind"], one["text"]) for one in suggested] == [("domain", "secretdomain"), ("task", "secrettask")]
 
 
+async def test_a_search_has_at_most_200_characters(ada: httpx2.AsyncClient) -> None:
+    """Each word takes time to look up, so that a long text is refused, wherever it is sent."""
+    await created(ada, name="credit")
+    for length, status in ((200, 200), (201, 422)):
+        text = ("credit " * 40)[:length]
+        assert (await ada.get("/datasets/", params={"q": text})).status_code == status
+        assert (await ada.get("/datasets/suggest", params={"q": text})).status_code == status
+        assert (await ada.post("/datasets/search", json={"q": text})).status_code == status
+        assert (await ada.post("/datasets/score", json={"filters": {"q": text}})).status_code == status
+
+
 async def test_suggestions_are_limited_and_need_a_text(ada: httpx2.AsyncClient) -> None:
     """Without a text nothing is suggested; parameters that do not fit are refused."""
     for number in range(12):

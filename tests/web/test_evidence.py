@@ -206,3 +206,16 @@ def test_documents_are_shown_before_they_are_imported(
     expect(page.get_by_role("heading", name="What has been imported")).to_be_visible()
     (imported,) = api.get("/api/v1/datasets/", params={"visibility": "private"}).json()
     expect(page.locator("article a").first).to_have_attribute("href", f"/app/datasets/{imported['id']}")
+
+    # Importing a newer document without the mark does not publish the record.
+    card.write_text(CARD.replace("blurred", "carefully blurred"))
+    page.goto(page.url.partition("/app/")[0] + "/app/datasets/import")
+    page.get_by_label("Documents").set_input_files(card)
+    page.get_by_label("Identifier of the dataset").fill(identifier)
+    page.get_by_role("button", name="Show what would be imported").click()
+    expect(page.locator("article")).to_contain_text("carefully blurred")
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("heading", name="What has been imported")).to_be_visible()
+    assert [one["id"] for one in api.get("/api/v1/datasets/", params={"visibility": "private"}).json()] == [
+        imported["id"]
+    ]

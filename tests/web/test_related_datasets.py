@@ -58,6 +58,8 @@ def test_the_address_with_the_uuid_leads_to_the_page(
     [
         {"warnings": "text", "variants": "text", "variant_of": 7, "part_of": ["x"]},
         {"warnings": [1, None, " "], "variants": [1, {"name": 2}, {"name": "x", "dataset_id": "y"}], "part_of": ""},
+        {"language": 5, "licence": True, "source": {"name": 7, "url": 5}, "tags": {"a": "b"}},
+        {"language": [1, None], "licence": ["x", 2], "source": 3, "tags": 1.5},
     ],
 )
 def test_metadata_of_another_shape_is_left_out(

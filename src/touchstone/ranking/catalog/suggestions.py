@@ -46,7 +46,7 @@ def suggest(parts: Sequence[CatalogPart], text: str, visible: Query, *, facets: 
     `visible` is the query for the records that the viewer may see, and `facets` are the facets of these records. A
     third of the places is for domains, a third for tasks, and what is left for names.
     """
-    prefixes = split_words(text)
+    prefixes = list(dict.fromkeys(split_words(text)))
     if not prefixes:
         return []
 

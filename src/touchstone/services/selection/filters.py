@@ -95,6 +95,8 @@ def _score_minimum(column: str) -> CatalogFilter:
     return CatalogFilter(parameter, lambda percent: Range(column, low=percent / 100))
 
 
+# Each word of a search takes time to look up, so that a search has to be short.
+MAX_SEARCH_TEXT: Final = 200
 _FILE_TYPE: Final = Parameter(
     name="file_type",
     type=ParameterType.WORDS,
@@ -103,6 +105,7 @@ _FILE_TYPE: Final = Parameter(
 _Q: Final = Parameter(
     name="q",
     type=ParameterType.TEXT,
+    max_length=MAX_SEARCH_TEXT,
     description=(
         "Words that the name, objective, description, tags, domain or task contain, all of them and in any order; "
         "ignoring case, accents and inflection, and tolerant of one typing error in a word of five letters or more."

@@ -54,6 +54,7 @@ class Parameter:
     aliases: tuple[str, ...] = ()
     minimum: int | None = None
     maximum: int | None = None
+    max_length: int = MAX_TEXT
     choices: tuple[str, ...] = ()
     default: ParameterValue | None = None
     is_correct_word: Callable[[str], bool] | None = None
@@ -128,6 +129,8 @@ class Parameter:
         schema |= {keyword: value for keyword, value in keywords.items() if value is not None}
         if self.choices:
             schema["enum"] = list(self.choices)
+        if self.type is ParameterType.TEXT:
+            schema["maxLength"] = self.max_length
 
         return schema
 
@@ -140,7 +143,7 @@ class Parameter:
             InvalidValue, UnknownName: the value has another type, is out of bounds, or is not one of the choices.
         """
         if isinstance(value, str):
-            _check_text(value, location)
+            _check_text(value, location, self.max_length)
             if self.type is ParameterType.CHOICE and value not in self.choices:
                 raise unknown_value_error(value, self.choices, *location)
             return value
@@ -157,7 +160,7 @@ class Parameter:
         """
         stripped_words = [word.strip() for word in words if word.strip()]
         for word in stripped_words:
-            _check_text(word, location)
+            _check_text(word, location, self.max_length)
             if self.is_correct_word is not None and not self.is_correct_word(word):
                 raise InvalidValue(FieldError(location, f"{self.name}_expected", {"value": word[:MAX_REPORTED_NAME]}))
 
@@ -325,7 +328,7 @@ def _decode(encoded: bytes) -> str:
         raise Invalid(FieldError(("query",), "not_utf8")) from error
 
 
-def _check_text(text: str, location: Location) -> None:
+def _check_text(text: str, location: Location, max_length: int) -> None:
     """Check a text that a caller has given as a value.
 
     Raises:
@@ -336,8 +339,8 @@ def _check_text(text: str, location: Location) -> None:
     except ValueError as error:
         raise InvalidValue(FieldError(location, "unclean_text")) from error
 
-    if len(text) > MAX_TEXT:
-        raise InvalidValue(FieldError(location, "string_too_long", {"max_length": MAX_TEXT}))
+    if len(text) > max_length:
+        raise InvalidValue(FieldError(location, "string_too_long", {"max_length": max_length}))
 
 
 # Each of the following functions converts a value of one type, and returns None for a value of another type.

@@ -66,7 +66,8 @@ async def _import_documents(
     options = ImportOptions(
         source_name=text_field(form, "source_name") or None,
         source_url=text_field(form, "source_url") or None,
-        visibility="private" if "private" in list_field(form, "visibility") else "public",
+        # Without the mark, an existing record stays as it is, and a new one is public.
+        visibility="private" if "private" in list_field(form, "visibility") else None,
         dry_run=dry_run,
     )
     named_contents = [(document.name, document.content) for document in documents]

@@ -22,6 +22,7 @@ from touchstone.http.request_models import (
     require_clean_text,
 )
 from touchstone.http.spelling_suggestions import unknown_value_error
+from touchstone.services.selection.filters import MAX_SEARCH_TEXT
 from touchstone.services.selection.json_fields import JsonObject
 from touchstone.services.selection.parameters import MAX_TEXT
 
@@ -157,7 +158,7 @@ class HidingChange(RequestModel):
 class SearchCriteria(RequestModel):
     """What to search for; everything is optional and joined by AND (interface, section 2.3, and the filter `q`)."""
 
-    q: SearchedText | None = None
+    q: Annotated[SearchedText, Field(max_length=MAX_SEARCH_TEXT)] | None = None
     name_contains: Text | None = None
     min_rows: Annotated[int, Field(strict=True, ge=-INT53_MAX, le=INT53_MAX), WholeFloatAsInt] | None = None
     ethical_tags: Annotated[list[ShortText], Field(max_length=MAX_WORDS)] | None = None
