@@ -196,6 +196,13 @@ class DocumentImporter:
         current_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
         earlier_ids = earlier.claims if earlier else ()
         changes = change_claims(current_claims, earlier_ids, self._drafts(dataset, entry), now)
+
+        # What was measured holds for the file and the target that the record has named so far.
+        stated_draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
+        is_measurement_outdated = current is not None and _is_measurement_outdated(current, stated_draft)
+        if is_measurement_outdated:
+            changes = changes.with_measurements_withdrawn(now)
+
         for claim in changes.closed_or_accepted:
             await claim_store.update_claim(writer.transaction, claim)
         changes, skipped = await self._without_excess_proposals(writer, changes)
@@ -203,9 +210,8 @@ class DocumentImporter:
         claim_ids = tuple(claim.id for claim in changes.of_document)
         entry = replace(entry, claims=claim_ids, is_complete=not skipped)
         draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
-        if current is not None and _is_measurement_outdated(current, draft):
+        if is_measurement_outdated:
             draft = with_measurement(draft, Measurement())
-            changes = changes.with_measurements_withdrawn(now)
         draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
         record = await _store(writer, with_resolution(draft, changes.all, now), changes)
         if current is None or record.content_bytes > current.content_bytes:
