@@ -32,7 +32,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Nobody can confirm a claim of their own",
     ),
     "withdrawal_forbidden": (
-        "Seuls son auteur et les curateurs peuvent retirer une affirmation ; une mesure est rejetée",
+        "Seuls son auteur et les curateurs peuvent retirer une affirmation ; une mesure est rejetée",
         "Only its author and curators may withdraw a claim; a measurement is rejected instead",
     ),
     "administrators_only": ("Réservé aux administrateurs", "For administrators only"),
