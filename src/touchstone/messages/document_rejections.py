@@ -114,7 +114,7 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     "template": ("le modèle vide d’une source", "the template of a source"),
     "too_deep": ("plus de 64 niveaux d’imbrication", "more than 64 levels of nesting"),
     "too_many_claims": (
-        "plus de 200 affirmations sur un jeu de données : les suivantes sont laissées de côté",
+        "plus de 200 affirmations sur un jeu de données : les suivantes sont laissées de côté",
         "more than 200 claims about one dataset: the others are left out",
     ),
     "too_many_datasets": (
@@ -123,7 +123,7 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     ),
     "too_many_fields": ("un objet de plus de 10 000 membres", "an object with more than 10,000 members"),
     "too_many_proposals": (
-        "trop de vos propositions attendent une décision : importez de nouveau le document quand il y en aura moins",
+        "trop de vos propositions attendent une décision : importez de nouveau le document quand il y en aura moins",
         "too many of your proposals wait for a decision: import the document again when there are fewer",
     ),
     "too_many_rows": ("une table de plus de 100 000 lignes", "a table with more than 100,000 rows"),
