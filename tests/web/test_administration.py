@@ -6,9 +6,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from playwright.sync_api import Browser, expect
 
 from tests.cli.running import PASSWORD, run
 from tests.cli.served import served
+from tests.web.page_checks import check_looks
 
 ADMINISTRATOR, CREATOR, READER = "root@example.org", "ada@example.org", "grace@example.org"
 
@@ -70,3 +72,18 @@ def test_a_hidden_record_is_found_by_its_author_alone(sign_in: Callable[[str], h
 
     administrator.post(f"{record}/hide", data={"hidden": "no"})
     assert reader.get(record).status_code == 200
+
+
+def test_the_page_of_the_accounts_is_accessible(address: str, browser: Browser) -> None:
+    """The checker finds no violation on the page that only administrators see, and nothing overflows."""
+    page = browser.new_page(base_url=address, locale="fr-FR")
+    page.goto("/app/sign-in")
+    page.locator("[name=email]").fill(ADMINISTRATOR)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.locator("main form button").first.click()
+    page.wait_for_url("**/app/")
+
+    page.goto("/app/users")
+    expect(page.locator("tbody")).to_contain_text(CREATOR)
+    check_looks(page)
+    page.close()

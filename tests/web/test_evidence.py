@@ -189,11 +189,14 @@ Faces and number plates in the pictures were blurred.
 def test_documents_are_shown_before_they_are_imported(
     visit: Visit, api: httpx2.Client, email: str, tmp_path: Path, scripts: bool
 ) -> None:
-    """The preview lists claims and proposals with quotes and saves nothing; the second step imports the same files."""
+    """The preview lists claims and proposals with quotes and saves nothing; the second step imports the same files.
+
+    Both the preview and the result are accessible and fit at every width.
+    """
     card = tmp_path / "README.md"
     card.write_text(CARD)
     identifier = email.partition("@")[0]
-    page = visit("/app/datasets/import", language="en", scripts=scripts)
+    page = visit("/app/datasets/import", language="en", theme="auto", scripts=scripts)
     page.get_by_label("Documents").set_input_files(card)
     page.get_by_label("Identifier of the dataset").fill(identifier)
     page.get_by_label("Visible only to me").check()
@@ -201,9 +204,11 @@ def test_documents_are_shown_before_they_are_imported(
     expect(page.locator("article")).to_contain_text("new record")
     expect(page.locator("article")).to_contain_text("Faces and number plates in the pictures were blurred.")
     assert api.get("/api/v1/datasets/", params={"visibility": "private"}).json() == []
+    check_looks(page, thorough=scripts)
 
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("heading", name="What has been imported")).to_be_visible()
+    check_looks(page, thorough=scripts)
     (imported,) = api.get("/api/v1/datasets/", params={"visibility": "private"}).json()
     expect(page.locator("article a").first).to_have_attribute("href", f"/app/datasets/{imported['id']}")
 
