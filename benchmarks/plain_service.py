@@ -86,6 +86,8 @@ class RankedDataset(BaseModel):
     features_number: int | None
     objective: str | None
     rank: int
+    known: int
+    ethical_interval: tuple[float, float]
 
 
 class Weight(BaseModel):
@@ -237,6 +239,14 @@ async def score_datasets(request: ScoringRequest, limit: int = 20) -> Any:
             "technical_score": float(scores.technical[index]),
             "popularity_score": float(scores.popularity[index]),
             "rank": rank,
+            **known_ethics(rows[index], float(scores.ethical[index])),
         }
         for rank, index in enumerate(best, 1)
     ]
+
+
+def known_ethics(row: sa.RowMapping, ethical_score: float) -> dict[str, Any]:
+    """Return how many ethical attributes of a record are known, and between which bounds its ethical score is."""
+    known_count = sum(row[name] is not None for name in ETHICAL)
+    unknown_share = (len(ETHICAL) - known_count) / len(ETHICAL)
+    return {"known": known_count, "ethical_interval": (ethical_score, ethical_score + unknown_share)}

@@ -55,8 +55,9 @@ class ConnectionProtocol(HttpToolsProtocol):
     that the application waits for are limited in `http/request_bodies.py`, where they can be refused. uvicorn's own
     timer stops at the next byte, so that half a request would hold its connection forever.
 
-    Requests that `refuse` answers never reach the application. If refusals take too much time, the connections of
-    clients that ignore `Retry-After` are not read for a while, so that impatient clients cost next to nothing.
+    Requests that `refuse` answers never reach the application. A client that then repeats its request, byte for byte,
+    is refused without parsing it again. If refusals still take too much time, the connections of clients that ignore
+    `Retry-After` are not read for a while, so that impatient clients cost next to nothing.
     """
 
     def __init__(self, *arguments: Any, limits: ConnectionLimits, refuse: QuickRefusal, **options: Any) -> None:
@@ -64,6 +65,9 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._limits = limits
         self._refuse = refuse
         self._is_refused = False
+        self._refused_input: bytes | None = None
+        self._request_count = 0
+        self._is_between_requests = True
         self._pause_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -100,8 +104,22 @@ class ConnectionProtocol(HttpToolsProtocol):
         if delay_seconds > 0:
             self._pause_reading(delay_seconds)
 
+    def data_received(self, data: bytes) -> None:
+        """Parse what the client has sent, unless it only repeats the request that has just been refused."""
+        is_repetition = data == self._refused_input and self._can_refuse_here(self.cycle)
+        if is_repetition and self._refuse_if_overloaded(self.cycle):
+            return
+
+        is_between_requests, request_count = self._is_between_requests, self._request_count
+        super().data_received(data)
+
+        is_one_request = is_between_requests and self._is_between_requests and self._request_count == request_count + 1
+        self._refused_input = data if is_one_request and self._is_refused else None
+
     def on_message_begin(self) -> None:
         """Note when a request begins, because its headers must be complete in time."""
+        self._request_count += 1
+        self._is_between_requests = False
         self._request_began_at = self._request_began_at or self.loop.time()
         self._has_headers = False
         super().on_message_begin()
@@ -116,6 +134,7 @@ class ConnectionProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Note that the request has been received completely."""
         self._request_began_at = None
+        self._is_between_requests = True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -134,16 +153,24 @@ class ConnectionProtocol(HttpToolsProtocol):
 
         Under overload most requests are refused, so refusals have to be cheap.
         """
+        is_refused = self._can_refuse_here(cycle) and self._refuse_if_overloaded(cycle)
+        if not is_refused:
+            self._is_refused = False
+            super()._start_asgi_task(cycle, app)
+
+    def _refuse_if_overloaded(self, cycle: RequestResponseCycle) -> bool:
+        """Refuse a request if there is no capacity for it, and return whether it was refused.
+
+        The connection of a client that returns too early is not read for a while if refusals take too much time.
+        """
         started_at = time.perf_counter()
-        response = self._refuse(cycle.scope) if self._can_refuse_here(cycle) else None
+        response = self._refuse(cycle.scope)
+        if response is None:
+            return False
 
         # A refusal asks the client to come back after a second at the earliest.
         has_returned_too_early = self._is_refused and self.loop.time() - self._idle_since < RETRY_SECONDS[0]
-        self._is_refused = response is not None
-
-        if response is None:
-            super()._start_asgi_task(cycle, app)
-            return
+        self._is_refused = True
 
         self._send_refusal(cycle, response)
         refusal_seconds = time.perf_counter() - started_at
@@ -152,6 +179,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         if has_returned_too_early and has_limits and not is_within_budget:
             # The delay is random, so that not all clients are read again at once.
             self._pause_reading(random.uniform(*RETRY_SECONDS))  # noqa: S311
+        return True
 
     def _send_refusal(self, cycle: RequestResponseCycle, response: Response) -> None:
         """Send the response to a request for which no task has been started; the connection stays open."""
