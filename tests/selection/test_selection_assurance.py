@@ -95,6 +95,8 @@ async def test_explanations_say_what_supports_a_score(seeded: httpx2.AsyncClient
         assert sum(item["points_by_level"].values()) == pytest.approx(item["score"])
         at_declared = declared[item["id"]]
         assert item["declared"] == {"score": at_declared["score"], "known": at_declared["known"]}
+        assert item["score"] <= item["best_case"]["score"] <= 1
+        assert item["best_case"]["criterion_scores"]["ethical_score"] == item["ethical_interval"][1]
 
 
 async def test_answers_at_different_assurances_are_cached_apart(ada: httpx2.AsyncClient) -> None:

@@ -142,13 +142,20 @@ class DeclaredScore(Struct, frozen=True, kw_only=True):
     known: int
 
 
+class BestCase(Struct, frozen=True, kw_only=True):
+    """The score and the criteria of a dataset if everything unknown about it is as favourable as possible."""
+
+    score: float
+    criterion_scores: dict[str, float]
+
+
 class ScoredDataset(Struct, frozen=True, kw_only=True):
     """One place of a ranking; where an explanation was asked for, `criterion_scores` and `points` by criterion.
 
     `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding. `known`: how many of the ten
     ethical criteria are true or false; whatever is found out about the others, the ethical score stays within
     `ethical_interval`. `points_by_level`: the share of the score that each level of evidence supports. `declared`: the
-    score at the level `declared`.
+    score at the level `declared`. `best_case`: the highest score that the unknown values allow.
     """
 
     id: int
@@ -169,6 +176,7 @@ class ScoredDataset(Struct, frozen=True, kw_only=True):
     ethical_interval: tuple[float, float] | None = None
     points_by_level: dict[str, float] | None = None
     declared: DeclaredScore | None = None
+    best_case: BestCase | None = None
 
 
 class Ranking(Struct, frozen=True, kw_only=True):

@@ -13,8 +13,9 @@ from touchstone.core.evidence import Assurance
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
-from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.column_types import Facts, Floats, Ints
 from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.reasons.best_case import best_case_criterion_scores
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
 from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
 from touchstone.ranking.weighted_mean import score_matrix
@@ -78,6 +79,13 @@ class DeclaredStanding(msgspec.Struct, frozen=True, gc=False):
     known: int
 
 
+class BestCase(msgspec.Struct, frozen=True, gc=False):
+    """What a dataset would be worth if everything unknown about it were as favourable as possible."""
+
+    score: float
+    criterion_scores: dict[str, float]
+
+
 class ExplainedItem(ScoredItem, frozen=True, gc=False):
     """A dataset in a ranking with the composition of its score.
 
@@ -87,6 +95,7 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
         unknown: the criteria of which nothing is known, whose value 0 therefore says nothing.
         points_by_level: which part of the score each level of evidence supports; the parts add up to the score.
         declared: the score and the known attributes at the assurance `declared`.
+        best_case: the highest score, and the highest values of the criteria, that the unknown attributes allow.
     """
 
     criterion_scores: dict[str, float]
@@ -94,6 +103,7 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
     unknown: list[str]
     points_by_level: dict[str, float]
     declared: DeclaredStanding
+    best_case: BestCase
 
 
 class RankingSummary(msgspec.Struct, frozen=True):
@@ -153,18 +163,24 @@ class RankingResult:
         """Return what explains the scores of some records, as columns in the order of the fields of ExplainedItem."""
         facts = self.view.facts(positions)
         criterion_scores = self.view.criterion_scores(positions)
-        scores_by_name = [dict(zip(CRITERION_NAMES, row, strict=True)) for row in criterion_scores.tolist()]
 
         declared_view = self.view.declared
         declared_scores = score_matrix(declared_view.criterion_scores(positions).T, self.weights)
         supported_facts = SupportedFacts.of_packed(facts, self.view.evidence_levels(positions))
         return (
-            scores_by_name,
+            _by_criterion_name(criterion_scores),
             points_by_criterion(criterion_scores, self.weights),
             unknown_criteria(facts),
             points_by_level(supported_facts, criterion_scores, self.weights),
             map(DeclaredStanding, declared_scores.tolist(), declared_view.known_ethical(positions)),
+            self._best_cases(facts),
         )
+
+    def _best_cases(self, facts: Facts) -> list[BestCase]:
+        """Return the best case of some records with these facts."""
+        best_criterion_scores = best_case_criterion_scores(facts)
+        best_scores = score_matrix(best_criterion_scores.T, self.weights)
+        return list(map(BestCase, best_scores.tolist(), _by_criterion_name(best_criterion_scores)))
 
     def encode_chunks(self) -> Iterator[bytes | memoryview]:
         """Yield the items as JSON in chunks that are separated by commas, without the brackets around the array."""
@@ -182,6 +198,11 @@ class RankingResult:
 
             first_rank += len(positions)
             is_first_chunk = False
+
+
+def _by_criterion_name(criterion_scores: Floats) -> list[dict[str, float]]:
+    """Return the criterion scores of each record by the names of the criteria."""
+    return [dict(zip(CRITERION_NAMES, values, strict=True)) for values in criterion_scores.tolist()]
 
 
 async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:

@@ -269,6 +269,13 @@ class DeclaredStandingView(BaseModel):
     known: int = Field(ge=0, le=10)
 
 
+class BestCaseView(BaseModel):
+    """What a dataset is worth if everything unknown about it is as favourable as possible."""
+
+    score: float = Field(ge=0, le=1)
+    criterion_scores: dict[str, float]
+
+
 class ScoredView(BaseModel):
     """A scored dataset (interface, section 2.6)."""
 
@@ -299,6 +306,9 @@ class ScoredView(BaseModel):
     )
     declared: DeclaredStandingView | None = Field(
         None, description="With `explain=true`: what the dataset is worth at the assurance `declared`."
+    )
+    best_case: BestCaseView | None = Field(
+        None, description="With `explain=true`: the highest score and criteria that the unknown attributes allow."
     )
 
 
