@@ -21,6 +21,7 @@ from touchstone.messages import (
     model_card,
     narratives,
     progress,
+    reason_phrases,
     text,
     training_warnings,
 )
@@ -36,6 +37,7 @@ from touchstone.web.views.color_scale import DARK, LIGHT, shade
 
 ROOT = Path(touchstone.web.__file__).parent
 CATALOGS = (PAGES, ACCOUNT_PAGES, DATA_PAGES, EVIDENCE_PAGES, JOB_PAGES)
+BILINGUAL_TABLES = (*CATALOGS, reason_phrases.REASON_PHRASES)
 SOURCES = [path for path in ROOT.rglob("*") if path.suffix in (".html", ".svg", ".py")]
 
 
@@ -57,7 +59,7 @@ def test_no_key_stands_in_two_catalogs() -> None:
 
 def test_every_text_has_both_languages_with_the_same_facts() -> None:
     """The French and the English version of a sentence have the same placeholders."""
-    for catalog in CATALOGS:
+    for catalog in BILINGUAL_TABLES:
         for key, (french, english) in catalog.items():
             assert french, key
             assert english, key
@@ -67,7 +69,8 @@ def test_every_text_has_both_languages_with_the_same_facts() -> None:
 def french_texts() -> list[tuple[str, str]]:
     """Return every French text that a user may read, with the place where it is written."""
     tables: dict[str, Mapping[str, tuple[str, str]]] = {"messages": MESSAGES, "validation": VALIDATION}
-    for module in (labels, progress, training_warnings, narratives, charts, model_card, document_rejections):
+    sentence_modules = (training_warnings, narratives, reason_phrases, charts, model_card, document_rejections)
+    for module in (labels, progress, *sentence_modules):
         tables |= {name: rows for name, rows in vars(module).items() if name.isupper() and isinstance(rows, dict)}
     texts = [(f"{name}: {key}", french) for name, rows in tables.items() for key, (french, _) in rows.items()]
     for name, rows in vars(codebook).items():

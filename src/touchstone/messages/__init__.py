@@ -2,8 +2,8 @@
 
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
 `validation` (invalid values), `document_rejections` (imports), `job_errors` (jobs that fail or cannot start),
-`progress`, `training_warnings`, `narratives`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria) and
-`pages*` (the web pages).
+`progress`, `training_warnings`, `narratives`, `reasons` (of a rank, of which `reason_phrases` has the parts), `charts`,
+`model_card`, `labels`, `codebook` (the ethical criteria) and `pages*` (the web pages).
 """
 
 from collections.abc import Mapping

@@ -1,0 +1,180 @@
+"""Each reason of a ranking is one sentence that can be quoted, in French and in English."""
+
+import pytest
+
+from touchstone.messages.numbers import format_bound, format_decimal, format_distinct, format_percentage
+from touchstone.messages.reasons import (
+    ComparisonFacts,
+    EstablishedValue,
+    LabeledPoints,
+    LiftsFacts,
+    RankFacts,
+    RankRangeFacts,
+    StabilityFacts,
+    WeightChange,
+    comparison_sentence,
+    known_ranks_sentence,
+    lifts_sentence,
+    rank_sentence,
+    stability_sentence,
+)
+
+ETHICAL = ("Éthique", "Ethical")
+TECHNICAL = ("Technique", "Technical")
+POPULARITY = ("Popularité", "Popularity")
+NOVELTY = ("Nouveauté", "Novelty")
+
+
+def as_typed(sentence: str) -> str:
+    """Return a French sentence with ordinary spaces for those that do not break."""
+    return sentence.replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def test_a_rank_is_explained_by_its_points_and_by_what_is_unknown() -> None:
+    """The largest contribution comes first, and unknown criteria are named, not passed over."""
+    points = [LabeledPoints(ETHICAL, 0.28), LabeledPoints(TECHNICAL, 0.324), LabeledPoints(NOVELTY, 0.0)]
+    facts = RankFacts("German Credit", 1, 0, 1312, 0.604, points, unknown=[NOVELTY], known=6)
+
+    assert rank_sentence(facts, "en") == (
+        "“German Credit” ranks 1st of 1,312 with a score of 0.604: “Technical” adds 0.324 and “Ethical” 0.28; "
+        "nothing is known about “Novelty”; 4 of its 10 ethical criteria are unknown."
+    )
+    assert as_typed(rank_sentence(facts, "fr")) == (
+        "« German Credit » est en 1re position sur 1 312 avec un score de 0,604 : « Technique » apporte 0,324 et "
+        "« Éthique » 0,28 ; on ne sait rien de « Nouveauté » ; 4 de ses 10 critères éthiques sont inconnus."
+    )
+
+
+def test_a_tie_is_said() -> None:
+    """A dataset that shares its score does not claim a place of its own."""
+    facts = RankFacts("A", 22, 1, 312, 0.5, [LabeledPoints(ETHICAL, 0.5)])
+    assert rank_sentence(facts, "en").startswith("“A” shares 22nd place of 312 with 1 other and a score of 0.5")
+    assert as_typed(rank_sentence(facts, "fr")).startswith("« A » partage la 22e place sur 312 avec 1 autre et un")
+
+
+def test_many_criteria_are_added_up() -> None:
+    """Three criteria are named, the others counted, and nothing of the score is lost; a fourth is named as well."""
+    labels = [ETHICAL, TECHNICAL, POPULARITY, NOVELTY, ("Citations", "Citations")]
+    points = [LabeledPoints(label, 0.1) for label in labels]
+    five, four = (RankFacts("A", 1, 0, 3, 0.1 * count, points[:count]) for count in (5, 4))
+    assert "“Ethical” adds 0.1, “Technical” 0.1, “Popularity” 0.1 and 2 other criteria 0.2." in rank_sentence(
+        five, "en"
+    )
+    assert rank_sentence(four, "en").endswith("“Popularity” 0.1 and “Novelty” 0.1.")
+
+
+def test_a_score_of_zero_is_explained() -> None:
+    """A dataset without any points gets a sentence too."""
+    facts = RankFacts("A", 3, 0, 3, 0.0, [LabeledPoints(ETHICAL, 0.0)], known=10)
+    assert rank_sentence(facts, "en") == (
+        "“A” ranks 3rd of 3 with a score of 0: none of the weighted criteria adds any points."
+    )
+
+
+def test_a_comparison_says_why_although_and_what_would_reverse_it() -> None:
+    """Scores that look alike get as many decimals as it takes, and the bound is beyond the exact weight."""
+    differences = [LabeledPoints(ETHICAL, 0.1), LabeledPoints(TECHNICAL, 0.0), LabeledPoints(POPULARITY, -0.0999)]
+    facts = ComparisonFacts("A", "B", 0.7341, 0.734, differences, WeightChange(POPULARITY, 0.2, 0.20013333))
+
+    assert comparison_sentence(facts, "en") == (
+        "“A” (0.7341) ranks above “B” (0.7340) because of “Ethical” (+0.1), although “B” is better in “Popularity” "
+        "(−0.1); the order would be reversed if the weight of “Popularity” rose from 0.2 to above 0.2002."
+    )
+    assert as_typed(comparison_sentence(facts, "fr")) == (
+        "« A » (0,7341) est devant « B » (0,7340) grâce à « Éthique » (+0,1), bien que « B » soit meilleur pour "
+        "« Popularité » (−0,1) ; l’ordre s’inverserait si le poids de « Popularité » passait de 0,2 à plus de 0,2002."
+    )
+
+
+@pytest.mark.parametrize(
+    ("reversal", "end"),
+    [
+        (None, "; no change of a single weight can reverse this order."),
+        (WeightChange(ETHICAL, 0.4, 0.12345), "if the weight of “Ethical” fell from 0.4 to below 0.1234."),
+        (WeightChange(ETHICAL, 4.0, 12345.6), "if the weight of “Ethical” rose from 4 to above 12,350."),
+    ],
+)
+def test_a_reversal_is_a_rise_a_fall_or_impossible(reversal: WeightChange | None, end: str) -> None:
+    """A bound that has to be exceeded is rounded up, one to be undercut is rounded down."""
+    facts = ComparisonFacts("A", "B", 0.7, 0.5, [LabeledPoints(ETHICAL, 0.2)], reversal)
+    assert comparison_sentence(facts, "en").endswith(end)
+
+
+def test_datasets_with_one_score_are_not_ranked_by_merit() -> None:
+    """The order of equal scores says nothing."""
+    facts = ComparisonFacts("A", "B", 0.73, 0.73, [], None)
+    assert comparison_sentence(facts, "en") == (
+        "“A” and “B” have the same score (0.73): their order is merely alphabetical."
+    )
+
+
+def test_robustness_is_a_verdict_with_its_counts() -> None:
+    """The verdict comes first, and the counts on which it rests follow."""
+    facts = StabilityFacts("A", 10, 100, 0.2, 0.97, 1, 4, "B")
+    assert stability_sentence(facts, "en") == (
+        "The place of “A” is robust: if the weights vary by up to ±20%, it is among the first 10 in 97 of 100 samples, "
+        "from rank 1 to rank 4; “B” is the first to overtake it."
+    )
+    assert as_typed(stability_sentence(facts, "fr")) == (
+        "La place de « A » est solide : si l’on varie les poids jusqu’à ±20 %, il est parmi les 10 premiers dans 97 "
+        "des 100 essais, du rang 1 au rang 4 ; c’est « B » qui le dépasse le plus tôt."
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "worst_rank", "expected"),
+    [
+        (0.9, 1, "The place of “A” is robust: if the weights vary by up to ±20%, it ranks first in 90 of 100 samples"),
+        (0.89, 2, "from rank 1 to rank 2."),
+        (0.5, None, "from rank 1 to beyond rank 10."),
+        (1.0, 1, "always at rank 1."),
+        (0.89, 2, "The place of “A” is fragile"),
+    ],
+)
+def test_robustness_of_the_first(share: float, worst_rank: int | None, expected: str) -> None:
+    """From a share of 0.9 on a place is robust, and ranks that are too bad to be known are said to be beyond."""
+    assert expected in stability_sentence(StabilityFacts("A", 1, 100, 0.2, share, 1, worst_rank, None), "en")
+
+
+def test_lifts_name_what_has_to_be_established() -> None:
+    """Each attribute comes with the value that it would need."""
+    values = [EstablishedValue(("Consentement éclairé", "Informed consent"), True)]
+    values.append(EstablishedValue(("Valeurs manquantes", "Has missing values"), False))
+    facts = LiftsFacts("A", 12, 3, values)
+    assert lifts_sentence(facts, "en") == (
+        "“A” would rise from rank 12 to rank 3 if “Informed consent” (yes) and “Has missing values” (no) "
+        "were established."
+    )
+    assert as_typed(lifts_sentence(facts, "fr")) == (
+        "« A » passerait du rang 12 au rang 3 si l’on établissait « Consentement éclairé » (oui) et "
+        "« Valeurs manquantes » (non)."
+    )
+    assert lifts_sentence(LiftsFacts("A", 12, 3, None), "en") == (
+        "Whatever were established about “A” (rank 12), it would not reach rank 3."
+    )
+    assert lifts_sentence(LiftsFacts("A", 2, 3, []), "en") == "“A” is already at rank 2."
+
+
+def test_unknown_values_leave_a_range_of_ranks() -> None:
+    """A rank that no unknown value can change is said to be certain."""
+    open_rank, certain_rank = RankRangeFacts("A", 5, 2, 17), RankRangeFacts("A", 5, 5, 5)
+    assert known_ranks_sentence(open_rank, "en").endswith("its rank would be from 2 to 17.")
+    assert "quoi que l’on ignore" in known_ranks_sentence(certain_rank, "fr")
+
+
+@pytest.mark.parametrize(("place", "english"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (112, "112th")])
+def test_places_are_ordinal_numbers(place: int, english: str) -> None:
+    """Teens end in -th whatever their last digit."""
+    assert f"ranks {english} of" in rank_sentence(RankFacts("A", place, 0, 200, 0.0, []), "en")
+
+
+def test_numbers_are_written_as_their_language_does() -> None:
+    """Marks of thousands and decimals, the minus sign, and rounding that never lies."""
+    assert format_decimal(-1234.5, "fr") == "−1\u202f234,5"
+    assert format_decimal(-0.0001, "en") == "0"
+    assert format_distinct(0.5, 0.5, "en") == ("0.500", "0.500")
+    assert format_distinct(0.12345678, 0.12345679, "fr") == ("0,12345678", "0,12345679")
+    assert format_percentage(0.125, "fr") == "12,5\u00a0%"
+    assert format_bound(0.30000000000000004, "en", is_lower=True) == "0.3"
+    assert format_bound(0.0, "en", is_lower=False) == "0"
+    assert format_bound(1.23456e300, "en", is_lower=True) == "1.235e+300"
