@@ -3,6 +3,14 @@
 from touchstone.client.asgi_transport import InProcess
 from touchstone.client.async_client import AsyncTouchstone
 from touchstone.client.catalog_import import CatalogImport, ImportResult
+from touchstone.client.choice_models import (
+    Choice,
+    ChosenDataset,
+    Replay,
+    ReplayedDataset,
+    Snapshot,
+    SnapshotSummary,
+)
 from touchstone.client.errors import TouchstoneError
 from touchstone.client.evidence_models import AttributeState, Claim, Evidence, ProposalPage
 from touchstone.client.identity import Identity
@@ -31,9 +39,21 @@ from touchstone.client.models import (
     Recommendations,
     ScoredDataset,
     Session,
+    Suggestion,
+    Suggestions,
     Tokens,
     User,
-    Weight,
+)
+from touchstone.client.reason_models import (
+    ComparedDataset,
+    Comparison,
+    CriterionDifference,
+    DatasetPair,
+    DatasetStability,
+    Lift,
+    Lifts,
+    Reversal,
+    Stability,
 )
 from touchstone.client.record_files import (
     Record,
@@ -44,6 +64,7 @@ from touchstone.client.record_files import (
     records_to_csv,
     records_to_jsonl,
 )
+from touchstone.client.response_parts import FieldChange, Weight
 from touchstone.client.sync_client import Touchstone
 
 __all__ = [
@@ -51,12 +72,20 @@ __all__ = [
     "AsyncTouchstone",
     "AttributeState",
     "CatalogImport",
+    "Choice",
+    "ChosenDataset",
     "Claim",
+    "ComparedDataset",
+    "Comparison",
+    "CriterionDifference",
     "Dataset",
     "DatasetPage",
+    "DatasetPair",
+    "DatasetStability",
     "DocumentResult",
     "Evidence",
     "ExportedFile",
+    "FieldChange",
     "File",
     "Files",
     "Identity",
@@ -69,6 +98,8 @@ __all__ = [
     "Job",
     "JobEvent",
     "JobPage",
+    "Lift",
+    "Lifts",
     "Progress",
     "Project",
     "ProjectPage",
@@ -77,9 +108,17 @@ __all__ = [
     "Recommendations",
     "Record",
     "RecordError",
+    "Replay",
+    "ReplayedDataset",
+    "Reversal",
     "ScoredDataset",
     "Session",
     "SkippedPart",
+    "Snapshot",
+    "SnapshotSummary",
+    "Stability",
+    "Suggestion",
+    "Suggestions",
     "Tokens",
     "Touchstone",
     "TouchstoneError",

@@ -10,7 +10,16 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeV
 
 import httpx2
 
-from touchstone.client import account_calls, catalog_calls, document_calls, evidence_calls, import_calls, job_calls
+from touchstone.client import (
+    account_calls,
+    catalog_calls,
+    choice_calls,
+    document_calls,
+    evidence_calls,
+    import_calls,
+    job_calls,
+    reason_calls,
+)
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
 from touchstone.client.errors import TouchstoneError
@@ -92,6 +101,9 @@ class AsyncTouchstone:
     get_facets = async_method(catalog_calls.get_facets)
     suggest = async_method(catalog_calls.suggest)
     get_criteria = async_method(catalog_calls.get_criteria)
+    compare_datasets = async_method(reason_calls.compare_datasets)
+    get_lifts = async_method(reason_calls.get_lifts)
+    get_stability = async_method(reason_calls.get_stability)
     export_dataset = async_method(document_calls.export_dataset)
     import_documents = async_method(import_calls.import_documents)
     upload_file = async_method(catalog_calls.upload_file)
@@ -111,6 +123,14 @@ class AsyncTouchstone:
     update_project = async_method(catalog_calls.update_project)
     delete_project = async_method(catalog_calls.delete_project)
     get_recommendations = async_method(catalog_calls.get_recommendations)
+    list_choices = async_method(choice_calls.list_choices)
+    page_choices = async_method(choice_calls.page_choices)
+    create_snapshot = async_method(choice_calls.create_snapshot)
+    list_snapshots = async_method(choice_calls.list_snapshots)
+    page_snapshots = async_method(choice_calls.page_snapshots)
+    get_snapshot = async_method(choice_calls.get_snapshot)
+    replay_snapshot = async_method(choice_calls.replay_snapshot)
+    get_report = async_method(choice_calls.get_report)
 
     register = async_method(account_calls.register)
     reset_password = async_method(account_calls.reset_password)

@@ -133,11 +133,11 @@ def score_datasets(
     """
     path = build_path("datasets", "score")
     query = {"envelope": True, **options}
-    body = {"filters": dict(filters or {}), **_weights_as_json(weights)}
+    body = {"filters": dict(filters or {}), **weights_as_json(weights)}
     return Call("POST", path, read_json(Ranking), query=query, json=body, read_only=True)
 
 
-def _weights_as_json(weights: Weights) -> dict[str, Any]:
+def weights_as_json(weights: Weights) -> dict[str, Any]:
     """Return the member of a scoring request that names a weight profile or lists weights, if either is given."""
     if weights is None:
         return {}

@@ -1,6 +1,7 @@
 """API calls for documents in the metadata standards that describe datasets."""
 
 import re
+from collections.abc import Callable
 from typing import Final, Literal
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from touchstone.client.call import Call, build_path
 from touchstone.client.models import ExportedFile
 
 ExportFormat = Literal["croissant", "dcat", "datapackage", "card", "jsonld"]
+ReportFormat = Literal["html", "pdf", "json"]
 _FILE_NAME: Final = re.compile(r'filename="([^"/\\]+)"')
 
 
@@ -19,11 +21,16 @@ def export_dataset(dataset_id: int | str | UUID, format: ExportFormat = "croissa
     The document has everything that was imported in the same standard, and the exact values of the record, so that
     importing it again loses nothing.
     """
-    return Call("GET", build_path("datasets", dataset_id, "export"), _read_file, query={"format": format})
+    return Call("GET", build_path("datasets", dataset_id, "export"), read_file("dataset"), query={"format": format})
 
 
-def _read_file(response: httpx2.Response) -> ExportedFile:
-    """Return the document in a response, under the name that the service suggests."""
-    match = _FILE_NAME.search(response.headers.get("content-disposition", ""))
-    media_type = response.headers.get("content-type", "").partition(";")[0]
-    return ExportedFile(content=response.content, media_type=media_type, name=match.group(1) if match else "dataset")
+def read_file(default_name: str) -> Callable[[httpx2.Response], ExportedFile]:
+    """Return a function that reads a document under the name that the service suggests, or else under this one."""
+
+    def read(response: httpx2.Response) -> ExportedFile:
+        match = _FILE_NAME.search(response.headers.get("content-disposition", ""))
+        media_type = response.headers.get("content-type", "").partition(";")[0]
+        name = match.group(1) if match else default_name
+        return ExportedFile(content=response.content, media_type=media_type, name=name)
+
+    return read

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from touchstone.client.response_parts import Page
 from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
 
 AssuranceName = Assurance | Literal["declared", "documented", "reviewed"]
@@ -107,11 +108,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     attributes: dict[str, AttributeState] = {}
 
 
-class ProposalPage(Struct, frozen=True, kw_only=True):
+class ProposalPage(Page, frozen=True, kw_only=True):
     """One page of the open proposals that the caller may decide on."""
 
     proposals: list[Claim]
-    total_count: int
-    page: int
-    page_size: int
-    total_pages: int

@@ -73,6 +73,21 @@ class ScoringOptions(TypedDict, total=False):
     assurance: AssuranceName | None
 
 
+class StabilityOptions(TypedDict, total=False):
+    """The options of a test of robustness.
+
+    How many ranks it is about (`k`), how many variations of the weights are tried (`samples`), by what share each
+    weight varies at most (`spread`), and the seed of the random numbers. With `unknown_ranks`, the response also says
+    which ranks the unknown ethical attributes allow.
+    """
+
+    k: int
+    samples: int
+    spread: float
+    seed: int
+    unknown_ranks: bool
+
+
 class DatasetAttributes(TypedDict, total=False):
     """The optional fields of a record; None clears one, a flag that is None is not assessed."""
 

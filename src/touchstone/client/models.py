@@ -6,7 +6,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from touchstone.client.choice_models import ChosenDataset
 from touchstone.client.evidence_models import Person
+from touchstone.client.response_parts import DatasetReference, Page, Weight
 from touchstone.core.evidence import Assurance
 
 Kind = Literal["train", "explain"]
@@ -98,14 +100,10 @@ class Suggestions(Struct, frozen=True, kw_only=True):
     suggestions: list[Suggestion]
 
 
-class DatasetPage(Struct, frozen=True, kw_only=True):
+class DatasetPage(Page, frozen=True, kw_only=True):
     """One page of the catalog; `total_count` counts all records that match."""
 
     datasets: list[Dataset]
-    total_count: int
-    page: int
-    page_size: int
-    total_pages: int
 
 
 class HiddenDataset(Struct, frozen=True, kw_only=True):
@@ -118,21 +116,10 @@ class HiddenDataset(Struct, frozen=True, kw_only=True):
     hidden_reason: str | None = None
 
 
-class HiddenDatasetPage(Struct, frozen=True, kw_only=True):
+class HiddenDatasetPage(Page, frozen=True, kw_only=True):
     """One page of the hidden records, for administrators."""
 
     datasets: list[HiddenDataset]
-    total_count: int
-    page: int
-    page_size: int
-    total_pages: int
-
-
-class Weight(Struct, frozen=True, kw_only=True):
-    """The weight of a criterion in a ranking."""
-
-    criterion_name: str
-    weight: float
 
 
 class DeclaredScore(Struct, frozen=True, kw_only=True):
@@ -149,7 +136,7 @@ class BestCase(Struct, frozen=True, kw_only=True):
     criterion_scores: dict[str, float]
 
 
-class ScoredDataset(Struct, frozen=True, kw_only=True):
+class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     """One place of a ranking; where an explanation was asked for, `criterion_scores` and `points` by criterion.
 
     `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding. `known`: how many of the ten
@@ -158,10 +145,7 @@ class ScoredDataset(Struct, frozen=True, kw_only=True):
     score at the level `declared`. `best_case`: the highest score that the unknown values allow.
     """
 
-    id: int
     rank: int
-    dataset_id: UUID
-    dataset_name: str
     score: float
     ethical_score: float
     technical_score: float
@@ -219,7 +203,10 @@ class ExportedFile(Struct, frozen=True, kw_only=True):
 
 
 class Project(Struct, frozen=True, kw_only=True):
-    """A need, the weights it calls for, and the dataset that was chosen with the reason why."""
+    """A need, the weights it calls for, and the dataset that was chosen with the reason why.
+
+    `chosen_dataset`: the dataset that was chosen, and whether its record or its claims have changed since.
+    """
 
     id: str
     user_id: UUID
@@ -229,20 +216,17 @@ class Project(Struct, frozen=True, kw_only=True):
     weights: list[Weight] = []
     assurance: Assurance | None = None
     chosen_dataset_id: int | None = None
+    chosen_dataset: ChosenDataset | None = None
     choice_reason: str | None = None
     created_at: datetime
     updated_at: datetime
     etag: str | None = None
 
 
-class ProjectPage(Struct, frozen=True, kw_only=True):
+class ProjectPage(Page, frozen=True, kw_only=True):
     """One page of the caller's projects, newest change first."""
 
     projects: list[Project]
-    total_count: int
-    page: int
-    page_size: int
-    total_pages: int
 
 
 class Recommendations(Struct, frozen=True, kw_only=True):
@@ -281,14 +265,10 @@ class User(Struct, frozen=True, kw_only=True):
     created_at: datetime | None = None
 
 
-class UserPage(Struct, frozen=True, kw_only=True):
+class UserPage(Page, frozen=True, kw_only=True):
     """One page of the accounts, for administrators."""
 
     users: list[User]
-    total_count: int
-    page: int
-    page_size: int
-    total_pages: int
 
 
 class ResetToken(Struct, frozen=True, kw_only=True):
@@ -359,14 +339,10 @@ class Job(Struct, frozen=True, kw_only=True):
     artifacts: list[Artifact] = []
 
 
-class JobPage(Struct, frozen=True, kw_only=True):
+class JobPage(Page, frozen=True, kw_only=True):
     """One page of the caller's jobs, newest first."""
 
     jobs: list[Job]
-    total_count: int
-    page: int
-    page_size: int
-    total_pages: int
 
 
 class JobEvent(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,16 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeV
 
 import httpx2
 
-from touchstone.client import account_calls, catalog_calls, document_calls, evidence_calls, import_calls, job_calls
+from touchstone.client import (
+    account_calls,
+    catalog_calls,
+    choice_calls,
+    document_calls,
+    evidence_calls,
+    import_calls,
+    job_calls,
+    reason_calls,
+)
 from touchstone.client.call import Call
 from touchstone.client.catalog_calls import Order
 from touchstone.client.errors import TouchstoneError
@@ -93,6 +102,9 @@ class Touchstone:
     get_facets = sync_method(catalog_calls.get_facets)
     suggest = sync_method(catalog_calls.suggest)
     get_criteria = sync_method(catalog_calls.get_criteria)
+    compare_datasets = sync_method(reason_calls.compare_datasets)
+    get_lifts = sync_method(reason_calls.get_lifts)
+    get_stability = sync_method(reason_calls.get_stability)
     export_dataset = sync_method(document_calls.export_dataset)
     import_documents = sync_method(import_calls.import_documents)
     upload_file = sync_method(catalog_calls.upload_file)
@@ -112,6 +124,14 @@ class Touchstone:
     update_project = sync_method(catalog_calls.update_project)
     delete_project = sync_method(catalog_calls.delete_project)
     get_recommendations = sync_method(catalog_calls.get_recommendations)
+    list_choices = sync_method(choice_calls.list_choices)
+    page_choices = sync_method(choice_calls.page_choices)
+    create_snapshot = sync_method(choice_calls.create_snapshot)
+    list_snapshots = sync_method(choice_calls.list_snapshots)
+    page_snapshots = sync_method(choice_calls.page_snapshots)
+    get_snapshot = sync_method(choice_calls.get_snapshot)
+    replay_snapshot = sync_method(choice_calls.replay_snapshot)
+    get_report = sync_method(choice_calls.get_report)
 
     register = sync_method(account_calls.register)
     reset_password = sync_method(account_calls.reset_password)

@@ -1,0 +1,50 @@
+"""Types that several responses of the service share: pages, references to datasets, weights and changes."""
+
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from msgspec import Struct
+
+T = TypeVar("T")
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """The position of a page in a list; `total_count` counts what is on all pages."""
+
+    total_count: int
+    page: int
+    page_size: int
+    total_pages: int
+
+
+class DatasetReference(Struct, frozen=True, kw_only=True):
+    """The ids and the name of a dataset."""
+
+    id: int
+    dataset_id: UUID
+    dataset_name: str
+
+
+class Weight(Struct, frozen=True, kw_only=True):
+    """The weight of a criterion in a ranking."""
+
+    criterion_name: str
+    weight: float
+
+
+class FieldChange(Struct, frozen=True, kw_only=True):
+    """A field that has another value than before.
+
+    `field` is the name of an attribute, or a path such as `metadata.licence` or `claims.informed_consent`.
+    """
+
+    field: str
+    before: Any = None
+    after: Any = None
+
+
+class Transition(Struct, Generic[T], frozen=True, kw_only=True):
+    """A value as it was and as it is."""
+
+    before: T
+    after: T
