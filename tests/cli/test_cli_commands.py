@@ -43,6 +43,13 @@ def test_every_command_explains_itself(me: str) -> None:
         assert "Show this message" in result.output
 
 
+def test_what_is_typed_is_completed(me: str) -> None:
+    """Names, domains and tasks that begin with the text are suggested with their counts."""
+    answer("catalog", "add", "Heartbeats of whales")
+    assert {"kind": "name", "text": "Heartbeats of whales", "count": 1} in answer("suggest", "heartb")["suggestions"]
+    assert "Heartbeats of whales" in run("suggest", "whal", "--limit", "1", "--table").stdout
+
+
 def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
     """Records that are exported as CSV or JSON Lines can be imported with the same values."""
     for record in (["A, b", "--description", "=1+1"], ["C"]):

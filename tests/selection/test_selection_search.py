@@ -199,6 +199,27 @@ async def test_one_vocabulary_folds_domains_tasks_and_languages_but_records_keep
     assert [entry["count"] for entry in values["language"]] == [2, 2]
 
 
+async def test_a_search_takes_the_filters_of_labels(ada: httpx2.AsyncClient) -> None:
+    """Licence, language, source and trainability restrict a search as they restrict a list, in the same forms."""
+    labels = {"licence": "CC-BY-4.0", "language": "en", "source": {"name": "UCI"}}
+    await created(ada, name="labelled", metadata=labels)
+    await created(ada, name="plain")
+
+    async def found(**body: Any) -> list[str]:
+        answer = await ada.post("/datasets/search", json={"name_contains": "l", **body})
+        return [record["name"] for record in answer.json()]
+
+    assert await found(license="CC-BY-*") == await found(license=["MIT", "CC-BY-4.0"]) == ["labelled"]
+    assert await found(language="anglais") == await found(source=["uci"]) == ["labelled"]
+    assert await found(trainable=True) == []
+    assert await found(trainable=False) == await found(trainable=None, license=[]) == ["labelled", "plain"]
+
+    malformed: dict[str, Any] = {"license": "MIT AND (", "trainable": "yes", "source": 5}
+    for name, value in malformed.items():
+        refused = await ada.post("/datasets/search", json={name: value})
+        assert (refused.status_code, refused.json()["errors"][0]["loc"]) == (422, ["body", name])
+
+
 async def test_hostile_metadata_counts_as_not_given(ada: httpx2.AsyncClient) -> None:
     """Members of any other form neither fail the write nor match."""
     shapes: list[Any] = [{}, 5, [1, None, {}], {"name": {}}, True, [["x"]]]

@@ -1,4 +1,4 @@
-"""`touchstone catalog` and `touchstone rank`."""
+"""`touchstone catalog`, `touchstone rank` and `touchstone suggest`."""
 
 import sys
 from collections import Counter
@@ -24,6 +24,7 @@ from touchstone.client import (
     Ranking,
     Record,
     ScoredDataset,
+    Suggestion,
     Touchstone,
 )
 from touchstone.client.evidence_models import AssuranceName
@@ -53,6 +54,12 @@ COMPOSITE_SCORE_COLUMNS: Final = (
     Column[ScoredDataset]("Ethical", lambda dataset: dataset.ethical_score, is_number=True),
     Column[ScoredDataset]("Tech.", lambda dataset: dataset.technical_score, is_number=True),
     Column[ScoredDataset]("Popul.", lambda dataset: dataset.popularity_score, is_number=True),
+)
+
+SUGGESTION_COLUMNS: Final = (
+    Column[Suggestion]("Kind", lambda suggestion: suggestion.kind, is_key=True),
+    Column[Suggestion]("Text", lambda suggestion: suggestion.text),
+    Column[Suggestion]("Datasets", lambda suggestion: suggestion.count, is_number=True),
 )
 
 NEW_DATASET_OPTIONS: Final = OptionGroup(
@@ -331,6 +338,17 @@ def rank(
     context.show(ranking, _ranking_table(ranking, show_points="explain" in options))
 
 
+def suggest(
+    text: Annotated[str, typer.Argument(help="The beginning of a name, a domain or a task.")],
+    limit: Annotated[int, typer.Option(help="How many suggestions.")] = 10,
+    *,
+    context: CommandContext,
+) -> None:
+    """Complete names, domains and tasks of the catalog, with the number of datasets that have each."""
+    suggestions = context.client.suggest(text, limit=limit)
+    context.show(suggestions, build_table(SUGGESTION_COLUMNS, suggestions.suggestions))
+
+
 def _ranking_table(ranking: Ranking, *, show_points: bool) -> Table:
     """Return the table that shows a ranking, best dataset first.
 
@@ -361,6 +379,7 @@ def _points_column(criterion: str) -> Column[ScoredDataset]:
 
 
 def register(app: typer.Typer) -> None:
-    """Add `rank` and `catalog` to the application."""
+    """Add `rank`, `suggest` and `catalog` to the application."""
     server_command(app, "rank", options=RANK_OPTIONS, filters=FILTERS, weights=WEIGHTS)(rank)
+    server_command(app, "suggest")(suggest)
     app.add_typer(catalog, name="catalog")

@@ -13,6 +13,7 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "login": "sign_in_commands",
     "logout": "sign_in_commands",
     "rank": "catalog_commands",
+    "suggest": "catalog_commands",
     "catalog": "catalog_commands",
     "import": "import_commands",
     "evidence": "evidence_commands",

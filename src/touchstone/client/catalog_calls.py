@@ -21,6 +21,7 @@ from touchstone.client.fields import (
     ProjectChanges,
     ProjectFields,
     ScoringOptions,
+    SearchFilters,
 )
 from touchstone.client.models import (
     Dataset,
@@ -108,11 +109,12 @@ def search_datasets(
     name_contains: str | None = None,
     min_rows: int | None = None,
     ethical_tags: Sequence[str] | None = None,
-    q: str | None = None,
     assurance: AssuranceName | None = None,
+    **filters: Unpack[SearchFilters],
 ) -> Call[list[Dataset]]:
     """Return every record that satisfies all criteria, ordered by id."""
-    body = without_none(name_contains=name_contains, min_rows=min_rows, ethical_tags=ethical_tags, q=q)
+    criteria = {"name_contains": name_contains, "min_rows": min_rows, "ethical_tags": ethical_tags}
+    body = without_none(**criteria, **filters)
     query = {"assurance": assurance}
     path = build_path("datasets", "search")
     return Call("POST", path, read_json(list[Dataset]), query=query, json=body, read_only=True)

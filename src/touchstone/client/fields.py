@@ -64,6 +64,16 @@ class Filters(TypedDict, total=False):
     accountability_defined: bool | None
 
 
+class SearchFilters(TypedDict, total=False):
+    """The filters that a search takes beside its own criteria."""
+
+    q: str | None
+    license: Words | None
+    language: Words | None
+    source: Words | None
+    trainable: bool | None
+
+
 class ScoringOptions(TypedDict, total=False):
     """The options of a ranking: its places, whether each item is explained, and the weakest evidence that counts."""
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from touchstone.ranking.query.predicates import Contains, FlagEquals, FullText, Predicate, Query, Range, Visible
 from touchstone.services.selection.datasets.schemas import SearchCriteria
-from touchstone.services.selection.filters import FILTERS
+from touchstone.services.selection.filters import FILTER_PARAMETERS, FILTERS
 from touchstone.services.selection.parameters import ParameterValue
 
 _PREDICATES: Final = {catalog_filter.parameter.name: catalog_filter.predicate for catalog_filter in FILTERS}
@@ -29,6 +29,7 @@ def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
 
     Raises:
         UnknownName: a tag does not exist.
+        InvalidValue: a filter has a value that does not fit.
     """
     predicates: list[Predicate] = [Visible(viewer)]
     predicates += [FlagEquals(attribute, value=True) for attribute in criteria.tag_attributes()]
@@ -39,4 +40,6 @@ def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
     if criteria.min_rows is not None:
         predicates.append(Range("instances_number", low=criteria.min_rows))
 
+    filters = FILTER_PARAMETERS.parse_json(criteria.filters(), "body")
+    predicates += [_PREDICATES[name](value) for name, value in filters.items()]
     return tuple(predicates)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, INT53_MAX, Attribute, Kind
@@ -22,7 +22,7 @@ from touchstone.http.request_models import (
     require_clean_text,
 )
 from touchstone.http.spelling_suggestions import unknown_value_error
-from touchstone.services.selection.filters import MAX_SEARCH_TEXT
+from touchstone.services.selection.filters import FILTER_PARAMETERS, MAX_SEARCH_TEXT
 from touchstone.services.selection.json_fields import JsonObject
 from touchstone.services.selection.parameters import MAX_TEXT
 
@@ -36,6 +36,9 @@ SHORT_TAGS: Final[Mapping[str, str]] = {
     "informed_consent": "informed_consent",
     "data_quality": "data_quality_documented",
 }
+# The filters that a search takes beside its own criteria; their values are parsed with the table of filters.
+SEARCH_FILTERS: Final = ("license", "language", "source", "trainable")
+_FILTER_SCHEMAS: Final = FILTER_PARAMETERS.json_schema()["properties"]
 # The tags of a search, and the attribute that each stands for.
 TAGS: Final[Mapping[str, str]] = {name: name for name in ETHICAL} | dict(SHORT_TAGS)
 
@@ -156,12 +159,20 @@ class HidingChange(RequestModel):
 
 
 class SearchCriteria(RequestModel):
-    """What to search for; everything is optional and joined by AND (interface, section 2.3, and the filter `q`)."""
+    """What to search for; everything is optional and joined by AND (interface, section 2.3, and some filters)."""
 
     q: Annotated[SearchedText, Field(max_length=MAX_SEARCH_TEXT)] | None = None
     name_contains: Text | None = None
     min_rows: Annotated[int, Field(strict=True, ge=-INT53_MAX, le=INT53_MAX), WholeFloatAsInt] | None = None
     ethical_tags: Annotated[list[ShortText], Field(max_length=MAX_WORDS)] | None = None
+    license: Annotated[Any, WithJsonSchema(_FILTER_SCHEMAS["license"])] = None
+    language: Annotated[Any, WithJsonSchema(_FILTER_SCHEMAS["language"])] = None
+    source: Annotated[Any, WithJsonSchema(_FILTER_SCHEMAS["source"])] = None
+    trainable: Annotated[Any, WithJsonSchema(_FILTER_SCHEMAS["trainable"])] = None
+
+    def filters(self) -> dict[str, Any]:
+        """Return the values of the filters, as the table of filters parses them."""
+        return {name: getattr(self, name) for name in SEARCH_FILTERS}
 
     def tag_attributes(self) -> list[str]:
         """Return the names of the attributes that the tags stand for; a tag may be a short name of an attribute.
