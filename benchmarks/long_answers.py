@@ -69,7 +69,7 @@ async def stream_response(ranking: RankingResult) -> Response:
 
 async def encode_at_once(ranking: RankingResult) -> Response:
     """Return a response whose items were encoded at once; a header tells how many seconds the encoder alone took."""
-    items = ranking.items(ranking.ranked.positions, ranking.ranked.scores, 1)
+    items = ranking.items(ranking.ranked.records())
     started_at = time.perf_counter()
     body = msgspec.json.encode(items)
     encoding_seconds = time.perf_counter() - started_at

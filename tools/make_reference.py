@@ -26,6 +26,7 @@ from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 from touchstone.services.selection.filters import FILTERS
+from touchstone.services.selection.gates import GATES
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -126,6 +127,37 @@ def filters_page() -> str:
         "of a project.\n\n"
         + format_table(("Name", "Other names", "Form", "Matches"), filters)
         + f"\nThe values of `sort_by` are {code_list((*SORT_KEYS, RELEVANCE))}.\n"
+    )
+
+
+def gates_page() -> str:
+    """Return the page of the gates."""
+    gates = [
+        (
+            f"`{gate.parameter.name}`",
+            code_list(gate.parameter.aliases),
+            code_list(gate.parameter.choices) or gate.parameter.type.value,
+            gate.parameter.description,
+        )
+        for gate in GATES
+    ]
+
+    return (
+        "# Gates\n\n"
+        "A gate is a requirement that is kept apart from the score. It changes no score and hides nothing: each item "
+        "of a ranking says under `gates` which ones are `passed`, which are `failed` because the dataset is known not "
+        "to meet them, and which are `unknown` because nothing is known that would decide it.\n\n"
+        "Gates are given as `gates` in the body of `POST /datasets/score` and stored with a project, whose "
+        "recommendations judge them:\n\n"
+        "```json\n"
+        '{"gates": {"informed_consent": "documented", "license": ["CC-BY-*"], "instances_min": 1000}}\n'
+        "```\n\n"
+        "With `?gate=pass`, the ranking leaves out every dataset that does not pass all gates, and `rank`, `place`, "
+        "`tied_with` and the total count only those that do. The default is `?gate=all`.\n\n"
+        "A gate for an attribute that must be true names the level of evidence at which it must be, from `declared` "
+        "on; this level does not depend on the [assurance](assurance.md) of the request. Numbers are judged as they "
+        "are known at the assurance of the request. Words, such as the licence, are the same at every assurance.\n\n"
+        + format_table(("Name", "Other names", "Value", "Requirement"), gates)
     )
 
 
@@ -267,6 +299,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "errors": errors_page,
     "attributes": attributes_page,
     "filters": filters_page,
+    "gates": gates_page,
     "criteria": criteria_page,
     "codebook": codebook_page,
     "exports": exports_page,

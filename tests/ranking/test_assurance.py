@@ -196,3 +196,36 @@ def test_planes_of_texts_and_visibility_are_shared(tmp_path: Path) -> None:
             stricter = index.at(assurance).columns.planes
             assert np.shares_memory(stricter.bitmaps, planes.bitmaps)
             assert stricter.rows["public"] == planes.rows["public"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_flag_is_asked_for_at_an_assurance_of_its_own(layout: str) -> None:
+    """Such a predicate sees what is known at its own level, all others what is known at the level of the view."""
+    random = Random(17)
+    rows = {id_: row(random, id_) for id_ in range(1, 200)}
+    catalog = Catalog.build(rows.values(), LAYOUTS[layout])
+    changed = [row(random, id_) for id_ in range(180, 230)]
+    catalog.apply(upserts=changed, deleted=[7])
+    rows |= {record.id: record for record in changed}
+    del rows[7]
+
+    for assurance in Assurance:
+        view = catalog.view.at(assurance)
+        for own_assurance in Assurance:
+            flag, value = random.choice(FLAGS), random.random() < 0.5
+            asked = (
+                Range("year", low=2000),
+                FlagEquals(flag, value, own_assurance),
+                FlagEquals("is_public", value=True),
+            )
+            expected = [
+                record.id
+                for record in sorted(rows.values(), key=lambda record: record.id)
+                if getattr(known_at(record, own_assurance), flag) is value
+                and matching([known_at(record, assurance)], (asked[0], asked[2]))
+            ]
+            window = view.sort(asked, "id", descending=False, skip=0, limit=None)
+            assert view.ids(window.positions).tolist() == expected
+            assert view.count(asked) == view.facets(asked).total_count == len(expected)
+            ranked = view.rank(asked, {"year": 1.0}, skip=0, limit=None)
+            assert sorted(view.ids(ranked.positions).tolist()) == expected

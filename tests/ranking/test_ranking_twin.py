@@ -4,6 +4,7 @@
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
@@ -18,6 +19,7 @@ from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.catalog import Catalog, Layout
 from touchstone.ranking.catalog.indexed_part import PlanThresholds
+from touchstone.ranking.catalog.results import RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.kernels import two_threads
@@ -63,10 +65,19 @@ def check_view(view: View, rows: dict[int, CatalogRow], random: Random) -> None:
     answer = list(zip(view.ids(found.positions).tolist(), found.scores.tolist(), strict=True))
     assert answer == expected[skip:end]
     assert found.total_count == view.count(asked) == len(expected)
+    check_ties(found, [score for _, score in expected][skip:end], Counter(score for _, score in expected))
     key, descending = sort_key(random), random.random() < 0.5
     listed = view.sort(asked, key, descending=descending, skip=skip, limit=limit)
     assert view.ids(listed.positions).tolist() == ordered(rows.values(), asked, key, descending)[skip:end]
     assert listed.total_count == len(expected)
+
+
+def check_ties(window: RankedWindow, scores: list[float], counts: Counter[float]) -> None:
+    """Check the places and ties of a page with some scores, given how many records of the ranking have each score."""
+    records = window.records()
+    higher_counts = [sum(count for score, count in counts.items() if score > own_score) for own_score in scores]
+    assert records.places.tolist() == [higher_count + 1 for higher_count in higher_counts]
+    assert records.tied_with.tolist() == [counts[score] - 1 for score in scores]
 
 
 def check_records(catalog: Catalog, rows: dict[int, CatalogRow], random: Random) -> None:

@@ -103,8 +103,13 @@ def test_a_ranking_comes_in_chunks_too() -> None:
     ranked = catalog.view.rank((), PROFILES[DEFAULT_PROFILE].weights, skip=0, limit=None)
     pieces = list(ranked.chunks(10))
     assert len(pieces) == 10
-    assert np.concatenate([positions for positions, _ in pieces]).tolist() == ranked.positions.tolist()
-    assert np.concatenate([scores for _, scores in pieces]).tolist() == ranked.scores.tolist()
+    assert np.concatenate([piece.positions for piece in pieces]).tolist() == ranked.positions.tolist()
+    assert np.concatenate([piece.scores for piece in pieces]).tolist() == ranked.scores.tolist()
+    assert [rank for piece in pieces for rank in piece.ranks] == list(range(1, 100))
+
+    whole = ranked.records()
+    assert np.concatenate([piece.places for piece in pieces]).tolist() == whole.places.tolist()
+    assert np.concatenate([piece.tied_with for piece in pieces]).tolist() == whole.tied_with.tolist()
 
 
 def test_weights_too_large_to_add_up_still_rank() -> None:

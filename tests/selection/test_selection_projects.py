@@ -205,7 +205,7 @@ async def test_recommendations_are_the_ranking_of_the_project(ada: httpx2.AsyncC
     project = await made(ada, criteria={"domain": "health"}, weights=WEIGHTS)
     path = f"/projects/{project['id']}/recommendations"
     found = (await ada.get(path)).json()
-    assert list(found) == ["project", "datasets", "total_count", "effective_weights"]
+    assert list(found) == ["project", "datasets", "total_count", "effective_weights", "assurance", "notes"]
     assert (found["project"], found["total_count"], len(found["datasets"])) == (project, 24, 20)
     body = {"criteria": project["criteria"], "weights": project["weights"]}
     ranked = await ada.post("/datasets/score?explain=true&limit=20", json=body)

@@ -10,17 +10,19 @@ from touchstone.services.selection.datasets.response_cache import CAPACITY_BYTES
 ADA, BEN = uuid4(), uuid4()
 
 
-def question(viewer: UUID | None = ADA, query: bytes = b"", body: bytes = b"{}") -> tuple[UUID | None, bytes, bytes]:
-    return viewer, query, body
+def question(
+    viewer: UUID | None = ADA, locale: str = "fr", query: bytes = b"", body: bytes = b"{}"
+) -> tuple[UUID | None, str, bytes, bytes]:
+    return viewer, locale, query, body
 
 
 def test_only_the_same_question_is_answered_again() -> None:
-    """Another user, query or body makes it another request."""
+    """Another user, language, query or body makes it another request."""
     answers, view = ResponseCache(), Catalog.build([]).view
     kept = answers.put(view, question(), Response(b"[]"))
     assert answers.get(view, question()) is kept
-    others = (question(BEN), question(None), question(query=b"limit=1"), question(body=b"{ }"))
-    assert [answers.get(view, other) for other in others] == [None] * 4
+    others = (question(BEN), question(None), question(locale="en"), question(query=b"limit=1"), question(body=b"{ }"))
+    assert [answers.get(view, other) for other in others] == [None] * 5
 
 
 def test_a_write_forgets_everything() -> None:

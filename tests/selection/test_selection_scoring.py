@@ -73,6 +73,8 @@ async def test_items_carry_the_fields_of_the_interface(ada: httpx2.AsyncClient) 
             "objective": "o",
             "id": made["id"],
             "rank": 1,
+            "place": 1,
+            "tied_with": 0,
             "known": 0,
             "ethical_interval": [0.0, 1.0],
         }

@@ -129,6 +129,7 @@ projects = sa.Table(
     sa.Column("chosen_dataset_id", sa.Integer, nullable=True),
     sa.Column("choice_reason", sa.Text, nullable=True),
     sa.Column("assurance", sa.Text, nullable=False, server_default="declared"),
+    sa.Column("gates", sa.JSON(none_as_null=True), nullable=False, server_default="{}"),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("updated_at", UtcDateTime, nullable=False),
     sa.Column("version", sa.Integer, nullable=False),

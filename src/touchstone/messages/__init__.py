@@ -2,8 +2,8 @@
 
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
 `validation` (invalid values), `document_rejections` (imports), `job_errors` (jobs that fail or cannot start),
-`progress`, `training_warnings`, `narratives`, `reasons` (of a rank, of which `reason_phrases` has the parts), `charts`,
-`model_card`, `labels`, `codebook` (the ethical criteria) and `pages*` (the web pages).
+`progress`, `training_warnings`, `narratives`, `reasons` (of a rank, of which `reason_phrases` has the parts),
+`ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria) and `pages*` (the web pages).
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,7 @@ from touchstone.messages.pages_data import DATA_PAGES
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 from touchstone.messages.pages_jobs import JOB_PAGES
 from touchstone.messages.plurals import with_count
+from touchstone.messages.ranking_notes import RANKING_NOTES
 from touchstone.messages.validation import EMPTY_VALUE, SUGGESTIONS, VALIDATION
 
 # The public interface fixes these three sentences: they are French whatever language the caller prefers.
@@ -56,6 +57,11 @@ def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> st
     if facts.get("nearest"):
         sentence += text(NAME_SUGGESTION, locale, **facts_as_text)
     return sentence
+
+
+def ranking_note_text(code: str, criterion: str, locale: str) -> str:
+    """Return the sentence that notes that a criterion, given by its label, does not distinguish the datasets shown."""
+    return _fill_placeholders(RANKING_NOTES[code], {"criterion": criterion}, locale)
 
 
 def document_rejection_text(code: str, locale: str) -> str:

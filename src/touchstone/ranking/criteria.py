@@ -161,4 +161,6 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
     ),
 )
 CRITERION_NAMES: Final = tuple(criterion.name for criterion in CRITERIA)
+CRITERION_LABELS: Final = {criterion.name: (criterion.label_fr, criterion.label_en) for criterion in CRITERIA}
+"""What each criterion is called in French and in English."""
 COMPOSITES: Final = tuple(criterion.name for criterion in CRITERIA if criterion.kind == "composite")

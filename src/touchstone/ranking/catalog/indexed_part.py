@@ -3,7 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
-from touchstone.ranking.catalog.part import PartRanking, PartSearch, format_uuids
-from touchstone.ranking.catalog.results import SortedWindow
+from touchstone.ranking.catalog.part import PartSearch, format_uuids
+from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
+from touchstone.ranking.catalog.ties import count_among, count_in_order
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, DecodedColumns
@@ -22,7 +24,7 @@ from touchstone.ranking.index.facet_counts import count_index
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE
 from touchstone.ranking.index.query_translator import TranslatedQuery
 from touchstone.ranking.index.word_index import WordIndex
-from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, score_kernels, top_kernels
+from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, score_kernels, tie_kernels, top_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
 from touchstone.ranking.kernels.order_kernels import ScoreKeys
@@ -34,8 +36,6 @@ from touchstone.ranking.query.predicates import Contains, Query, Range
 from touchstone.ranking.query.sort_order import select_window, to_ascending
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.weighted_mean import active_weights
-
-_NOTHING: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather")
 
 
 class PlanThresholds(NamedTuple):
@@ -141,7 +141,9 @@ class IndexedPart:
         with_ranges = (Range("technical_score", 0.5), Range("year", 1.5))
 
         for query in ((), with_substring, with_ranges):
-            self.ids(self.rank(query, weights, end=1, min_score=0.0).positions)
+            best_record = self.rank(query, weights, end=1, min_score=0.0)
+            best_record.count_ties(1.0)
+            self.ids(best_record.positions)
             self.ids(self.rank(query, weights, end=None, min_score=0.0).positions)
             self.count_facets(query, FacetCounter())
             self.sort(query, "year", descending=True, skip=0, limit=1)
@@ -186,7 +188,7 @@ class IndexedPart:
         """
         translated = self._translate(query)
         if translated is None:
-            return _NOTHING
+            return NO_MATCHES
 
         kernel_query, criterion_weights = translated.kernel_query, kernel_weights(weights)
         has_few_matches = translated.max_matches <= self._thresholds.gather_up_to
@@ -211,7 +213,7 @@ class IndexedPart:
 
         alphabetical_ranks = self._columns.names.places[positions]
         best = select_window((-scores, alphabetical_ranks), skip=0, limit=end)
-        return PartRanking(positions[best], scores[best], "gather")
+        return PartRanking(positions[best], scores[best], "gather", count_among(scores))
 
     def _rank_best_first(self, kernel_query: KernelQuery, weights: KernelWeights, end: int) -> PartRanking:
         """Rank the best `end` of many matches without scoring most of the others.
@@ -229,7 +231,11 @@ class IndexedPart:
         positions, scores = heap.positions[:heap_size], heap.scores[:heap_size]
         alphabetical_ranks = self._columns.names.places[positions]
         best = np.lexsort((alphabetical_ranks, -scores))
-        return PartRanking(positions[best], scores[best], "best first")
+        return PartRanking(positions[best], scores[best], "best first", partial(self._count_ties, search, queue))
+
+    def _count_ties(self, search: TopSearch, queue: LeafQueue, score: float) -> int:
+        """Return how many matches of a search have exactly a score; the scratch space of `queue` is overwritten."""
+        return int(tie_kernels.count_ties(search, queue, self._columns.criteria.lower, score))
 
     def _queue_leaves(self, weights: KernelWeights) -> LeafQueue:
         """Return all leaves, those with the highest bounds first, with the scratch space for searching a leaf.
@@ -264,8 +270,9 @@ class IndexedPart:
         keys, positions = sort_by_key(take_values(score_keys.keys, by_name), by_name)
         sort_ties_by_score(keys, positions, score_keys.scores)
 
-        positions = positions[:end]
-        return PartRanking(positions, take_values(score_keys.scores, positions), "full order")
+        page = positions[:end]
+        page_scores = take_values(score_keys.scores, page)
+        return PartRanking(page, page_scores, "full order", count_in_order(positions, score_keys.scores))
 
     def _compute_score_keys(self, matches: Words, weights: KernelWeights) -> ScoreKeys:
         """Return a score and a sort key for each position in the index, computed by two threads.
@@ -393,6 +400,10 @@ class IndexedPart:
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
         """Return a text attribute of the records at some positions, None if not known."""
         return self.index.texts(column, positions)
+
+    def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
+        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+        return self.index.words(column, positions)
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
         """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.text import fold
-from touchstone.ranking.catalog.part import CatalogPart, PartRanking
+from touchstone.ranking.catalog.part import CatalogPart
+from touchstone.ranking.catalog.results import PartRanking
 from touchstone.ranking.column_types import Floats, Ints
 
 SortKey: TypeAlias = tuple[bool, Any, int]

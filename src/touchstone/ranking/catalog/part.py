@@ -6,25 +6,12 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.catalog.results import SortedWindow
+from touchstone.ranking.catalog.results import PartRanking, SortedWindow
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.record_words import WordMatches
-
-
-class PartRanking(NamedTuple):
-    """The first records of a ranking within one part.
-
-    Attributes:
-        positions, scores: The positions of the records in order, and their scores.
-        plan: How they were found: `gather`, `best first` or `full order`.
-    """
-
-    positions: NDArray[Any]
-    scores: Floats
-    plan: str
 
 
 class PartSearch(NamedTuple):
@@ -87,6 +74,9 @@ class CatalogPart(Protocol):
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
         """Return a text attribute of the records at some positions (None: not known)."""
+
+    def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
+        """Return the words of the records at some positions, as they are compared; no words if none is known."""
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
         """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""

@@ -2,11 +2,52 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from touchstone.ranking.catalog.ties import TieCounter, count_none, find_ties
 from touchstone.ranking.column_types import Floats, Ints
 
 _RECORDS_PER_CHUNK: Final = 8192
+
+
+class PartRanking(NamedTuple):
+    """The first records of a ranking, within one part of a view or of all its parts.
+
+    Attributes:
+        positions, scores: The positions of the records in order, and their scores.
+        plan: How they were found: `gather`, `best first` or `full order`.
+        count_ties: Returns how many matches, among these records or after them, have exactly a score. The score must
+            not be below those that the ranking may leave out.
+    """
+
+    positions: NDArray[Any]
+    scores: Floats
+    plan: str
+    count_ties: TieCounter
+
+
+NO_MATCHES: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather", count_none)
+"""The ranking of a part in which nothing matches."""
+
+
+class RankedRecords(NamedTuple):
+    """Consecutive records of a ranking.
+
+    Attributes:
+        positions, scores: Their positions in the view, and their scores.
+        ranks: Their places in the order, counted from 1; no two records share one.
+        places: For each record 1 + the number of records with a higher score, so that equal scores share a place.
+        tied_with: How many other records of the whole ranking have exactly the score of each record.
+    """
+
+    positions: Ints
+    scores: Floats
+    ranks: range
+    places: Ints
+    tied_with: Ints
 
 
 class RankedWindow:
@@ -17,21 +58,72 @@ class RankedWindow:
         plan: How they were found: `gather`, `best first` or `full order`.
     """
 
-    def __init__(self, positions: Ints, scores: Floats, plan: str, count: Callable[[], int]) -> None:
-        self.positions = positions
-        self.scores = scores
-        self.plan = plan
+    def __init__(self, ranking: PartRanking, *, skip: int, count: Callable[[], int], is_complete: bool) -> None:
+        """Take the page from a ranking of the view that ends with it, and of which the first `skip` records precede it.
+
+        `count` returns the number of all matches. `is_complete` says that none of them comes after the page.
+        """
+        self.positions = ranking.positions[skip:]
+        self.scores = ranking.scores[skip:]
+        self.plan = ranking.plan
+        self._skip = skip
+        self._scores_to_end = ranking.scores
         self._count = count
+        self._count_ties = None if is_complete else ranking.count_ties
 
     @cached_property
     def total_count(self) -> int:
         """How many records match in all, counted when this is first read."""
         return self._count()
 
-    def chunks(self, size: int = _RECORDS_PER_CHUNK) -> Iterator[tuple[Ints, Floats]]:
-        """Iterate over the positions and scores in pieces, for responses that are encoded while they are sent."""
-        for start in range(0, len(self.positions), size):
-            yield self.positions[start : start + size], self.scores[start : start + size]
+    def chunks(self, size: int = _RECORDS_PER_CHUNK) -> Iterator[RankedRecords]:
+        """Iterate over the records in pieces, for responses that are encoded while they are sent."""
+        end = len(self._scores_to_end)
+        for start in range(self._skip, end, size):
+            yield self._records(start, min(end, start + size))
+
+    def records(self) -> RankedRecords:
+        """Return all records of the page."""
+        return self._records(self._skip, len(self._scores_to_end))
+
+    def _records(self, start: int, end: int) -> RankedRecords:
+        """Return the records of the ranking from index `start` to `end`; index 0 is the first of the whole ranking."""
+        scores = self._scores_to_end[start:end]
+        ranks = range(start + 1, end + 1)
+        positions = self.positions[start - self._skip : end - self._skip]
+        if not len(scores):
+            return RankedRecords(positions, scores, ranks, np.empty(0, np.int64), np.empty(0, np.int64))
+
+        # The records with one score are a group, which may begin before these records and end after them.
+        is_group_start = np.concatenate([[True], scores[1:] != scores[:-1]])
+        group_starts = start + np.flatnonzero(is_group_start)
+        group_ends = np.append(group_starts[1:], self._group_end(float(scores[-1])))
+        group_starts[0] = find_ties(self._scores_to_end, float(scores[0]))[0]
+
+        group_of_record = np.cumsum(is_group_start) - 1
+        places = group_starts[group_of_record] + 1
+        tied_with = (group_ends - group_starts - 1)[group_of_record]
+        return RankedRecords(positions, scores, ranks, places, tied_with)
+
+    def _group_end(self, score: float) -> int:
+        """Return the index after the last record of the whole ranking that has a score."""
+        _, group_end = find_ties(self._scores_to_end, score)
+        is_last_group = group_end == len(self._scores_to_end)
+        return group_end + self._ties_after_page if is_last_group else group_end
+
+    @cached_property
+    def _ties_after_page(self) -> int:
+        """How many records after the page have the score of its last record, counted when this is first read."""
+        if self._count_ties is None:
+            return 0
+
+        # No score is lower than 0, so that all further records have it too.
+        last_score = float(self._scores_to_end[-1])
+        if last_score == 0.0:
+            return self.total_count - len(self._scores_to_end)
+
+        first_tied, end = find_ties(self._scores_to_end, last_score)
+        return self._count_ties(last_score) - (end - first_tied)
 
 
 class SortedWindow(NamedTuple):

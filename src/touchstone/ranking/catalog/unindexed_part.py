@@ -2,51 +2,65 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
-from touchstone.ranking.catalog.part import PartRanking, PartSearch, format_uuids
-from touchstone.ranking.catalog.results import SortedWindow
+from touchstone.ranking.catalog.part import PartSearch, format_uuids
+from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
+from touchstone.ranking.catalog.ties import count_among
 from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.columns.segment import DecodedColumns, Segment
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE
 from touchstone.ranking.query.facets import FacetCounter, count_segment
 from touchstone.ranking.query.predicate_evaluation import evaluate_query
-from touchstone.ranking.query.predicates import Query, Visible
+from touchstone.ranking.query.predicates import Query, Visible, group_by_assurance
 from touchstone.ranking.query.sort_order import select_window, sort_values, to_ascending
 from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.weighted_mean import score_segment, weight_shares
-
-_NOTHING: Final = PartRanking(np.empty(0, np.int64), np.empty(0), "gather")
 
 
 class UnindexedPart:
     """A segment, and which of its records are alive."""
 
-    def __init__(self, segment: Segment, alive: Bools) -> None:
+    def __init__(self, segment: Segment, alive: Bools, declared: "UnindexedPart | None" = None) -> None:
+        """Combine a segment with which records are alive; `declared` is the same part at the assurance `declared`."""
         self._segment = segment
         self._alive = alive
+        self._declared = declared or self
         self.is_searchable = segment.words is not None
         self.span = segment.size
         self.size = int(np.count_nonzero(alive))
         self._parts_by_assurance: dict[Assurance, UnindexedPart] = {}
 
     def at(self, assurance: Assurance) -> "UnindexedPart":
-        """Return the same records with what is known at an assurance above `declared`."""
-        part = self._parts_by_assurance.get(assurance)
+        """Return the same records with what is known at an assurance."""
+        declared = self._declared
+        if assurance is Assurance.DECLARED:
+            return declared
+
+        part = declared._parts_by_assurance.get(assurance)
         if part is None:
-            part = UnindexedPart(self._segment.at(assurance), self._alive)
-            self._parts_by_assurance[assurance] = part
+            part = UnindexedPart(declared._segment.at(assurance), self._alive, declared)
+            declared._parts_by_assurance[assurance] = part
         return part
+
+    def _evaluate(self, query: Query, positions: Ints | None = None) -> Bools:
+        """Return whether the records at some positions, or all for None, are alive and match."""
+        matches = self._alive if positions is None else self._alive[positions]
+        for assurance, predicates in group_by_assurance(query, self._segment.assurance).items():
+            segment = self.at(assurance)._segment
+            records = segment if positions is None else segment.take(positions)
+            matches = evaluate_query(records, predicates, matches)
+        return matches
 
     def count(self, query: Query) -> int:
         """Return how many live records match."""
-        return int(np.count_nonzero(evaluate_query(self._segment, query, self._alive)))
+        return int(np.count_nonzero(self._evaluate(query)))
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
         """Return the best `end` records that match, or all for None; scores below `min_score` may be left out.
@@ -56,9 +70,8 @@ class UnindexedPart:
         if min_score > 0.0:
             candidates = self._find_candidates(weights, min_score)
             if not len(candidates):
-                return _NOTHING
-            candidate_segment = self._segment.take(candidates)
-            positions = candidates[evaluate_query(candidate_segment, query, self._alive[candidates])]
+                return NO_MATCHES
+            positions = candidates[self._evaluate(query, candidates)]
         else:
             positions = self._find_matches(query)
 
@@ -66,7 +79,7 @@ class UnindexedPart:
         name_ranks, ids = self._segment.name_ranks(positions), self._segment.columns["id"][positions]
         best = select_window((-scores, name_ranks, ids), skip=0, limit=end)
         plan = "full order" if end is None else "gather"
-        return PartRanking(positions[best], scores[best], plan)
+        return PartRanking(positions[best], scores[best], plan, count_among(scores))
 
     def _find_candidates(self, weights: Mapping[str, float], min_score: float) -> Ints:
         """Return the positions of the records whose score may reach a minimum, judged by one product in float32."""
@@ -88,7 +101,7 @@ class UnindexedPart:
 
     def _find_matches(self, query: Query) -> Ints:
         """Return the positions of the live records that match."""
-        return np.flatnonzero(evaluate_query(self._segment, query, self._alive))
+        return np.flatnonzero(self._evaluate(query))
 
     def sort(self, query: Query, column: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
         """Return one page of the records that match, sorted by a column; records without a value last, ties by id."""
@@ -105,13 +118,13 @@ class UnindexedPart:
 
     def match_at(self, query: Query, positions: Ints) -> Bools:
         """Return whether the records at some positions are alive and match."""
-        return evaluate_query(self._segment.take(positions), query, self._alive[positions])
+        return self._evaluate(query, positions)
 
     def search(self, query_words: Sequence[QueryWord]) -> PartSearch:
         """Return where the words of a query are, for the relevance of the records."""
         words = self._segment.words
         assert words is not None
-        is_public = evaluate_query(self._segment, (Visible(None),), self._alive)
+        is_public = self._evaluate((Visible(None),))
         return PartSearch(tuple(map(words.find, query_words)), words.lengths(), is_public)
 
     def name_positions(self, prefix: str) -> Ints:
@@ -154,6 +167,11 @@ class UnindexedPart:
         """Return a text attribute of the records at some positions, None if not known."""
         values = self._segment.vocabularies[column].values
         return [values[code] for code in self._segment.columns[column][positions].tolist()]
+
+    def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
+        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+        folded_lists = self._segment.vocabularies[column].folded
+        return [folded_lists[code] or () for code in self._segment.columns[column][positions].tolist()]
 
     def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
         """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""

@@ -1,7 +1,8 @@
 """One state of the catalog, which answers every read."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,10 +15,11 @@ from touchstone.ranking.catalog.indexed_part import IndexedPart
 from touchstone.ranking.catalog.merging import ListOrder, merge_rankings, merge_sorted
 from touchstone.ranking.catalog.part import CatalogPart
 from touchstone.ranking.catalog.relevance_order import sort_by_relevance
-from touchstone.ranking.catalog.results import RankedWindow, ScoredItems, SortedWindow
+from touchstone.ranking.catalog.results import PartRanking, RankedWindow, ScoredItems, SortedWindow
 from touchstone.ranking.catalog.suggestions import Suggestion, suggest
 from touchstone.ranking.catalog.unindexed_part import UnindexedPart
 from touchstone.ranking.column_types import Facts, Floats, Ints
+from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.index.lru_cache import LruCache
@@ -94,6 +96,7 @@ class View:
         """
         end = None if limit is None else min(self.size, skip + limit)
         ranking = self._parts[0].rank(query, weights, end=end, min_score=0.0)
+        rankings = [ranking]
         positions, scores = ranking.positions, ranking.scores
 
         # With an index, the records that are not indexed yet, the tail, are ranked apart and merged into the result.
@@ -101,11 +104,13 @@ class View:
             is_page_full = len(scores) > 0 and len(scores) == end
             min_score = float(scores[-1]) if is_page_full else 0.0  # lower scores cannot be on the page
             tail_ranking = self._tail.rank(query, weights, end=end, min_score=min_score)
+            rankings.append(tail_ranking)
             if len(tail_ranking.positions):
                 positions, scores = merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
 
-        page = slice(skip, end)
-        return RankedWindow(positions[page], scores[page], ranking.plan, count=lambda: self.count(query))
+        is_complete = end is None or len(scores) < end
+        page_end = PartRanking(positions[:end], scores[:end], ranking.plan, partial(_count_ties, rankings))
+        return RankedWindow(page_end, skip=skip, count=lambda: self.count(query), is_complete=is_complete)
 
     def sort(self, query: Query, key: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
         """Return one page of the records that match, by one of SORT_KEYS; records without a value last, ties by id.
@@ -159,13 +164,24 @@ class View:
 
     def criterion_scores(self, positions: NDArray[Any]) -> Floats:
         """Return the criteria of the records at some positions: one row a record, columns in the order of CRITERIA."""
-        return np.stack([self._criterion(name, positions) for name in CRITERION_NAMES], axis=1)
+        return np.stack([self.criterion(name, positions) for name in CRITERION_NAMES], axis=1)
 
     def facts(self, positions: NDArray[Any]) -> Facts:
         """Return by name the numbers (NaN: not known) and flags (-1: not known) of the records at some positions."""
-        numbers = {name: self._fact(name, positions, np.float64) for name in NUMBERS}
-        flags = {name: self._fact(name, positions, np.int8) for name in FLAGS}
-        return numbers | flags
+        return {name: self.fact(name, positions) for name in (*NUMBERS, *FLAGS)}
+
+    def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
+        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
+        return self._fact(name, positions, CLAIM_TYPES[name])
+
+    def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
+        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+
+        def read_words(part: CatalogPart, part_positions: NDArray[Any]) -> NDArray[Any]:
+            """Return the word lists as an array of objects, because NumPy would make lists of one length a matrix."""
+            return np.fromiter(part.words(column, part_positions), object, len(part_positions))
+
+        return list(self._gather(positions, read_words, object))
 
     def evidence_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
         """Return the levels that support the values of the records at some positions, as `unpack_levels` reads them."""
@@ -179,23 +195,23 @@ class View:
     def items(self, positions: NDArray[Any]) -> ScoredItems:
         """Return the fields that responses show of the records at some positions, as one list for each field."""
         dataset_ids = self._gather(positions, lambda part, part_positions: part.dataset_ids(part_positions), object)
-        instances = self._fact("instances_number", positions, np.float64)
-        features = self._fact("features_number", positions, np.float64)
+        instances = self.fact("instances_number", positions)
+        features = self.fact("features_number", positions)
 
         return ScoredItems(
             id=self.ids(positions).tolist(),
             dataset_id=dataset_ids.tolist(),
             dataset_name=self.names(positions),
-            ethical_score=self._criterion("ethical_score", positions).tolist(),
-            technical_score=self._criterion("technical_score", positions).tolist(),
-            popularity_score=self._criterion("popularity_score", positions).tolist(),
+            ethical_score=self.criterion("ethical_score", positions).tolist(),
+            technical_score=self.criterion("technical_score", positions).tolist(),
+            popularity_score=self.criterion("popularity_score", positions).tolist(),
             instances_number=_to_integers(instances),
             features_number=_to_integers(features),
             objective=self._texts("objective", positions),
             known=self.known_ethical(positions),
         )
 
-    def _criterion(self, name: str, positions: NDArray[Any]) -> Floats:
+    def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return the value of a criterion for the records at some positions."""
         return self._gather(positions, lambda part, part_positions: part.criterion(name, part_positions), np.float64)
 
@@ -243,6 +259,11 @@ class _StricterView(View):
     def declared(self) -> View:
         """The same state of the catalog at the assurance `declared`."""
         return self._declared
+
+
+def _count_ties(rankings: Iterable[PartRanking], score: float) -> int:
+    """Return how many matches have exactly a score in the parts that were ranked."""
+    return sum(ranking.count_ties(score) for ranking in rankings)
 
 
 def _to_integers(values: Floats) -> list[int | None]:

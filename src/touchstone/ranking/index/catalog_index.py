@@ -16,6 +16,7 @@ from touchstone.ranking.columns.bitmaps import read_bits
 from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS, STRICTER_ASSURANCES, EvidenceColumns
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, WORD_COLUMNS, DecodedColumns
 from touchstone.ranking.columns.text_pool import TextPool
+from touchstone.ranking.columns.vocabulary import fold_words
 from touchstone.ranking.criteria import COMPOSITES, CRITERION_NAMES
 from touchstone.ranking.index.builder import POOLED_COLUMNS
 from touchstone.ranking.index.index_columns import PUBLIC_PLANE, IndexColumns, flag_plane
@@ -51,7 +52,8 @@ class CatalogIndex:
         self.kernel_columns = columns.kernel_columns()
         self._scan_cache: ScanCache = declared._scan_cache if declared else ScanCache()
         self._permutations: _Permutations = declared._permutations if declared else _Permutations()
-        self.translator = QueryTranslator(columns, self.kernel_columns, self._scan_cache)
+        declared_columns = declared.columns if declared else columns
+        self.translator = QueryTranslator(columns, self.kernel_columns, self._scan_cache, declared_columns)
         self._indexes_by_assurance: dict[Assurance, CatalogIndex] = {}
 
     def at(self, assurance: Assurance) -> "CatalogIndex":
@@ -101,6 +103,13 @@ class CatalogIndex:
         if column == "visibility":
             return ["public" if is_public else "private" for is_public in self.is_public(positions).tolist()]
         return self.columns.texts[column].take(positions)
+
+    def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
+        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+        stored = self.columns.words[column]
+        codes = stored.codes[positions].tolist()
+        words_by_code = {code: fold_words(column, decode_words(stored.pool[code])) for code in set(codes) if code}
+        return [words_by_code.get(code, ()) for code in codes]
 
     def permutation(self, column: str, descending: bool) -> NDArray[np.uint32]:
         """Return a permutation: the positions of all records in the order of a sort column.

@@ -299,6 +299,15 @@ class IndexColumns:
             codes={name: np.zeros(self.size, number.codes.dtype) for name, number in self.numbers.items()},
         )
 
+    def plane_rows(self, assurance: Assurance) -> Mapping[str, int]:
+        """Return the rows of the planes that depend on the assurance, at any one; only `declared` columns know them."""
+        assert self.assurance is Assurance.DECLARED
+        if assurance is Assurance.DECLARED:
+            return self.planes.rows
+
+        stricter = self.stricter.get(assurance)
+        return stricter.plane_rows if stricter else dict.fromkeys(_assured_planes(), EMPTY_PLANE_ROW)
+
     def packed_levels(self) -> PackedLevels:
         """Return the levels of the evidence that support the values at this assurance."""
         is_declared = self.assurance is Assurance.DECLARED

@@ -78,8 +78,16 @@ class TranslatedQuery(NamedTuple):
 class QueryTranslator:
     """Translates queries for one index; safe to use from several threads."""
 
-    def __init__(self, columns: IndexColumns, kernel_columns: KernelColumns, scan_cache: ScanCache) -> None:
+    def __init__(
+        self,
+        columns: IndexColumns,
+        kernel_columns: KernelColumns,
+        scan_cache: ScanCache,
+        declared_columns: IndexColumns,
+    ) -> None:
+        """Prepare the translation; `declared_columns` are those of the same records at the assurance `declared`."""
         self._columns = columns
+        self._declared_columns = declared_columns
         self._scanner = PlaneScanner(columns, kernel_columns, scan_cache)
         self._plane_rows = columns.planes.rows
         self._plane_totals = columns.planes.counts.sum(axis=1, dtype=np.int64)
@@ -244,8 +252,12 @@ class QueryTranslator:
         return PredicatePlan(clauses=tuple(clauses), code_ranges=(code_range,))
 
     def plan_flag(self, predicate: FlagEquals) -> PredicatePlan:
-        """Plan a flag by the plane of its value."""
-        clause = self._clause(flag_plane(predicate.column, predicate.value))
+        """Plan a flag by the plane of its value at the assurance of the predicate, or else at that of the index."""
+        rows = self._plane_rows
+        if predicate.assurance is not None:
+            rows = self._declared_columns.plane_rows(predicate.assurance)
+
+        clause = Clause((rows[flag_plane(predicate.column, predicate.value)],))
         return PredicatePlan(clauses=(clause,))
 
     def plan_any_word(self, predicate: AnyWord) -> PredicatePlan:

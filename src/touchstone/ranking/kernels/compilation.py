@@ -16,6 +16,7 @@ from touchstone.ranking.kernels import (
     order_kernels,
     posting_kernels,
     score_kernels,
+    tie_kernels,
     top_kernels,
 )
 
@@ -24,6 +25,7 @@ KERNEL_MODULES: Final = (
     score_kernels,
     filter_kernels,
     top_kernels,
+    tie_kernels,
     order_kernels,
     count_kernels,
     posting_kernels,

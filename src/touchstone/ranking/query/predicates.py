@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from uuid import UUID
 
+from touchstone.core.evidence import Assurance
+
 COMPOSITE_TOLERANCE: Final = 1e-9
 """A composite score that misses a bound by no more than this still reaches it: 0.15 + 0.2 counts as 35 %."""
 
@@ -26,10 +28,14 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class FlagEquals:
-    """The flag is known and has exactly this value."""
+    """The flag is known and has exactly this value.
+
+    `assurance`: the weakest level of evidence by which it is known; None for that of whoever reads the catalog.
+    """
 
     column: str
     value: bool
+    assurance: Assurance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +78,16 @@ class Visible:
 
 Predicate: TypeAlias = Range | FlagEquals | AnyWord | Contains | OneOf | FullText | Visible
 Query: TypeAlias = tuple[Predicate, ...]
+
+
+def group_by_assurance(query: Query, assurance: Assurance) -> dict[Assurance, Query]:
+    """Return the predicates of a query by the assurance at which they are evaluated.
+
+    `assurance` is that of the predicates which name none. It is always among the keys.
+    """
+    groups: dict[Assurance, Query] = {assurance: ()}
+    for predicate in query:
+        own_assurance = predicate.assurance if isinstance(predicate, FlagEquals) else None
+        key = own_assurance or assurance
+        groups[key] = (*groups.get(key, ()), predicate)
+    return groups

@@ -6,7 +6,9 @@ from uuid import UUID
 
 from touchstone.ranking.query.predicates import Contains, FlagEquals, FullText, Predicate, Query, Range, Visible
 from touchstone.services.selection.datasets.schemas import SearchCriteria
+from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
 from touchstone.services.selection.filters import FILTER_PARAMETERS, FILTERS
+from touchstone.services.selection.gates import gate_predicates
 from touchstone.services.selection.parameters import ParameterValue
 
 _PREDICATES: Final = {catalog_filter.parameter.name: catalog_filter.predicate for catalog_filter in FILTERS}
@@ -20,6 +22,15 @@ def build_query(values: Mapping[str, ParameterValue], viewer: UUID | None) -> Qu
     """
     predicates = [_PREDICATES[name](value) for name, value in values.items() if name in _PREDICATES]
     return (Visible(viewer), *predicates)
+
+
+def build_ranking_query(scoring: ScoringRequest, options: RankingOptions, viewer: UUID | None) -> Query:
+    """Return the query for the records that a scoring request ranks and that the viewer may see.
+
+    They satisfy all of its filters and, if the options say so, pass all of its gates.
+    """
+    query = build_query(scoring.filters, viewer)
+    return (*query, *gate_predicates(scoring.gates)) if options.only_passing else query
 
 
 def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:

@@ -14,6 +14,7 @@ from touchstone.core.attributes import INT32_MAX
 from touchstone.core.errors import AdministratorsOnly, DatasetNotFound
 from touchstone.core.identity import Caller, parse_uuid
 from touchstone.http.backend_auth import caller_of, require_caller
+from touchstone.http.error_responses import request_locale
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
 from touchstone.services.selection.datasets.editor import DatasetEditor
@@ -69,6 +70,11 @@ class RequestContext:
     def viewer(self) -> UUID | None:
         """The id of the caller, or None for an anonymous one."""
         return self.caller.id if self.caller else None
+
+    @property
+    def locale(self) -> str:
+        """The language in which to answer, `fr` or `en`."""
+        return request_locale(self.request.scope)
 
     @property
     def query_string(self) -> bytes:

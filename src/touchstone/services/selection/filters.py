@@ -128,7 +128,7 @@ _VISIBILITY: Final = Parameter(
     description="Public records, or one's own private ones.",
     choices=("public", "private"),
 )
-_FLAG_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+FLAG_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "is_split": ("split",),
     "anonymization_applied": ("is_anonymized",),
 }
@@ -148,7 +148,7 @@ FILTERS: Final[tuple[CatalogFilter, ...]] = (
     _score_minimum("technical_score"),
     _score_minimum("popularity_score"),
     *(
-        _flag(attribute.name, *_FLAG_ALIASES.get(attribute.name, ()))
+        _flag(attribute.name, *FLAG_ALIASES.get(attribute.name, ()))
         for attribute in ATTRIBUTES
         if attribute.kind is Kind.FLAG
     ),

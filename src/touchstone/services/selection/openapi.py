@@ -22,6 +22,7 @@ from touchstone.services.selection.datasets.schemas import (
 )
 from touchstone.services.selection.evidence.schemas import ClaimCreate, ReviewCreate
 from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.gates import GATE_PARAMETERS
 from touchstone.services.selection.parameters import ParameterTable
 from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
 
@@ -103,6 +104,7 @@ def _body_schemas() -> dict[str, Any]:
     for name in ("ProjectCreate", "ProjectChange"):
         schemas[name]["properties"]["criteria"] = _nullable(_reference("Filters"))
         schemas[name]["properties"]["weights"] = _nullable(_weight_list_schema())
+        schemas[name]["properties"]["gates"] = _nullable(_reference("Gates"))
 
     tags = {"type": "array", "items": {"type": "string", "enum": sorted(TAGS)}}
     schemas["SearchCriteria"]["properties"]["ethical_tags"] = _nullable(tags)
@@ -110,6 +112,7 @@ def _body_schemas() -> dict[str, Any]:
     return {
         **schemas,
         "Filters": FILTER_PARAMETERS.json_schema(),
+        "Gates": GATE_PARAMETERS.json_schema(),
         "Weight": _weight_schema(),
         "ScoringRequest": _scoring_request_schema(),
     }
@@ -134,6 +137,7 @@ def _scoring_request_schema() -> dict[str, Any]:
         "weights": _nullable(_weight_list_schema()) | {"description": "Empty or left out: the balanced profile."},
         "profile": _nullable({"type": "string", "enum": list(PROFILES)}) | {"description": "Instead of `weights`."},
         "assurance": _nullable(ASSURANCE.schema()) | ASSURANCE.documentation(ASSURANCE.name),
+        "gates": _nullable(_reference("Gates")) | {"description": "Requirements that are kept apart from the score."},
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
 

@@ -2,25 +2,32 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from starlette.responses import Response
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import Assurance
 from touchstone.http.responses import JsonResponse, JsonStream
-from touchstone.ranking.catalog.results import RankedWindow
+from touchstone.messages import ranking_note_text
+from touchstone.messages.locales import LOCALES
+from touchstone.ranking.catalog.results import RankedRecords, RankedWindow
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.column_types import Facts, Floats, Ints
-from touchstone.ranking.criteria import CRITERION_NAMES
+from touchstone.ranking.criteria import CRITERION_LABELS, CRITERION_NAMES
 from touchstone.ranking.reasons.best_case import best_case_criterion_scores
+from touchstone.ranking.reasons.notes import NoteCollector, RankingNote
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
 from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
 from touchstone.ranking.weighted_mean import score_matrix
 from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.datasets.scoring_request import RankingOptions, ScoringRequest
+from touchstone.services.selection.gates import GateOutcomes, judge_gates
+from touchstone.services.selection.parameters import ParameterValues
 from touchstone.services.selection.weights import CriterionWeight
 
 # Rankings with more items than these are streamed.
@@ -52,9 +59,13 @@ class ScoredItem(msgspec.Struct, frozen=True, gc=False):
     """A dataset in a ranking (interface, section 2.6).
 
     Attributes:
+        rank: the place in the order, in which no two datasets share one.
+        place: 1 + the number of datasets with a higher score, so that equal scores share a place.
+        tied_with: how many other datasets of the whole ranking have exactly this score.
         known: of how many of the ten ethical attributes it is known, at the assurance of the request, whether they are
             true or false.
         ethical_interval: the ethical score if all unknown attributes were false, and if all were true.
+        gates: what each gate says of the dataset; UNSET without gates.
     """
 
     dataset_id: str
@@ -68,8 +79,11 @@ class ScoredItem(msgspec.Struct, frozen=True, gc=False):
     objective: str | None
     id: int
     rank: int
+    place: int
+    tied_with: int
     known: int
     ethical_interval: tuple[float, float]
+    gates: GateOutcomes | UnsetType
 
 
 class DeclaredStanding(msgspec.Struct, frozen=True, gc=False):
@@ -106,11 +120,22 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
     best_case: BestCase
 
 
+class NoteJson(msgspec.Struct, frozen=True):
+    """A note on a weighted criterion that does not distinguish the datasets shown, with its sentence."""
+
+    code: str
+    criterion_name: str
+    value: float | None
+    sentence: str
+
+
 class RankingSummary(msgspec.Struct, frozen=True):
     """What an object with a ranking contains beside the items."""
 
     total_count: int
     effective_weights: list[CriterionWeight]
+    assurance: Assurance
+    notes: list[NoteJson]
 
 
 class ScoreSummary(RankingSummary, frozen=True):
@@ -118,32 +143,30 @@ class ScoreSummary(RankingSummary, frozen=True):
 
     profile: str | None
     plan: str
-    assurance: Assurance
 
 
 @dataclass(frozen=True, slots=True)
 class RankingResult:
-    """A window of a ranking over one view of the catalog, ready to be encoded."""
+    """A window of a ranking over one view of the catalog, ready to be encoded; `gates` are judged for each item."""
 
     view: View
     ranked: RankedWindow
     weights: Mapping[str, float]
     options: RankingOptions
+    gates: ParameterValues = field(default_factory=dict)
 
-    def items(self, positions: Ints, scores: Floats, first_rank: int) -> list[ScoredItem]:
-        """Return a part of the ranking as the items of the response.
+    def items(self, records: RankedRecords) -> list[ScoredItem]:
+        """Return some records of the ranking as the items of the response.
 
-        `positions` are the positions of the records in the view, and `scores` are their scores, in the same order. The
-        first item has the rank `first_rank`. If the request asks for explanations, each item shows how its score is
-        composed.
+        If the request asks for explanations, each item shows how its score is composed.
         """
+        positions = records.positions
         columns = self.view.items(positions)
-        ranks = range(first_rank, first_rank + len(positions))
         # Items are built from whole columns, which have the order of the fields of ScoredItem.
         fields = (
             columns.dataset_id,
             columns.dataset_name,
-            scores.tolist(),
+            records.scores.tolist(),
             columns.ethical_score,
             columns.technical_score,
             columns.popularity_score,
@@ -151,9 +174,12 @@ class RankingResult:
             columns.features_number,
             columns.objective,
             columns.id,
-            ranks,
+            records.ranks,
+            records.places.tolist(),
+            records.tied_with.tolist(),
             columns.known,
             map(_ETHICAL_INTERVALS.__getitem__, zip(columns.ethical_score, columns.known, strict=True)),
+            judge_gates(self.view, positions, self.gates) if self.gates else repeat(UNSET),
         )
         if not self.options.explain:
             return list(map(ScoredItem, *fields))
@@ -185,18 +211,16 @@ class RankingResult:
     def encode_chunks(self) -> Iterator[bytes | memoryview]:
         """Yield the items as JSON in chunks that are separated by commas, without the brackets around the array."""
         chunk_size = EXPLAINED_CHUNK if self.options.explain else CHUNK
-        first_rank = self.options.skip + 1
         is_first_chunk = True
 
-        for positions, scores in self.ranked.chunks(chunk_size):
+        for records in self.ranked.chunks(chunk_size):
             if not is_first_chunk:
                 yield b","
 
-            encoded_array = msgspec.json.encode(self.items(positions, scores, first_rank))
+            encoded_array = msgspec.json.encode(self.items(records))
             # A view of the array without its brackets, which does not copy it.
             yield memoryview(encoded_array)[1:-1]
 
-            first_rank += len(positions)
             is_first_chunk = False
 
 
@@ -205,10 +229,11 @@ def _by_criterion_name(criterion_scores: Floats) -> list[dict[str, float]]:
     return [dict(zip(CRITERION_NAMES, values, strict=True)) for values in criterion_scores.tolist()]
 
 
-async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:
+async def score_response(result: RankingResult, scoring: ScoringRequest, locale: str) -> Response:
     """Return the response to a scoring request: the ranked datasets as an array.
 
-    If the request asks for an envelope, the array is inside an object that also has the counts and the weights.
+    If the request asks for an envelope, the array is inside an object that also has the counts, the weights and the
+    notes, whose sentences are in the language `locale`.
     """
     total_count = result.ranked.total_count
     plan = result.ranked.plan
@@ -218,21 +243,60 @@ async def score_response(result: RankingResult, scoring: ScoringRequest) -> Resp
     if not result.options.is_enveloped:
         return await encode_response(result, b"[", b"]", headers)
 
-    summary = ScoreSummary(total_count, scoring.effective_weights(), scoring.profile, plan, result.view.assurance)
+    summary = ScoreSummary(
+        total_count=total_count,
+        effective_weights=scoring.effective_weights(),
+        assurance=result.view.assurance,
+        notes=await _collect_notes(result, locale),
+        profile=scoring.profile,
+        plan=plan,
+    )
     return await encode_response(result, b'{"datasets":[', b"]," + encode_members(summary), headers)
 
 
 async def recommendations_response(
-    result: RankingResult, scoring: ScoringRequest, project: Mapping[str, Any]
+    result: RankingResult, scoring: ScoringRequest, project: Mapping[str, Any], locale: str
 ) -> Response:
-    """Return the response with the recommendations for a project: the project itself, and the ranked datasets."""
-    summary = RankingSummary(result.ranked.total_count, scoring.effective_weights())
+    """Return the response with the recommendations for a project: the project itself, and the ranked datasets.
+
+    The sentences of the notes are in the language `locale`.
+    """
+    summary = RankingSummary(
+        total_count=result.ranked.total_count,
+        effective_weights=scoring.effective_weights(),
+        assurance=result.view.assurance,
+        notes=await _collect_notes(result, locale),
+    )
     headers = {"X-Total-Count": str(summary.total_count)}
 
     # The items are encoded between these two pieces of the JSON object.
     prefix = b'{"project":' + msgspec.json.encode(project) + b',"datasets":['
     suffix = b"]," + encode_members(summary)
     return await encode_response(result, prefix, suffix, headers)
+
+
+async def _collect_notes(result: RankingResult, locale: str) -> list[NoteJson]:
+    """Return the notes on the datasets shown, with sentences in the language `locale`.
+
+    Usually the first few datasets show that there is nothing to note. Other requests run before more are looked at.
+    """
+    collector = NoteCollector(result.view, result.weights)
+    positions = result.ranked.positions
+    for start in range(0, len(positions), CHUNK):
+        if start > 0:
+            await asyncio.sleep(0)
+        collector.add(positions[start : start + CHUNK])
+        if collector.is_complete:
+            break
+
+    return [_note_json(note, locale) for note in collector.notes()]
+
+
+def _note_json(note: RankingNote, locale: str) -> NoteJson:
+    """Return a note as clients receive it, with its sentence in the language `locale`."""
+    label = CRITERION_LABELS[note.criterion_name][LOCALES.index(locale)]
+    sentence = ranking_note_text(note.code, label, locale)
+    return NoteJson(note.code, note.criterion_name, note.value, sentence)
 
 
 async def encode_response(result: RankingResult, prefix: bytes, suffix: bytes, headers: Mapping[str, str]) -> Response:

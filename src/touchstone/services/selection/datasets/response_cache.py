@@ -10,8 +10,8 @@ from touchstone.ranking.catalog.view import View
 CAPACITY_BYTES: Final = 16 * 1024 * 1024
 MAX_RESPONSE_BYTES: Final = 128 * 1024
 
-# The viewer, on whom it depends which records are visible; the query string; and the body.
-CacheKey = tuple[UUID | None, bytes, bytes]
+# The viewer, on whom it depends which records are visible; the language; the query string; and the body.
+CacheKey = tuple[UUID | None, str, bytes, bytes]
 
 
 class ResponseCache:
@@ -43,7 +43,7 @@ class ResponseCache:
         if not isinstance(body, bytes) or len(body) > MAX_RESPONSE_BYTES:
             return response
 
-        _, query_string, request_body = key
+        _, _, query_string, request_body = key
         entry_bytes = len(body) + len(query_string) + len(request_body)
         is_full = self._used_bytes + entry_bytes > CAPACITY_BYTES
         if view is not self._view or is_full:

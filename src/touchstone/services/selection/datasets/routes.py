@@ -23,7 +23,7 @@ from touchstone.services.selection.assurance import (
     parse_assurance,
 )
 from touchstone.services.selection.byte_budget import ByteBudget
-from touchstone.services.selection.catalog_query import build_query, build_search_query
+from touchstone.services.selection.catalog_query import build_query, build_ranking_query, build_search_query
 from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.criteria_and_facets import criteria_json, facets_json
 from touchstone.services.selection.datasets.editor import check_may_change
@@ -152,7 +152,7 @@ async def score_datasets(request: Request) -> Response:
     # The request is parsed by hand, and only if its response is not cached: this is the hottest route of the service.
     ctx = RequestContext(request)
     raw_body = await request.body()
-    cache_key = (ctx.viewer, ctx.query_string, raw_body)
+    cache_key = (ctx.viewer, ctx.locale, ctx.query_string, raw_body)
     cached_response = ctx.services.response_cache.get(ctx.catalog.view, cache_key)
     if cached_response is not None:
         return cached_response
@@ -160,14 +160,14 @@ async def score_datasets(request: Request) -> Response:
     options = parse_score_options(ctx.query_string)
     scoring = parse_scoring_request(parse_json_allowing_infinity(raw_body))
 
-    query = build_query(scoring.filters, ctx.viewer)
+    query = build_ranking_query(scoring, options, ctx.viewer)
     assurance = merge_assurances(options.assurance, scoring.assurance)
     view, ranked = await ctx.catalog.rank(
         query, scoring.weights, skip=options.skip, limit=options.limit, assurance=assurance
     )
 
-    result = RankingResult(view, ranked, scoring.weights, options)
-    response = await score_response(result, scoring)
+    result = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
+    response = await score_response(result, scoring, ctx.locale)
     return ctx.services.response_cache.put(view.declared, cache_key, response)
 
 

@@ -22,7 +22,9 @@ from touchstone.http.request_models import (
     require_clean_text,
 )
 from touchstone.http.spelling_suggestions import unknown_value_error
+from touchstone.ranking.reasons.notes import NoteCode
 from touchstone.services.selection.filters import FILTER_PARAMETERS, MAX_SEARCH_TEXT
+from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.json_fields import JsonObject
 from touchstone.services.selection.parameters import MAX_TEXT
 
@@ -301,12 +303,15 @@ class ScoredView(BaseModel):
     objective: str | None
     id: int
     rank: int
+    place: int = Field(ge=1, description="1 + the number of records with a higher score: equal scores share a place.")
+    tied_with: int = Field(ge=0, description="How many other records of the whole ranking have exactly this score.")
     known: int = Field(
         ge=0, le=10, description="Of how many of the ten ethical attributes it is known whether they are true or false."
     )
     ethical_interval: tuple[float, float] = Field(
         description="The ethical score if all unknown attributes were false, and if all were true."
     )
+    gates: dict[str, GateOutcome] | None = Field(None, description="If there are gates: what each says of the record.")
     criterion_scores: dict[str, float] | None = Field(None, description="With `explain=true`: by criterion.")
     points: dict[str, float] | None = Field(None, description="With `explain=true`: they add up to the score.")
     unknown: list[str] | None = Field(
@@ -323,6 +328,15 @@ class ScoredView(BaseModel):
     )
 
 
+class RankingNoteView(BaseModel):
+    """A note on a weighted criterion that does not distinguish the records shown."""
+
+    code: NoteCode
+    criterion_name: str
+    value: float | None = Field(description="What all records shown have; null if it is not known for any.")
+    sentence: str = Field(description="The note in the language of the request.")
+
+
 class RankingView(BaseModel):
     """The envelope of a ranking."""
 
@@ -332,6 +346,7 @@ class RankingView(BaseModel):
     profile: str | None
     plan: str
     assurance: Assurance
+    notes: list[RankingNoteView]
 
 
 class SourceView(BaseModel):

@@ -5,7 +5,7 @@ a weight has to name the criterion as well as the place.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from touchstone.core.attributes import INT53_MAX
@@ -16,6 +16,7 @@ from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.ranking.weighted_mean import active_weights
 from touchstone.services.selection.assurance import ASSURANCE, parse_assurance, parse_json_assurance
 from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.gates import parse_gates
 from touchstone.services.selection.paging import SKIP
 from touchstone.services.selection.parameters import (
     MAX_REPORTED_NAME,
@@ -27,7 +28,7 @@ from touchstone.services.selection.parameters import (
 )
 from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
-SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile", "assurance")
+SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile", "assurance", "gates")
 
 _LIMIT: Final = Parameter(
     name="limit",
@@ -56,8 +57,16 @@ _RECOMMENDATION_LIMIT: Final = Parameter(
     maximum=INT53_MAX,
     default=20,
 )
-SCORE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _ENVELOPE, _EXPLAIN, ASSURANCE)
-RECOMMENDATION_PARAMETERS: Final = ParameterTable(SKIP, _RECOMMENDATION_LIMIT, ASSURANCE)
+_ONLY_PASSING: Final = "pass"
+_GATE: Final = Parameter(
+    name="gate",
+    type=ParameterType.CHOICE,
+    description="`pass` leaves out the datasets that do not pass every gate; otherwise gates are only reported.",
+    choices=("all", _ONLY_PASSING),
+    default="all",
+)
+SCORE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _ENVELOPE, _EXPLAIN, ASSURANCE, _GATE)
+RECOMMENDATION_PARAMETERS: Final = ParameterTable(SKIP, _RECOMMENDATION_LIMIT, ASSURANCE, _GATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ class RankingOptions:
         explain: whether the items say how their scores are composed.
         is_enveloped: whether the items are inside an object with counts and weights.
         assurance: the weakest level of evidence that counts, if it is given.
+        only_passing: whether records that do not pass every gate are left out.
     """
 
     skip: int
@@ -77,6 +87,7 @@ class RankingOptions:
     explain: bool
     is_enveloped: bool = False
     assurance: Assurance | None = None
+    only_passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +99,14 @@ class ScoringRequest:
         weights: the weight of each criterion.
         profile: the name of these weights, if they have one.
         assurance: the weakest level of evidence that counts, if it is given.
+        gates: the requirements that the request sets beside its filters.
     """
 
     filters: ParameterValues
     weights: Mapping[str, float]
     profile: str | None
     assurance: Assurance | None
+    gates: ParameterValues = field(default_factory=dict)
 
     def effective_weights(self) -> list[CriterionWeight]:
         """Return the weights as shares that add up to 1, in the order of the criteria."""
@@ -116,6 +129,7 @@ def parse_score_options(query_string: bytes) -> RankingOptions:
         explain=values.get(_EXPLAIN.name) is True,
         is_enveloped=values.get(_ENVELOPE.name) is True,
         assurance=parse_assurance(values),
+        only_passing=values.get(_GATE.name) == _ONLY_PASSING,
     )
 
 
@@ -131,11 +145,12 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
         limit=_RECOMMENDATION_LIMIT.integer_in(values),
         explain=True,
         assurance=parse_assurance(values),
+        only_passing=values.get(_GATE.name) == _ONLY_PASSING,
     )
 
 
 def parse_scoring_request(body: object) -> ScoringRequest:
-    """Return the filters, the weights and the assurance that the JSON body of a scoring request gives.
+    """Return the filters, the weights, the assurance and the gates that the JSON body of a scoring request gives.
 
     The weights come from the list `weights`, or from the profile that the body names, or from the default profile.
 
@@ -150,10 +165,11 @@ def parse_scoring_request(body: object) -> ScoringRequest:
 
     filters = _parse_filters(body)
     assurance = parse_json_assurance(body.get("assurance"), "body", "assurance")
+    gates = parse_gates(body.get("gates"), "body", "gates")
     weights = parse_weights(body.get("weights"))
     profile = body.get("profile")
     if weights and profile is None:
-        return ScoringRequest(filters, weights, None, assurance)
+        return ScoringRequest(filters, weights, None, assurance, gates)
 
     if profile is None:
         profile = DEFAULT_PROFILE
@@ -164,7 +180,7 @@ def parse_scoring_request(body: object) -> ScoringRequest:
     profile_weights = PROFILES[profile].weights
     if weights and weights != dict(profile_weights):
         raise ConflictingValues(at=("body", "weights"), other="profile")
-    return ScoringRequest(filters, profile_weights, profile, assurance)
+    return ScoringRequest(filters, profile_weights, profile, assurance, gates)
 
 
 def _parse_filters(body: Mapping[str, Any]) -> ParameterValues:

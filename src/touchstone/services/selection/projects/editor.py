@@ -16,6 +16,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.core.identity import parse_uuid
 from touchstone.database.engine import Database, Reader
 from touchstone.services.selection.filters import FILTER_PARAMETERS
+from touchstone.services.selection.gates import parse_gates
 from touchstone.services.selection.live_catalog import LiveCatalog
 from touchstone.services.selection.projects import store
 from touchstone.services.selection.projects.schemas import ProjectChange, ProjectCreate
@@ -66,10 +67,11 @@ class ProjectEditor:
         """Create a project that belongs to the owner, and return it as stored.
 
         Raises:
-            Invalid: the criteria, the weights or the chosen dataset do not fit; subclasses say in which way.
+            Invalid: the criteria, the weights, the gates or the chosen dataset do not fit; subclasses say in which way.
             ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
         """
         _check_criteria(body.criteria)
+        parse_gates(body.gates, "body", "gates")
         weights = _validate_weights(body.weights)
         draft = ProjectDraft(
             name=body.name,
@@ -79,6 +81,7 @@ class ProjectEditor:
             chosen_dataset_id=body.chosen_dataset_id,
             choice_reason=body.choice_reason,
             assurance=body.assurance or Assurance.DECLARED,
+            gates=body.gates or {},
         )
         if draft.chosen_dataset_id is not None:
             await self._check_dataset_is_visible(draft.chosen_dataset_id, owner)
@@ -101,7 +104,7 @@ class ProjectEditor:
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
             PreconditionFailed: the project is at another version.
-            Invalid: the criteria, the weights or the chosen dataset do not fit; subclasses say in which way.
+            Invalid: the criteria, the weights, the gates or the chosen dataset do not fit; subclasses say in which way.
             ProjectQuotaExceeded: the owner's projects would take more bytes than allowed, and more than before.
         """
         update = _to_update(body)
@@ -160,7 +163,7 @@ def _to_update(body: ProjectChange) -> ProjectUpdate:
     """Return the new values of the fields of a project that a request changes; null clears a field.
 
     Raises:
-        Invalid: the criteria or the weights do not fit; subclasses say in which way.
+        Invalid: the criteria, the weights or the gates do not fit; subclasses say in which way.
     """
     provided_fields = body.provided_fields()
     plain_fields = ("name", "description", "chosen_dataset_id", "choice_reason")
@@ -174,6 +177,9 @@ def _to_update(body: ProjectChange) -> ProjectUpdate:
         update = replace(update, weights=_validate_weights(body.weights))
     if "assurance" in provided_fields:
         update = replace(update, assurance=body.assurance or Assurance.DECLARED)
+    if "gates" in provided_fields:
+        parse_gates(body.gates, "body", "gates")
+        update = replace(update, gates=body.gates or {})
     return update
 
 

@@ -10,7 +10,7 @@ from touchstone.http.conditional import is_not_modified, parse_if_match, parse_v
 from touchstone.http.json_body import parse_json_allowing_infinity
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
-from touchstone.services.selection.catalog_query import build_query
+from touchstone.services.selection.catalog_query import build_ranking_query
 from touchstone.services.selection.context import ProjectKey, RequestContext
 from touchstone.services.selection.datasets.ranking_response import RankingResult, recommendations_response
 from touchstone.services.selection.datasets.scoring_request import (
@@ -157,25 +157,26 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
 async def get_recommendations(request: Request, project_id: ProjectKey) -> Response:
     """Rank the datasets that match the criteria of the project by its weights, with explanations.
 
-    The assurance is that of the project unless the request gives another one.
+    The assurance is that of the project unless the request gives another one. Items say which gates of the project they
+    pass; with `gate=pass`, only the datasets that pass all of them are ranked.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    # The stored criteria and weights are parsed like those of a scoring request, so that both give the same ranking.
+    # What is stored is parsed like a scoring request, so that both give the same ranking.
     weights = [msgspec.structs.asdict(weight) for weight in project.weights]
-    scoring = parse_scoring_request({"criteria": project.criteria, "weights": weights})
+    scoring = parse_scoring_request({"criteria": project.criteria, "weights": weights, "gates": project.gates})
     options = parse_recommendation_options(ctx.query_string)
 
-    query = build_query(scoring.filters, owner)
+    query = build_ranking_query(scoring, options, owner)
     assurance = options.assurance or project.assurance
     view, ranked = await ctx.catalog.rank(
         query, scoring.weights, skip=options.skip, limit=options.limit, assurance=assurance
     )
 
-    result = RankingResult(view, ranked, scoring.weights, options)
-    return await recommendations_response(result, scoring, _project_json(project))
+    result = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
+    return await recommendations_response(result, scoring, _project_json(project), ctx.locale)
 
 
 def _etag(project: ProjectRecord) -> str:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from touchstone.core.evidence import Assurance
 from touchstone.http.request_models import Name, RequestModel, RowId, Text
-from touchstone.services.selection.datasets.schemas import ScoredView, WeightView
+from touchstone.services.selection.datasets.schemas import RankingNoteView, ScoredView, WeightView
 from touchstone.services.selection.json_fields import JsonList, JsonObject
 
 
@@ -25,6 +25,7 @@ class _ProjectFields(RequestModel):
     assurance: Assurance | None = Field(
         None, description="The weakest level of evidence that counts in recommendations; `declared` unless given."
     )
+    gates: JsonObject | None = Field(None, description="Requirements that are kept apart from the score.")
 
 
 class ProjectCreate(_ProjectFields):
@@ -51,6 +52,7 @@ class ProjectView(BaseModel):
     chosen_dataset_id: int | None
     choice_reason: str | None
     assurance: Assurance
+    gates: dict[str, Any]
     created_at: datetime
     updated_at: datetime
 
@@ -72,3 +74,5 @@ class RecommendationsView(BaseModel):
     datasets: list[ScoredView]
     total_count: int
     effective_weights: list[WeightView]
+    assurance: Assurance
+    notes: list[RankingNoteView]

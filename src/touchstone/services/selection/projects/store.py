@@ -22,6 +22,7 @@ _TEXT_COLUMNS: Final = (
     projects.c.criteria,
     projects.c.weights,
     projects.c.choice_reason,
+    projects.c.gates,
 )
 
 
@@ -35,6 +36,7 @@ class ProjectDraft(msgspec.Struct, frozen=True, kw_only=True):
     chosen_dataset_id: int | None = None
     choice_reason: str | None = None
     assurance: Assurance = Assurance.DECLARED
+    gates: dict[str, Any] = {}
 
 
 class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +49,7 @@ class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
     chosen_dataset_id: int | UnsetType | None = UNSET
     choice_reason: str | UnsetType | None = UNSET
     assurance: Assurance | UnsetType = UNSET
+    gates: dict[str, Any] | UnsetType = UNSET
 
 
 class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +64,7 @@ class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
     chosen_dataset_id: int | None
     choice_reason: str | None
     assurance: Assurance
+    gates: dict[str, Any]
     created_at: datetime
     updated_at: datetime
     version: int

@@ -1,0 +1,13 @@
+"""Store with each project the gates that its datasets have to pass."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    """Add `projects.gates`; existing projects require nothing, as before."""
+    gates = sa.Column("gates", sa.JSON(none_as_null=True), nullable=False, server_default="{}")
+    op.add_column("projects", gates)

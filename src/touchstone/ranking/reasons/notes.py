@@ -1,0 +1,87 @@
+"""Notes on a ranking: the weighted criteria that do not distinguish the records shown."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.weighted_mean import active_weights
+
+_FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
+
+
+class NoteCode(StrEnum):
+    """Why a weighted criterion does not distinguish the records shown."""
+
+    CRITERION_EQUAL = "criterion_equal"
+    """It has the same value for all of them, and is known for at least one."""
+    CRITERION_UNKNOWN = "criterion_unknown"
+    """Nothing is known about it for any of them, so that it counts as 0 for all."""
+
+
+class RankingNote(NamedTuple):
+    """A note on one criterion; `value` is what all records shown have, or None if it is not known for any."""
+
+    code: NoteCode
+    criterion_name: str
+    value: float | None
+
+
+class NoteCollector:
+    """Finds the notes on a ranking, whose records are added piece by piece."""
+
+    def __init__(self, view: View, weights: Mapping[str, float]) -> None:
+        self._view = view
+        self._record_count = 0
+        # The weighted criteria that have had the same value for all records so far, with this value.
+        self._common_values: dict[str, float] = dict.fromkeys((name for name, _ in active_weights(weights).terms), 0.0)
+        self._known_criteria: set[str] = set()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every criterion distinguishes some records already, so that more records cannot lead to a note."""
+        return not self._common_values
+
+    def add(self, positions: Ints) -> None:
+        """Take the records at some positions of the view into account."""
+        if not len(positions):
+            return
+
+        is_first_piece = self._record_count == 0
+        self._record_count += len(positions)
+        for name, common_value in list(self._common_values.items()):
+            values = self._view.criterion(name, positions)
+            expected_value = float(values[0]) if is_first_piece else common_value
+            if (values == expected_value).all():
+                self._common_values[name] = expected_value
+                self._note_whether_known(name, positions, values)
+            else:
+                del self._common_values[name]
+
+    def _note_whether_known(self, name: str, positions: Ints, values: Floats) -> None:
+        """Note whether anything is known about a criterion for any record; what is not known has the value 0."""
+        if name in self._known_criteria:
+            return
+        if values[0] > 0.0 or any(self._is_known(fact, positions) for fact in _FACTS_BY_CRITERION[name]):
+            self._known_criteria.add(name)
+
+    def _is_known(self, fact: str, positions: Ints) -> bool:
+        """Return whether an attribute is known for any record at some positions."""
+        return bool(np.any(self._view.fact(fact, positions) >= 0))
+
+    def notes(self) -> list[RankingNote]:
+        """Return the notes, in the order of the criteria; there is nothing to distinguish among fewer than two."""
+        if self._record_count < 2:
+            return []
+
+        notes = []
+        for name, value in self._common_values.items():
+            if name in self._known_criteria:
+                notes.append(RankingNote(NoteCode.CRITERION_EQUAL, name, value))
+            else:
+                notes.append(RankingNote(NoteCode.CRITERION_UNKNOWN, name, None))
+        return notes

@@ -1,0 +1,148 @@
+"""The table of gates: requirements that a dataset passes or fails, kept apart from its score.
+
+A gate has a third outcome: nothing is known about it. Scoring requests, projects, recommendations, OpenAPI,
+documentation and tests all read this table.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.evidence import Assurance
+from touchstone.core.vocabulary import comparison_key
+from touchstone.metadata.licences import UNKNOWN_LICENCE
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.query.predicates import AnyWord, FlagEquals, Predicate, Range
+from touchstone.services.selection.filters import FILTERS, FLAG_ALIASES
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
+
+GateOutcomes: TypeAlias = dict[str, "GateOutcome"]
+"""What has become of each gate, by its name."""
+
+FILTERS_AS_GATES: Final = (
+    "license",
+    "language",
+    "source",
+    "trainable",
+    "domain",
+    "task",
+    "year_min",
+    "year_max",
+    "instances_min",
+    "instances_max",
+    "features_min",
+    "features_max",
+    "citations_min",
+    "citations_max",
+    "missing_values_percentage_min",
+    "missing_values_percentage_max",
+)
+"""The filters that are also gates, with the same values and aliases."""
+
+
+class GateOutcome(StrEnum):
+    """What a gate says of a dataset."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    """It is known that the dataset does not meet the requirement."""
+    UNKNOWN = "unknown"
+    """Nothing is known that would decide it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate: the member of a JSON object that sets it, and the predicate that a dataset passing it satisfies."""
+
+    parameter: Parameter
+    predicate: Callable[[Any], Predicate]
+
+
+def _flag_gate(name: str, label: str) -> Gate:
+    """Return the gate for an attribute that must be true, at a level that the value names."""
+    parameter = Parameter(
+        name=name,
+        type=ParameterType.CHOICE,
+        description=f"{label}: must be true, by evidence of at least this level.",
+        aliases=FLAG_ALIASES.get(name, ()),
+        choices=tuple(assurance.value for assurance in Assurance),
+    )
+    return Gate(parameter, lambda level: FlagEquals(name, value=True, assurance=Assurance(level)))
+
+
+_FILTERS_BY_NAME: Final = {catalog_filter.parameter.name: catalog_filter for catalog_filter in FILTERS}
+
+GATES: Final[tuple[Gate, ...]] = (
+    *(_flag_gate(attribute.name, attribute.label_en) for attribute in ATTRIBUTES if attribute.kind is Kind.FLAG),
+    *(Gate(_FILTERS_BY_NAME[name].parameter, _FILTERS_BY_NAME[name].predicate) for name in FILTERS_AS_GATES),
+)
+GATE_PARAMETERS: Final = ParameterTable(*(gate.parameter for gate in GATES))
+_PREDICATES: Final = {gate.parameter.name: gate.predicate for gate in GATES}
+
+
+def parse_gates(value: object, *location: str) -> ParameterValues:
+    """Return the gates that a member of a JSON object sets, by name; null and an empty object set none.
+
+    Raises:
+        Invalid: it is not an object of gates; subclasses say in which way.
+    """
+    return {} if value is None else GATE_PARAMETERS.parse_json(value, *location)
+
+
+def gate_predicates(gates: ParameterValues) -> tuple[Predicate, ...]:
+    """Return the predicates that the datasets which pass all gates satisfy."""
+    return tuple(_PREDICATES[name](value) for name, value in gates.items())
+
+
+def judge_gates(view: View, positions: Ints, gates: ParameterValues) -> list[GateOutcomes]:
+    """Return for each record at some positions of a view what the gates say of it.
+
+    Gates for attributes that must be true name their level themselves. Those for numbers judge what is known at the
+    assurance of the view.
+    """
+    outcomes_by_gate = []
+    for predicate in gate_predicates(gates):
+        passes, is_known = _JUDGES[type(predicate)](view, positions, predicate)
+        failed_or_unknown = np.where(is_known, GateOutcome.FAILED, GateOutcome.UNKNOWN)
+        outcomes = np.where(passes, GateOutcome.PASSED, failed_or_unknown)
+        outcomes_by_gate.append(map(GateOutcome, outcomes.tolist()))
+
+    outcomes_by_record = zip(*outcomes_by_gate, strict=True)
+    return [dict(zip(gates, outcomes, strict=True)) for outcomes in outcomes_by_record]
+
+
+def _judge_flag(view: View, positions: Ints, predicate: FlagEquals) -> tuple[Bools, Bools]:
+    """Return which records have the flag, and of which ones it is known, at the level that the predicate names."""
+    flags = view.at(predicate.assurance or view.assurance).fact(predicate.column, positions)
+    return flags == int(predicate.value), flags >= 0
+
+
+def _judge_number(view: View, positions: Ints, predicate: Range) -> tuple[Bools, Bools]:
+    """Return which records have a number in the range, and of which ones the number is known."""
+    numbers = view.fact(predicate.column, positions)
+    is_high_enough = True if predicate.low is None else numbers >= predicate.low
+    is_low_enough = True if predicate.high is None else numbers <= predicate.high
+    is_known = ~np.isnan(numbers)
+    return is_known & is_high_enough & is_low_enough, is_known
+
+
+def _judge_words(view: View, positions: Ints, predicate: AnyWord) -> tuple[Bools, Bools]:
+    """Return which records have one of the words, and of which ones any word is known."""
+    required_words = {comparison_key(predicate.column, word) for word in predicate.words}
+    word_lists = view.words(predicate.column, positions)
+
+    passes = [not required_words.isdisjoint(words) for words in word_lists]
+    is_known = [len(words) > 0 and words != (UNKNOWN_LICENCE,) for words in word_lists]
+    return np.array(passes, np.bool_), np.array(is_known, np.bool_)
+
+
+_JUDGES: Final[Mapping[type[Any], Callable[[View, Ints, Any], tuple[Bools, Bools]]]] = {
+    FlagEquals: _judge_flag,
+    Range: _judge_number,
+    AnyWord: _judge_words,
+}
