@@ -7,6 +7,7 @@ import pytest
 
 from tests.serving import Service
 from touchstone.client import AsyncTouchstone, Identity, InProcess, TouchstoneError
+from touchstone.client.fields import Gates
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.database.engine import Database
 from touchstone.services.gateway.accounts import create_user
@@ -130,6 +131,30 @@ async def test_rankings_require_evidence(creator: AsyncTouchstone, curator: Asyn
     project = await creator.create_project("Need", criteria={"objective": marker}, assurance="documented")
     recommendations = await creator.get_recommendations(project.id)
     assert (recommendations.project.assurance, recommendations.datasets[0].known) == (Assurance.DOCUMENTED, 1)
+
+
+async def test_gates_are_kept_apart_from_the_score(creator: AsyncTouchstone) -> None:
+    """Rankings say what passes each gate, who is tied and what does not distinguish; projects keep their gates."""
+    marker = uuid4().hex
+    licensed = await creator.create_dataset("Licensed", objective=marker, metadata={"licence": "MIT"})
+    await creator.create_dataset("Unlicensed", objective=marker)
+    gates: Gates = {"license": ["MIT"], "informed_consent": "declared"}
+
+    ranking = await creator.score_datasets({"objective": marker}, weights={"year": 1.0}, gates=gates)
+    assert [(item.rank, item.place, item.tied_with) for item in ranking.datasets] == [(1, 1, 1), (2, 1, 1)]
+    assert ranking.datasets[0].gates == {"license": "passed", "informed_consent": "unknown"}
+    assert [(note.code, note.criterion_name, note.value) for note in ranking.notes] == [
+        ("criterion_unknown", "year", None)
+    ]
+    passing = await creator.score_datasets({"objective": marker}, gates={"license": ["MIT"]}, gate="pass")
+    assert [item.id for item in passing.datasets] == [licensed.id]
+
+    project = await creator.create_project("Need", criteria={"objective": marker}, gates=gates)
+    assert project.gates == gates
+    assert (await creator.get_recommendations(project.id, gate="pass")).datasets == []
+    project = await creator.update_project(project.id, gates={"license": ["MIT"]})
+    recommendations = await creator.get_recommendations(project.id, gate="pass")
+    assert [item.id for item in recommendations.datasets] == [licensed.id]
 
 
 async def test_a_hidden_record_is_seen_by_its_creator_alone(

@@ -18,6 +18,8 @@ from touchstone.client.fields import (
     DatasetAttributes,
     DatasetFields,
     Filters,
+    GateChoice,
+    Gates,
     ProjectChanges,
     ProjectFields,
     ScoringOptions,
@@ -124,6 +126,7 @@ def score_datasets(
     filters: Filters | None = None,
     *,
     weights: Weights = None,
+    gates: Gates | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Call[Ranking]:
     """Rank the records that match the filters, best first.
@@ -131,11 +134,12 @@ def score_datasets(
     `weights` maps criteria to their weights, or is the name of a weight profile; the default is the profile
     `balanced`. `limit` and `skip` choose the places. With `explain`, each item has its criterion scores and the points
     that add up to its score. Values that are not supported at the level `assurance` count as unknown; by default,
-    every declared value counts.
+    every declared value counts. Each item says which of the `gates` it passes; with `gate="pass"`, only what passes all
+    of them is ranked.
     """
     path = build_path("datasets", "score")
     query = {"envelope": True, **options}
-    body = {"filters": dict(filters or {}), **weights_as_json(weights)}
+    body = {"filters": dict(filters or {}), "gates": dict(gates or {}), **weights_as_json(weights)}
     return Call("POST", path, read_json(Ranking), query=query, json=body, read_only=True)
 
 
@@ -228,14 +232,20 @@ def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[N
 
 
 def get_recommendations(
-    project_id: str | UUID, *, limit: int | None = None, skip: int | None = None, assurance: AssuranceName | None = None
+    project_id: str | UUID,
+    *,
+    limit: int | None = None,
+    skip: int | None = None,
+    assurance: AssuranceName | None = None,
+    gate: GateChoice | None = None,
 ) -> Call[Recommendations]:
     """Rank the catalog by the criteria and weights of a project, with explanations.
 
-    Values below the level `assurance` count as unknown; by default, that is the level that the project has stored.
+    Values below the level `assurance` count as unknown; by default, that is the level that the project has stored. With
+    `gate="pass"`, only what passes all gates of the project is ranked.
     """
     path = build_path("projects", project_id, "recommendations")
-    query = {"limit": limit, "skip": skip, "assurance": assurance}
+    query = {"limit": limit, "skip": skip, "assurance": assurance, "gate": gate}
     return Call("GET", path, read_json(Recommendations), query=query)
 
 

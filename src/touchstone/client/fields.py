@@ -7,6 +7,7 @@ from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.models import Locale, Visibility
 
 Words = str | Sequence[str]
+GateChoice = Literal["all", "pass"]  # whether a ranking leaves out what does not pass every gate
 
 
 class Filters(TypedDict, total=False):
@@ -74,13 +75,64 @@ class SearchFilters(TypedDict, total=False):
     trainable: bool | None
 
 
+class Gates(TypedDict, total=False):
+    """Requirements that are kept apart from the score.
+
+    A flag names the level of evidence at which it must be true. All others are as in `Filters`.
+    """
+
+    has_missing_values: AssuranceName | None
+    split: AssuranceName | None
+    is_split: AssuranceName | None
+    is_anonymized: AssuranceName | None
+    has_temporal_factors: AssuranceName | None
+    is_public: AssuranceName | None
+    metadata_provided_with_dataset: AssuranceName | None
+    external_documentation_available: AssuranceName | None
+    informed_consent: AssuranceName | None
+    transparency: AssuranceName | None
+    user_control: AssuranceName | None
+    equity_non_discrimination: AssuranceName | None
+    security_measures_in_place: AssuranceName | None
+    data_quality_documented: AssuranceName | None
+    anonymization_applied: AssuranceName | None
+    record_keeping_policy_exists: AssuranceName | None
+    purpose_limitation_respected: AssuranceName | None
+    accountability_defined: AssuranceName | None
+    license: Words | None
+    language: Words | None
+    source: Words | None
+    trainable: bool | None
+    domain: Words | None
+    task: Words | None
+    year_min: int | None
+    year_max: int | None
+    instances_min: int | None
+    instances_max: int | None
+    instances_number_min: int | None
+    instances_number_max: int | None
+    features_min: int | None
+    features_max: int | None
+    features_number_min: int | None
+    features_number_max: int | None
+    citations_min: int | None
+    citations_max: int | None
+    missing_values_percentage_min: float | None
+    missing_values_percentage_max: float | None
+
+
 class ScoringOptions(TypedDict, total=False):
-    """The options of a ranking: its places, whether each item is explained, and the weakest evidence that counts."""
+    """The options of a ranking.
+
+    They choose its places, whether each item is explained, the weakest evidence that counts, and whether only what
+    passes every gate is ranked.
+    """
 
     limit: int | None
     skip: int
     explain: bool
     assurance: AssuranceName | None
+    gate: GateChoice | None
 
 
 class StabilityOptions(TypedDict, total=False):
@@ -139,12 +191,13 @@ class DatasetFields(DatasetAttributes, total=False):
 
 
 class ProjectFields(TypedDict, total=False):
-    """The fields of a project beside its name; `weights` by criterion, `criteria` a set of filters."""
+    """The fields of a project beside its name; `weights` by criterion, `criteria` and `gates` by name."""
 
     description: str | None
     criteria: Filters | None
     weights: Mapping[str, float] | None
     assurance: AssuranceName | None
+    gates: Gates | None
     chosen_dataset_id: int | None
     choice_reason: str | None
 

@@ -15,6 +15,7 @@ Kind = Literal["train", "explain"]
 Status = Literal["queued", "running", "cancelling", "succeeded", "failed", "cancelled"]
 Visibility = Literal["public", "private"]
 Locale = Literal["fr", "en"]
+GateOutcome = Literal["passed", "failed", "unknown"]
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
@@ -139,10 +140,12 @@ class BestCase(Struct, frozen=True, kw_only=True):
 class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     """One place of a ranking; where an explanation was asked for, `criterion_scores` and `points` by criterion.
 
-    `unknown`: the criteria of which nothing is known, whose 0 is therefore no finding. `known`: how many of the ten
-    ethical criteria are true or false; whatever is found out about the others, the ethical score stays within
-    `ethical_interval`. `points_by_level`: the share of the score that each level of evidence supports. `declared`: the
-    score at the level `declared`. `best_case`: the highest score that the unknown values allow.
+    No two items share a `rank`, but equal scores share a `place`; `tied_with` is the number of other datasets with
+    exactly this score. `gates`: what each gate says of the dataset, if there are any. `unknown`: the criteria of which
+    nothing is known, whose 0 is therefore no finding. `known`: how many of the ten ethical criteria are true or false;
+    whatever is found out about the others, the ethical score stays within `ethical_interval`. `points_by_level`: the
+    share of the score that each level of evidence supports. `declared`: the score at the level `declared`. `best_case`:
+    the highest score that the unknown values allow.
     """
 
     rank: int
@@ -150,9 +153,12 @@ class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     ethical_score: float
     technical_score: float
     popularity_score: float
+    place: int | None = None
+    tied_with: int = 0
     instances_number: int | None = None
     features_number: int | None = None
     objective: str | None = None
+    gates: dict[str, GateOutcome] | None = None
     criterion_scores: dict[str, float] | None = None
     points: dict[str, float] | None = None
     unknown: list[str] | None = None
@@ -161,6 +167,19 @@ class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     points_by_level: dict[str, float] | None = None
     declared: DeclaredScore | None = None
     best_case: BestCase | None = None
+
+
+class RankingNote(Struct, frozen=True, kw_only=True):
+    """A note on a weighted criterion that does not distinguish the datasets shown.
+
+    `code` is `criterion_equal` if all of them have the same `value`, or `criterion_unknown` if nothing is known about
+    the criterion for any of them.
+    """
+
+    code: str
+    criterion_name: str
+    value: float | None
+    sentence: str
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
@@ -172,6 +191,7 @@ class Ranking(Struct, frozen=True, kw_only=True):
     profile: str | None = None
     plan: str | None = None
     assurance: Assurance = Assurance.DECLARED
+    notes: list[RankingNote] = []
 
 
 class File(Struct, frozen=True, kw_only=True):
@@ -215,6 +235,7 @@ class Project(Struct, frozen=True, kw_only=True):
     criteria: dict[str, Any] = {}
     weights: list[Weight] = []
     assurance: Assurance | None = None
+    gates: dict[str, Any] = {}
     chosen_dataset_id: int | None = None
     chosen_dataset: ChosenDataset | None = None
     choice_reason: str | None = None
@@ -236,6 +257,8 @@ class Recommendations(Struct, frozen=True, kw_only=True):
     datasets: list[ScoredDataset]
     total_count: int
     effective_weights: list[Weight]
+    assurance: Assurance = Assurance.DECLARED
+    notes: list[RankingNote] = []
 
 
 class OAuthAccount(Struct, frozen=True, kw_only=True):
