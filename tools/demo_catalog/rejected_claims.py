@@ -23,7 +23,9 @@ REJECTED: Final[Mapping[str, Mapping[str, str]]] = {
         " licenses-and-inspections-clean-and-seal feynman_II_2_42 imagenet_pi"
         " https://github.com/google-research-datasets/dices-dataset/",
         "it is about other data": "twi_text_c3 twi_wordsim353",
-        "a check without what came of it": "biomrc web_nlg",
+        "a check without what came of it": "biomrc web_nlg market-value-assessment imagenet2012 imagenet-1k"
+        " thai_toxicity_tweet timit_asr e2e_nlg e2e_nlg_cleaned scb_mt_enth_2020 code_x_glue_cc_code_refinement",
+        "it says that data were cleaned, and not of what": "kannada_news tobacco-retailer-permits",
     },
     "equity_non_discrimination": {
         "it is about other data, or a benchmark for models": "bigbench",
@@ -35,9 +37,14 @@ REJECTED: Final[Mapping[str, Mapping[str, str]]] = {
         "one of the four parts alone": "communities communities_unnormalized dutch heart_disease competition_math"
         " cord19 flue hatexplain id_nergrit_corpus id_puisi indonli meta_woz ollie smartdata tashkeela thaisum"
         " visual_genome zest wmt20_mlqe_task2 resisc45 imagenet_resized openbookqa red_caps textvqa tweet_qa para_pat"
-        " code_search_net",
+        " code_search_net chr_en media_sum stl10 ogbg_molpcba swedish_reviews swedish_ner_corpus medal spider"
+        " scene_parse_150 sofc_materials_articles schema_guided_dstc8 breast_cancer_wisconsin_diagnostic eurlex"
+        " multi_eurlex hate_speech18 health_fact kan_hope kannada_news kor_sae mkqa ncbi_disease nchlt newspop norec"
+        " omp qasper roman_urdu_hate_speech narrativeqa hindi_discourse x_stance covost2 120h-spanish-speech wider_face"
+        " turk tatoeba https://github.com/anthropics/hh-rlhf",
         "it says nothing of how these data came to be": "acronym_identification cnn_dailymail hope_edi imagenet-1k"
-        " ms_marco sem_eval_2018_task_1 myanmar_news numer_sense",
+        " ms_marco sem_eval_2018_task_1 myanmar_news numer_sense compas compas_2_years compas_2_years_violent"
+        " times_of_india_news_headlines",
     },
 }
 """For each attribute and reason, the identifiers of the datasets in their sources."""
