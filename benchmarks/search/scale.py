@@ -7,6 +7,7 @@ in a conjunction of words, so their times are a lower bound of what the same sea
 """
 
 import gc
+import math
 import random
 import sqlite3
 import statistics
@@ -22,13 +23,15 @@ import numpy as np
 
 from touchstone.demo.packaged_records import read_records
 from touchstone.ranking.index.word_index import WordIndex
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.compilation import compile_kernels
+from touchstone.ranking.query.sort_order import select_window
 from touchstone.ranking.text.query_words import parse_query
 from touchstone.ranking.text.record_words import RecordWordsWriter
-from touchstone.ranking.text.relevance import compute_relevance, count_words
+from touchstone.ranking.text.relevance import WordStatistics, compute_relevance
 from touchstone.ranking.text.words import split_words, weigh_words
 
-_QUERIES: Final = {
+QUERIES: Final = {
     "one rare word": "glaciology",
     "one common word": "dataset",
     "three common words": "dataset text english",
@@ -68,8 +71,7 @@ class Measurement(NamedTuple):
 
 def generate_texts(count: int) -> Iterator[GeneratedText]:
     """Yield records whose words are as frequent as in the demo catalog; each name also has a word of its own."""
-    frequencies = Counter(word for record in read_records() for word in split_words(record.description))
-    frequencies["glaciology"] = 1
+    frequencies = word_frequencies()
     words, weights = list(frequencies), list(frequencies.values())
     generator = random.Random(0)
     for number in range(count):
@@ -77,25 +79,42 @@ def generate_texts(count: int) -> Iterator[GeneratedText]:
         yield GeneratedText(f"{drawn[0]} {drawn[1]} {drawn[2]} r{number:x}", " ".join(drawn[3:]))
 
 
+def word_frequencies() -> Counter[str]:
+    """Return how often each word occurs in the descriptions of the demo catalog, and one that is rare everywhere."""
+    frequencies = Counter(word for record in read_records() for word in split_words(record.description))
+    frequencies["glaciology"] = 1
+    return frequencies
+
+
 class OwnEngine:
     """The word index of this project."""
 
     def __init__(self, index: WordIndex) -> None:
         self._index = index
-        self._is_public = np.ones(len(index.lengths), np.bool_)
+        self._word_count = math.ceil(len(index.lengths) / BITS_PER_WORD)
 
     def find_all(self, text: str) -> int:
         """Find every match, and return their number."""
-        return int(np.count_nonzero(self._index.contain_all(parse_query(text))))
+        return int(np.bitwise_count(self._find(text)).sum(dtype=np.int64))
+
+    def _find(self, text: str) -> Words:
+        """Return a bitmap of the matches."""
+        return self._index.contain_all(parse_query(text), self._word_count)
 
     def find_best(self, text: str) -> int:
         """Find the most relevant matches, and return their number."""
         query_words = parse_query(text)
-        positions = np.flatnonzero(self._index.contain_all(query_words))
-        matches = [self._index.find(query_word) for query_word in query_words]
-        word_statistics = count_words(matches, self._index.lengths, self._is_public)
-        scores = compute_relevance(matches, self._index.lengths[positions], positions, word_statistics)
-        return len(np.argsort(-scores)[:_TOP])
+        positions = np.flatnonzero(np.unpackbits(self._find(text).view(np.uint8), bitorder="little"))
+        weights = [self._index.weigh(query_word, positions) for query_word in query_words]
+
+        frequencies = [self._index.contain(query_word, self._word_count) for query_word in query_words]
+        word_statistics = WordStatistics(
+            record_count=len(self._index.lengths),
+            total_length=int(self._index.lengths.sum(dtype=np.int64)),
+            frequencies=np.array([np.bitwise_count(bitmap).sum() for bitmap in frequencies], np.int64),
+        )
+        scores = compute_relevance(weights, self._index.lengths[positions], word_statistics)
+        return len(select_window((-scores, positions), 0, _TOP))
 
 
 def build_own(count: int, _folder: Path) -> Measurement:
@@ -106,7 +125,7 @@ def build_own(count: int, _folder: Path) -> Measurement:
     start = time.process_time()
     index = _index_words(texts)
     seconds = time.process_time() - start
-    return Measurement(OwnEngine(index), seconds, _array_bytes(index))
+    return Measurement(OwnEngine(index), seconds, array_bytes(index))
 
 
 def _index_words(texts: list[GeneratedText]) -> WordIndex:
@@ -117,7 +136,7 @@ def _index_words(texts: list[GeneratedText]) -> WordIndex:
     return WordIndex.build(writer.record_words().decode(every_record), every_record)
 
 
-def _array_bytes(index: WordIndex) -> int:
+def array_bytes(index: WordIndex) -> int:
     """Return how many bytes all arrays of an index take."""
     sizes: list[int] = []
 
@@ -234,7 +253,7 @@ def _measure_engine(build: Callable[[int, Path], Measurement], count: int) -> li
             ("build, records a second", f"{count / measurement.seconds:,.0f}"),
             ("bytes a record", f"{measurement.bytes / count:.0f}"),
         ]
-        for label, text in _QUERIES.items():
+        for label, text in QUERIES.items():
             all_time, match_count = _median_time(measurement.engine.find_all, text)
             best_time, _ = _median_time(measurement.engine.find_best, text)
             lines.append((f"{label}: all, ms (matches)", f"{all_time:.2f} ({match_count:,})"))

@@ -26,6 +26,7 @@ from touchstone.ranking.kernels.two_threads import MIN_ITEMS_FOR_TWO_THREADS, ta
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, Query, Range
 
 SIZE = 700
+LEAF_WORDS = 2
 WEIGHTS = {name: 0.05 * (number + 1) for number, name in enumerate(CRITERION_NAMES)}
 QUERIES: tuple[Query, ...] = (
     (),
@@ -70,22 +71,23 @@ def native(index: CatalogIndex, plain: SimpleNamespace) -> SimpleNamespace:
 
 @pytest.fixture(scope="module")
 def index() -> CatalogIndex:
-    """Return an index of a few hundred records in leaves of 64, with compiled kernels."""
-    catalog = Catalog.build((row(Random(id_), id_) for id_ in range(1, SIZE + 1)), Layout(index_from=1, leaf_words=1))
+    """Return an index of a few hundred records in leaves of two blocks, with compiled kernels."""
+    layout = Layout(index_from=1, leaf_words=LEAF_WORDS)
+    catalog = Catalog.build((row(Random(id_), id_) for id_ in range(1, SIZE + 1)), layout)
     assert catalog.index is not None
     return catalog.index
 
 
 def _translate(index: CatalogIndex, query: Query) -> KernelQuery:
     alive = pack_bits(np.ones(SIZE, np.bool_), index.columns.word_count)
-    translated = index.translator.translate(query, alive, count_bits_by_leaf(alive, 1))
+    translated = index.translator.translate(query, alive, count_bits_by_leaf(alive, LEAF_WORDS))
     assert translated is not None
     return translated.kernel_query
 
 
 def _select(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> tuple[int, list[int]]:
     words = np.zeros(index.columns.word_count, np.uint64)
-    count = kernels.select_all(index.kernel_columns, _translate(index, query), np.empty(1, np.uint64), words)
+    count = kernels.select_all(index.kernel_columns, _translate(index, query), np.empty(LEAF_WORDS, np.uint64), words)
     return int(count), words.tolist()
 
 
@@ -107,12 +109,13 @@ def test_plain_and_native_kernels_match_the_same_records(
 def _find_top(kernels: SimpleNamespace, index: CatalogIndex, query: Query) -> list[tuple[int, float]]:
     leaves, weights = index.columns.leaf_count, kernel_weights(WEIGHTS)
     queue = LeafQueue(
-        np.empty(leaves, np.int64),
-        np.empty(leaves),
-        np.empty(1, np.uint64),
-        np.empty(64, np.float32),
-        np.empty(65, np.int64),
-        np.empty(64),
+        leaves=np.empty(leaves, np.int64),
+        leaf_bounds=np.empty(leaves),
+        leaf_mask=np.empty(LEAF_WORDS, np.uint64),
+        block_bounds=np.empty(LEAF_WORDS, np.float32),
+        score_estimates=np.empty(64, np.float32),
+        candidates=np.empty(64 * LEAF_WORDS + 1, np.int64),
+        candidate_scores=np.empty(64 * LEAF_WORDS),
     )
     kernels.fill_leaf_bounds(index.kernel_columns, weights, queue.leaf_bounds)
     kernels.queue_leaves(queue.leaf_bounds, np.zeros(BUCKETS + 1, np.int64), queue.leaves)
@@ -133,7 +136,7 @@ def test_plain_and_native_kernels_find_the_same_best(
 def _in_order(kernels: SimpleNamespace, index: CatalogIndex) -> list[list[object]]:
     columns = index.columns
     words = np.zeros(columns.word_count, np.uint64)
-    kernels.select_all(index.kernel_columns, _translate(index, QUERIES[3]), np.empty(1, np.uint64), words)
+    kernels.select_all(index.kernel_columns, _translate(index, QUERIES[3]), np.empty(LEAF_WORDS, np.uint64), words)
     by_name = np.empty(SIZE + 1, np.uint32)
     by_name = by_name[: kernels.filter_permutation(words, columns.names.permutation, by_name)]
 
@@ -196,15 +199,19 @@ def test_long_keys_are_sorted_in_halves_and_stay_in_order(index: CatalogIndex, s
 
 
 def test_no_estimate_and_no_bound_is_below_a_score(plain: SimpleNamespace, index: CatalogIndex) -> None:
-    """Pruning is exact only because a leaf's bound and a record's estimate are never too low."""
+    """Pruning is exact only because what is compared of leaves, blocks and records is never too low."""
     rows = {id_: row(Random(id_), id_) for id_ in range(1, SIZE + 1)}
     weights, ids = kernel_weights(WEIGHTS), index.integers("id", slice(None))
-    bounds = np.empty(index.columns.leaf_count)
-    plain.fill_leaf_bounds(index.kernel_columns, weights, bounds)
-    for leaf in range(index.columns.leaf_count):
-        estimates = np.empty(64, np.float32)
-        plain.fill_score_estimates(index.kernel_columns, weights, leaf, estimates)
-        for place, id_ in enumerate(ids[64 * leaf : 64 * leaf + 64].tolist()):
-            exact = score(rows[id_], WEIGHTS)
-            assert estimates[place] + FLOAT32_TOLERANCE >= exact
-            assert bounds[leaf] >= exact
+    columns = index.kernel_columns
+    leaf_bounds = np.empty(index.columns.leaf_count)
+    plain.fill_leaf_bounds(columns, weights, leaf_bounds)
+    block_bounds = np.empty(index.columns.word_count, np.float32)
+    plain.fill_score_estimates(columns.block_grades, columns.block_flag_bytes, weights, 0, block_bounds)
+    estimates = np.empty(SIZE, np.float32)
+    plain.fill_score_estimates(columns.grades, columns.flag_bytes, weights, 0, estimates)
+
+    for position, id_ in enumerate(ids.tolist()):
+        exact = score(rows[id_], WEIGHTS)
+        assert estimates[position] + FLOAT32_TOLERANCE >= exact
+        assert block_bounds[position // 64] >= estimates[position]
+        assert leaf_bounds[position // (64 * LEAF_WORDS)] >= exact

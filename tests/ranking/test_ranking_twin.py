@@ -32,6 +32,7 @@ LAYOUTS = {
     # The plans of large catalogs, at every size: best leaf first, the full order, walks along an order.
     "best first": Layout(index_from=1, leaf_words=1, plans=PlanThresholds(gather_up_to=0)),
     "best first, shallow": Layout(index_from=1, leaf_words=2, plans=PlanThresholds(gather_up_to=3, best_first_up_to=4)),
+    "best first, in blocks": Layout(index_from=1, leaf_words=4, plans=PlanThresholds(gather_up_to=0)),
     "full order": Layout(index_from=1, leaf_words=1, plans=PlanThresholds(gather_up_to=0, best_first_up_to=0)),
 }
 SMALL = (st.integers(0, 12), st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))

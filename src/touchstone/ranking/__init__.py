@@ -22,6 +22,8 @@ translated for an index; a *facet* counts the values among the records that matc
 - The *bound* of a leaf is the score that a record with the leaf's best value of every criterion would have. No record
   of the leaf scores higher. Leaves are visited in the order of their bounds, and the search ends at the first leaf
   whose bound cannot reach the worst record of the best ones so far.
+- A *block* is 64 neighbours of a leaf, which are still more similar. Within a leaf that is visited, blocks are skipped
+  by bounds of their own, made of the highest grades of their records.
 - A *plane* is a bitmap with one bit for each record: "is_split is true", "the domain contains health", "the year is at
   least 2015". The index also knows how many bits of a plane each leaf has, so most leaves are accepted or ruled out
   without reading a bit.

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.ranking.catalog.part import PartSearch, format_uuids
+from touchstone.ranking.catalog.public_records import PublicRecords
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
 from touchstone.ranking.catalog.ties import count_among, count_in_order
 from touchstone.ranking.column_types import Bools, Floats, Ints
@@ -238,16 +239,14 @@ class IndexedPart:
         return int(tie_kernels.count_ties(search, queue, self._columns.criteria.lower, score))
 
     def _queue_leaves(self, weights: KernelWeights) -> LeafQueue:
-        """Return all leaves, those with the highest bounds first, with the scratch space for searching a leaf.
-
-        All arrays are allocated here, because compiled kernels cannot allocate any.
-        """
+        """Return all leaves, those with the highest bounds first, with the scratch space for searching a leaf."""
         leaf_count, leaf_size = self._columns.leaf_count, self._columns.leaf_size
         queue = LeafQueue(
             leaves=np.empty(leaf_count, np.int64),
             leaf_bounds=np.empty(leaf_count),
             leaf_mask=np.empty(self._columns.leaf_words, np.uint64),
-            score_estimates=np.empty(leaf_size, np.float32),
+            block_bounds=np.empty(self._columns.leaf_words, np.float32),
+            score_estimates=np.empty(BITS_PER_WORD, np.float32),
             candidates=np.empty(leaf_size + 1, np.int64),
             candidate_scores=np.empty(leaf_size),
         )
@@ -356,12 +355,15 @@ class IndexedPart:
         matches, _ = self._find_matches(query)
         return read_bits(matches, positions)
 
-    def search(self, query_words: Sequence[QueryWord]) -> PartSearch:
-        """Return where the words of a query are, for the relevance of the records."""
-        word_index = self._columns.searchable_words()
-        public_bits = self.index.plane(PUBLIC_PLANE) & self._alive.bitmap
-        is_public = np.unpackbits(public_bits.view(np.uint8), count=self.span, bitorder="little").view(np.bool_)
-        return PartSearch(tuple(map(word_index.find, query_words)), word_index.lengths, is_public)
+    def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
+        """Return what the relevance of some records depends on, which contain every word of a query."""
+        return self._public_records.search(self._columns.searchable_words(), query_words, positions)
+
+    @cached_property
+    def _public_records(self) -> PublicRecords:
+        """The live and public records; counting them takes a pass over all."""
+        bitmap = self.index.plane(PUBLIC_PLANE) & self._alive.bitmap
+        return PublicRecords.from_bitmap(bitmap, self._columns.searchable_words().lengths)
 
     def name_positions(self, prefix: str) -> Ints:
         """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""

@@ -11,21 +11,21 @@ from touchstone.ranking.column_types import Bools, Floats, Ints
 from touchstone.ranking.query.facets import FacetCounter
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.text.query_words import QueryWord
-from touchstone.ranking.text.record_words import WordMatches
+from touchstone.ranking.text.relevance import WordStatistics
 
 
 class PartSearch(NamedTuple):
-    """Where the words of a query are in one part.
+    """The words of a query in some records of one part.
 
     Attributes:
-        matches: For each word the records that contain it, dead ones too.
-        lengths: The lengths of all records.
-        is_public: For each record whether it is alive and public.
+        statistics: What there is in the whole part, among its live and public records.
+        weights: For each word its weight in each of the records.
+        lengths: The length of each of the records.
     """
 
-    matches: tuple[WordMatches, ...]
+    statistics: WordStatistics
+    weights: Sequence[Ints]
     lengths: NDArray[Any]
-    is_public: Bools
 
 
 class CatalogPart(Protocol):
@@ -60,8 +60,11 @@ class CatalogPart(Protocol):
     def match_at(self, query: Query, positions: Ints) -> Bools:
         """Return whether the records at some positions are alive and match."""
 
-    def search(self, query_words: Sequence[QueryWord]) -> PartSearch:
-        """Return where the words of a query are, for the relevance of the records."""
+    def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
+        """Return what the relevance of some records depends on, which contain every word of a query.
+
+        Their positions are in ascending order.
+        """
 
     def name_positions(self, prefix: str) -> Ints:
         """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""

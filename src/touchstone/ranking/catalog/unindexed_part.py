@@ -21,6 +21,7 @@ from touchstone.ranking.query.predicate_evaluation import evaluate_query
 from touchstone.ranking.query.predicates import Query, Visible, group_by_assurance
 from touchstone.ranking.query.sort_order import select_window, sort_values, to_ascending
 from touchstone.ranking.text.query_words import QueryWord
+from touchstone.ranking.text.relevance import count_words
 from touchstone.ranking.weighted_mean import score_segment, weight_shares
 
 
@@ -120,12 +121,16 @@ class UnindexedPart:
         """Return whether the records at some positions are alive and match."""
         return self._evaluate(query, positions)
 
-    def search(self, query_words: Sequence[QueryWord]) -> PartSearch:
-        """Return where the words of a query are, for the relevance of the records."""
+    def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
+        """Return what the relevance of some records depends on, which contain every word of a query."""
         words = self._segment.words
         assert words is not None
+        matches = tuple(map(words.find, query_words))
+        lengths = words.lengths()
         is_public = self._evaluate((Visible(None),))
-        return PartSearch(tuple(map(words.find, query_words)), words.lengths(), is_public)
+
+        weights = [word_matches.weights_at(positions) for word_matches in matches]
+        return PartSearch(count_words(matches, lengths, is_public), weights, lengths[positions])
 
     def name_positions(self, prefix: str) -> Ints:
         """Return the positions of the records, dead ones too, with a word in their name that begins with a text."""

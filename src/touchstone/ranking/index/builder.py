@@ -100,19 +100,22 @@ def _places_in_order(order: Ints, integer_type: type[np.integer[Any]]) -> NDArra
 
 
 def _build_criteria(records: OrderedRecords) -> CriterionColumns:
-    """Return the criteria of each record in short form, and the range of each criterion in each leaf.
+    """Return the criteria of each record in short form, and what blocks and leaves of records reach at best.
 
     The short form of a record has one byte for each criterion, its grade, and one byte with a bit for each flag. The
-    ranges tell for a leaf, which is a block of records, whether it can hold a good record at all.
+    best values tell for a block or a leaf whether it can hold a good record at all.
     """
     # Each state of a flag, such as "is_split is true", has one bit of the byte, the first state the lowest.
     has_state = [records.column(flag) == int(value) for flag, value in FLAG_STATES]
     flag_bytes = np.packbits(np.stack(has_state), axis=0, bitorder="little")[0]
 
+    grades = grade_criteria(records.segment.take(records.order))
     criteria = [records.criterion(name) for name in CRITERION_NAMES]
     return CriterionColumns(
-        grades=grade_criteria(records.segment.take(records.order)),
+        grades=grades,
         flag_bytes=flag_bytes,
+        block_grades=records.combine_in_blocks(np.maximum, grades),
+        block_flag_bytes=records.combine_in_blocks(np.bitwise_or, flag_bytes),
         ethical_by_grade=_ethical_score_by_grade(),
         upper=np.stack([records.highest_in_leaves(values) for values in criteria]),
         lower=np.stack([records.lowest_in_leaves(values) for values in criteria]),

@@ -68,11 +68,13 @@ class Planes:
 
 @dataclass(frozen=True, slots=True)
 class CriterionColumns:
-    """What the index knows about the criteria of single records and of whole leaves.
+    """What the index knows about the criteria of single records, of blocks of 64 records, and of whole leaves.
 
     Attributes:
         grades: One row for each of GRADED_CRITERIA: the criterion in one byte, rounded up.
         flag_bytes: For each record one bit for each of FLAG_STATES.
+        block_grades: One row for each of GRADED_CRITERIA: its highest grade in each block.
+        block_flag_bytes: For each block the bits of FLAG_STATES that any of its records has.
         ethical_by_grade: The ethical score for each of its grades.
         upper, lower: One row for each criterion: its highest and its lowest value in each leaf.
         known_ethical: For each record of how many ethical attributes it is known whether they are true or false.
@@ -80,6 +82,8 @@ class CriterionColumns:
 
     grades: NDArray[np.uint8]
     flag_bytes: NDArray[np.uint8]
+    block_grades: NDArray[np.uint8]
+    block_flag_bytes: NDArray[np.uint8]
     ethical_by_grade: Floats
     upper: Floats
     lower: Floats
@@ -288,6 +292,8 @@ class IndexColumns:
         criteria = CriterionColumns(
             grades=np.zeros(declared.grades.shape, np.uint8),
             flag_bytes=np.zeros(self.size, np.uint8),
+            block_grades=np.zeros(declared.block_grades.shape, np.uint8),
+            block_flag_bytes=np.zeros(self.word_count, np.uint8),
             ethical_by_grade=declared.ethical_by_grade,
             upper=np.zeros(declared.upper.shape),
             lower=np.zeros(declared.lower.shape),
@@ -345,6 +351,8 @@ class IndexColumns:
             words_per_leaf=self.leaf_words,
             grades=self.criteria.grades,
             flag_bytes=self.criteria.flag_bytes,
+            block_grades=self.criteria.block_grades,
+            block_flag_bytes=self.criteria.block_flag_bytes,
             year_codes=self.numbers["year"].codes,
             instances_codes=self.numbers["instances_number"].codes,
             features_codes=self.numbers["features_number"].codes,

@@ -1,4 +1,4 @@
-"""A k-d order: records are laid out so that those with similar criteria lie together, in whole leaves.
+"""A k-d order: records are laid out so that those with similar criteria lie together, in leaves and their blocks.
 
 (J. L. Bentley, "Multidimensional binary search trees used for associative searching", 1975.)
 """
@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.column_types import Floats, Ints
+from touchstone.ranking.kernels.bits import BITS_PER_WORD
 
 _SAMPLE_SIZE: Final = 2048
+_LEAVES_AT_ONCE: Final = 256
 _SMALLEST_SPREAD: Final = 0.5  # in grades; below it the records of a node count as alike
 
 
@@ -73,3 +75,32 @@ def kd_order(space: KdSpace, leaf_size: int) -> Ints:
         pending_ranges.append((start + middle, end))
 
     return order
+
+
+def order_in_leaves(space: KdSpace, order: Ints, leaf_size: int) -> Ints:
+    """Return records, which are in leaves of `leaf_size`, in an order in which similar ones of a leaf lie together.
+
+    Each leaf is split like the whole in `kd_order`, until its parts hold no more than 64 records. A short last leaf is
+    left as it is.
+    """
+    leaf_count = len(order) // leaf_size
+    leaves = order[: leaf_count * leaf_size].reshape(leaf_count, leaf_size)
+
+    ordered_leaves = [
+        _order_leaves(space, leaves[start : start + _LEAVES_AT_ONCE]) for start in range(0, leaf_count, _LEAVES_AT_ONCE)
+    ]
+    return np.concatenate([*ordered_leaves, order[leaf_count * leaf_size :]])
+
+
+def _order_leaves(space: KdSpace, leaves: Ints) -> Ints:
+    """Return the records of some leaves, one row each, with similar ones of a leaf side by side; all in one row."""
+    parts = leaves
+    while parts.shape[1] > BITS_PER_WORD:
+        coordinates = space.dimensions[:, parts]
+        spreads = space.importance[:, np.newaxis] * coordinates.std(axis=2, dtype=np.float32)
+        keys = coordinates[spreads.argmax(axis=0), np.arange(len(parts))]
+
+        middle = parts.shape[1] // 2
+        lower_half_first = np.argpartition(keys, middle, axis=1)
+        parts = np.take_along_axis(parts, lower_half_first, axis=1).reshape(-1, middle)
+    return parts.reshape(-1)

@@ -68,6 +68,16 @@ class OrderedRecords:
         """Return one boolean for each record as a bitmap of whole leaves."""
         return pack_bits(mask, self.leaf_count * self.leaf_words)
 
+    def combine_in_blocks(self, operation: np.ufunc, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return what an operation makes of each block of 64 values in the last dimension, one value for each record.
+
+        The result has a place for each word of a bitmap of whole leaves. Blocks without a record have 0.
+        """
+        block_starts = np.arange(0, self.segment.size, BITS_PER_WORD)
+        combined = operation.reduceat(values, block_starts, axis=-1)
+        empty_block_count = self.leaf_count * self.leaf_words - len(block_starts)
+        return np.pad(combined, [(0, 0)] * (values.ndim - 1) + [(0, empty_block_count)])
+
     def highest_in_leaves(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the highest in each leaf of some values, one for each record."""
         return np.maximum.reduceat(values, self.leaf_borders[:-1])

@@ -104,7 +104,7 @@ class PlaneScanner:
             case Range():
                 mask = self._scan_integers(predicate)
             case FullText(text=text):
-                mask = self._columns.searchable_words().contain_all(parse_query(text))
+                return self._columns.searchable_words().contain_all(parse_query(text), self._columns.word_count)
             case AnyWord() | Contains() | OneOf():
                 mask = self._scan_texts(predicate)
             case FlagEquals():

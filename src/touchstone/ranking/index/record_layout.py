@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Ints
+from touchstone.ranking.column_types import Floats, Ints
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns
 from touchstone.ranking.columns.segment import Segment
-from touchstone.ranking.index.kd_layout import KdSpace, kd_order
+from touchstone.ranking.index.kd_layout import KdSpace, kd_order, order_in_leaves
 from touchstone.ranking.kernels.constants import GRADE_SCALE, GRADED_CRITERIA
 
 _IMPORTANCE: Final[Mapping[str, float]] = {
@@ -23,8 +24,9 @@ _IMPORTANCE: Final[Mapping[str, float]] = {
     "year": 0.7,
 }
 """How much each graded criterion counts when the records are laid out."""
-_STRICTER_IMPORTANCE: Final = 0.3
-"""How much the criteria above `declared` count in comparison, for the records with evidence."""
+_MINOR_IMPORTANCE: Final = 0.3
+"""How much the criteria above `declared` count in comparison when the records with evidence are divided into leaves,
+and those at `declared` when such a leaf is divided into blocks."""
 
 
 def lay_out_records(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) -> Ints:
@@ -35,16 +37,35 @@ def lay_out_records(segment: Segment, alphabetical_ranks: Ints, leaf_size: int) 
     """
     assurances = segment.evidence.distinct_assurances()
     segments = [segment, *(segment.at(assurance) for assurance in assurances)]
-    importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
 
     order = []
     for number, records in enumerate(_group_by_evidence(segment.evidence, segment.size, leaf_size)):
-        known_segments = segments[: len(segments) - number]
-        grades = np.concatenate([grade_criteria(known_segment.take(records)) for known_segment in known_segments])
-        importances = [importance, *([_STRICTER_IMPORTANCE * importance] * (len(known_segments) - 1))]
-        space = KdSpace(grades, np.concatenate(importances), alphabetical_ranks[records])
-        order.append(records[kd_order(space, leaf_size)])
+        known_segments = [known_segment.take(records) for known_segment in segments[: len(segments) - number]]
+        grades = np.concatenate([grade_criteria(known_segment) for known_segment in known_segments])
+
+        leaf_importance, block_importance = _importances(stricter_count=len(known_segments) - 1)
+        leaf_space = KdSpace(grades, leaf_importance, alphabetical_ranks[records])
+        group_order = kd_order(leaf_space, leaf_size)
+        block_space = replace(leaf_space, importance=block_importance)
+        order.append(records[order_in_leaves(block_space, group_order, leaf_size)])
     return np.concatenate(order)
+
+
+def _importances(stricter_count: int) -> tuple[Floats, Floats]:
+    """Return how much each dimension counts when records are divided into leaves, and when leaves are into blocks.
+
+    The dimensions are the graded criteria at `declared`, and then at each of `stricter_count` assurances above. Leaves
+    are made for `declared`, at which all leaves of the index compete; there are few of them above it, so there the
+    search depends on their blocks.
+    """
+    importance = np.array([_IMPORTANCE[name] for name in GRADED_CRITERIA])
+    if stricter_count == 0:
+        return importance, importance
+
+    minor_importance = _MINOR_IMPORTANCE * importance
+    leaf_importance = np.concatenate([importance, *([minor_importance] * stricter_count)])
+    block_importance = np.concatenate([minor_importance, *([importance] * stricter_count)])
+    return leaf_importance, block_importance
 
 
 def _group_by_evidence(evidence: EvidenceColumns, record_count: int, leaf_size: int) -> list[Ints]:

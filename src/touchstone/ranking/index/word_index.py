@@ -1,21 +1,26 @@
 """The records of each word of a large catalog: arrays that never change and can be mapped from a file."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.column_types import Bools, Ints
+from touchstone.ranking.column_types import Ints
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.kernels import posting_kernels
+from touchstone.ranking.kernels import bits, posting_kernels
+from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
+from touchstone.ranking.kernels.posting_kernels import WEIGHT_LIMIT, RecordPostings, WordPostings
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
-from touchstone.ranking.text.record_words import DecodedWords, WordMatches
+from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.text.word_forms import Likeness, inflected_forms, is_one_error_apart, word_spellings
-from touchstone.ranking.text.words import IN_NAME, MAX_WEIGHT
+from touchstone.ranking.text.words import IN_NAME
 
 
 class WordsNotIndexed(Exception):
@@ -66,9 +71,9 @@ class WordIndex:
         words: The different words, sorted.
         stems, spellings: The words by their stems and by the spellings among which typing errors are looked for.
         by_ending: The indices of all spellings in the order of their letters from the last to the first.
-        starts: Where the records of each word begin in `positions`, and at the end where those of the last one end.
-        positions: The positions of the records of all words, ascending for each word.
-        weights: The weight of the word in each of these records.
+        postings: In which records each word is, and its weight there, packed as `posting_kernels` describes.
+        starts: Where the postings of each word begin, and at the end where those of the last one end.
+        posting_count: How many postings there are.
         lengths: For each record the sum of the weights of its words.
     """
 
@@ -76,9 +81,9 @@ class WordIndex:
     stems: WordForms
     spellings: WordForms
     by_ending: NDArray[np.uint32]
-    starts: Ints
-    positions: NDArray[np.uint32]
-    weights: NDArray[np.uint8]
+    postings: NDArray[np.uint8]
+    starts: NDArray[Any]
+    posting_count: int
     lengths: NDArray[np.uint16]
 
     @classmethod
@@ -92,17 +97,8 @@ class WordIndex:
         used_numbers.sort(key=records.words.__getitem__)
         words = [records.words[number] for number in used_numbers]
 
-        # The next free place among the records of each word, by the number that the word has in `records`.
-        starts = np.concatenate([[0], np.cumsum(counts_by_number[used_numbers])]).astype(np.int64)
-        next_places = np.zeros(len(records.words), np.int64)
-        next_places[used_numbers] = starts[:-1]
-
-        positions = np.empty(len(records.numbers), np.uint32)
-        weights = np.empty(len(records.numbers), np.uint8)
-        lengths = np.zeros(len(order), np.uint16)
-        ends = np.cumsum(records.counts)
-        source = posting_kernels.RecordPostings(order, ends - records.counts, ends, records.numbers, records.weights)
-        posting_kernels.place_postings(source, next_places, positions, weights, lengths)
+        postings, lengths = _list_postings(records, order, counts_by_number, used_numbers)
+        packed_postings, starts = _pack(postings)
 
         spellings = WordForms.build(words, word_spellings)
         reversed_spellings = [spelling[::-1] for spelling in spellings.forms]
@@ -112,9 +108,9 @@ class WordIndex:
             stems=WordForms.build(words, inflected_forms),
             spellings=spellings,
             by_ending=np.array(by_ending, np.uint32),
+            postings=packed_postings,
             starts=starts,
-            positions=positions,
-            weights=weights,
+            posting_count=len(postings.positions),
             lengths=lengths,
         )
 
@@ -162,56 +158,98 @@ class WordIndex:
             for word in self.spellings.words_at(candidate)
         ]
 
-    def find(self, query_word: QueryWord) -> WordMatches:
-        """Return the records that contain a word of a query."""
+    def weigh(self, query_word: QueryWord, positions: Ints) -> Ints:
+        """Return the weight of a word of a query in the records at some ascending positions.
+
+        It is the sum of the weights of all words that are like it, each times its likeness.
+        """
         hits = self.find_words(query_word)
-        if len(hits.words) == 1:
-            postings = self._postings(int(hits.words[0]))
-            weights = (self.weights[postings] & MAX_WEIGHT).astype(np.int64) * int(hits.likeness[0])
-            return WordMatches(self.positions[postings].astype(np.int64), weights)
-
-        sums = np.zeros(len(self.lengths), np.uint32)
+        weight_sums = np.zeros(len(positions), np.int64)
         for word, likeness in zip(hits.words.tolist(), hits.likeness.tolist(), strict=True):
-            postings = self._postings(word)
-            sums[self.positions[postings]] += (self.weights[postings] & MAX_WEIGHT).astype(np.uint32) * likeness
-        positions = np.flatnonzero(sums)
-        return WordMatches(positions, sums[positions].astype(np.int64))
+            postings = self.postings[int(self.starts[word]) : int(self.starts[word + 1])]
+            posting_kernels.add_weights(postings, likeness, positions, weight_sums)
+        return weight_sums
 
-    def contain_all(self, query_words: Sequence[QueryWord]) -> Bools:
-        """Return for each record whether it contains every word of a query."""
-        contains_all = np.ones(len(self.lengths), np.bool_)
-        for query_word in query_words:
-            contains_word = np.zeros(len(self.lengths), np.bool_)
-            for word in self.find_words(query_word).words.tolist():
-                contains_word[self.positions[self._postings(word)]] = True
-            contains_all &= contains_word
-        return contains_all
+    def contain(self, query_word: QueryWord, word_count: int) -> Words:
+        """Return a bitmap of `word_count` words: the records that contain a word of a query."""
+        bitmap = np.zeros(word_count, np.uint64)
+        for word in self.find_words(query_word).words.tolist():
+            posting_kernels.mark_records(self.postings, self.starts, (word, word + 1), 0, bitmap)
+        return bitmap
+
+    def contain_all(self, query_words: Sequence[QueryWord], word_count: int) -> Words:
+        """Return a bitmap of `word_count` words: the records that contain every word of a query, which has some."""
+        bitmaps = (self.contain(query_word, word_count) for query_word in query_words)
+        return reduce(np.bitwise_and, bitmaps)
 
     def name_positions(self, prefix: str) -> Ints:
         """Return the records that have a word in their name that begins with a text."""
-        first, last = bisect_left(self.words, prefix), bisect_left(self.words, _after(prefix))
-        postings = slice(int(self.starts[first]), int(self.starts[last]))
-        is_in_name = self.weights[postings] >= IN_NAME
-        has_word = np.zeros(len(self.lengths), np.bool_)
-        has_word[self.positions[postings][is_in_name]] = True
-        return np.flatnonzero(has_word)
+        bitmap = np.zeros(math.ceil(len(self.lengths) / BITS_PER_WORD), np.uint64)
+        words = bisect_left(self.words, prefix), bisect_left(self.words, _after(prefix))
+        posting_kernels.mark_records(self.postings, self.starts, words, IN_NAME, bitmap)
 
-    def _postings(self, word: int) -> slice:
-        """Return where the records of a word are."""
-        return slice(int(self.starts[word]), int(self.starts[word + 1]))
+        positions = np.empty(int(np.bitwise_count(bitmap).sum()), np.int64)
+        bits.list_set_bits(bitmap, positions)
+        return positions
 
     def decode(self, positions: Ints) -> DecodedWords:
         """Return the words of the records at some positions, in ascending order, for another layout."""
+        postings = self._unpack()
+
         # Each posting is a record and a word; they are listed by word here, and needed by record.
-        word_numbers = np.repeat(np.arange(len(self.words), dtype=np.uint32), np.diff(self.starts))
-        places = np.arange(len(self.positions), dtype=np.uint32)
-        sorted_positions, sorted_places = sort_by_key(self.positions.copy(), places)
+        word_numbers = np.repeat(np.arange(len(self.words), dtype=np.uint32), np.diff(postings.starts))
+        places = np.arange(self.posting_count, dtype=np.uint32)
+        counts = np.bincount(postings.positions, minlength=len(self.lengths))[positions]
+        sorted_positions, sorted_places = sort_by_key(postings.positions, places)
 
         is_taken = np.zeros(len(self.lengths), np.bool_)
         is_taken[positions] = True
         kept_places = sorted_places[is_taken[sorted_positions]]
-        counts = np.bincount(self.positions, minlength=len(self.lengths))[positions]
-        return DecodedWords(list(self.words), counts, word_numbers[kept_places], self.weights[kept_places])
+        return DecodedWords(list(self.words), counts, word_numbers[kept_places], postings.weights[kept_places])
+
+    def _unpack(self) -> WordPostings:
+        """Return the postings of all words as arrays."""
+        postings = WordPostings(
+            starts=np.empty(len(self.starts), np.int64),
+            positions=np.empty(self.posting_count, np.uint32),
+            weights=np.empty(self.posting_count, np.uint8),
+        )
+        posting_kernels.unpack_postings(self.postings, self.starts, postings)
+        return postings
+
+
+def _list_postings(
+    records: DecodedWords, order: Ints, counts_by_number: Ints, used_numbers: Sequence[int]
+) -> tuple[WordPostings, NDArray[np.uint16]]:
+    """Return the records of each word, the words in the order of `used_numbers`, and the length of each record."""
+    postings = WordPostings(
+        starts=np.concatenate([[0], np.cumsum(counts_by_number[used_numbers])]).astype(np.int64),
+        positions=np.empty(len(records.numbers), np.uint32),
+        weights=np.empty(len(records.numbers), np.uint8),
+    )
+    lengths = np.zeros(len(order), np.uint16)
+
+    # The next free place among the records of each word, by the number that the word has in `records`.
+    next_places = np.zeros(len(records.words), np.int64)
+    next_places[used_numbers] = postings.starts[:-1]
+
+    ends = np.cumsum(records.counts)
+    source = RecordPostings(order, ends - records.counts, ends, records.numbers, records.weights)
+    posting_kernels.place_postings(source, next_places, postings, lengths)
+    return postings, lengths
+
+
+def _pack(postings: WordPostings) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return the packed postings of all words, and where those of each word begin and the last ones end."""
+    usual_weights = np.empty(len(postings.starts) - 1, np.uint8)
+    packed_starts = np.empty(len(postings.starts), np.int64)
+    weight_counts = np.zeros(WEIGHT_LIMIT, np.int64)
+    posting_kernels.measure_postings(postings, weight_counts, usual_weights, packed_starts)
+
+    packed = np.empty(int(packed_starts[-1]), np.uint8)
+    posting_kernels.pack_postings(postings, usual_weights, packed_starts, packed)
+    start_type = np.uint32 if len(packed) < 2**32 else np.int64
+    return packed, packed_starts.astype(start_type)
 
 
 def _after(prefix: str) -> str:

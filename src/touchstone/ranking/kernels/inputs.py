@@ -11,11 +11,13 @@ from touchstone.ranking.kernels.bits import Words
 class KernelColumns(NamedTuple):
     """The columns of an index as plain arrays, with the records ordered leaf by leaf.
 
-    A leaf is a block of `64 * words_per_leaf` similar records. A plane is a bitmap with one bit for each record.
+    A leaf consists of `words_per_leaf` blocks of 64 similar records. A plane is a bitmap with one bit for each record.
 
     Attributes:
         grades: One row of bytes for each of GRADED_CRITERIA, with one grade for each record.
         flag_bytes: For each record one bit for each of FLAG_STATES.
+        block_grades: The highest grade of each of GRADED_CRITERIA (row) in each block (column).
+        block_flag_bytes: For each block the bits of FLAG_STATES that any of its records has.
         year_codes, instances_codes, ...: For each record the index of its number among the sorted distinct numbers;
             code 0 means that the number is not known.
         ethical_score_by_grade: The ethical score for each of its grades.
@@ -35,6 +37,8 @@ class KernelColumns(NamedTuple):
     words_per_leaf: int
     grades: NDArray[np.uint8]
     flag_bytes: NDArray[np.uint8]
+    block_grades: NDArray[np.uint8]
+    block_flag_bytes: NDArray[np.uint8]
     year_codes: NDArray[np.uint16]
     instances_codes: NDArray[np.uint32]
     features_codes: NDArray[Any]

@@ -1,12 +1,24 @@
-"""Listing of the records of each word, given the words of each record."""
+"""Postings: in which records each word is, and its weight there, packed into few bytes.
 
-from typing import Any, NamedTuple
+The packed postings of a word begin with one byte, its usual weight. A number follows for each record, by ascending
+position: twice the number of positions that are skipped, plus 1 if the weight is not the usual one and stands in a byte
+behind it. Each byte of a number holds seven bits, the lowest first, and its highest bit says that there are more
+(LEB128).
+"""
+
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-WEIGHT_BITS = 0x7F
-LARGEST_LENGTH = 65535
+from touchstone.ranking.kernels.bits import Words, set_bit
+
+WEIGHT_BITS: Final = 0x7F
+LARGEST_LENGTH: Final = 65535
+WEIGHT_LIMIT: Final = 256
+_NUMBER_BITS: Final = 7
+_LOWEST_BITS: Final = 0x7F
+_CONTINUATION_BIT: Final = 0x80
 
 
 class RecordPostings(NamedTuple):
@@ -25,12 +37,22 @@ class RecordPostings(NamedTuple):
     weights: NDArray[np.uint8]
 
 
+class WordPostings(NamedTuple):
+    """The records of some words, not packed.
+
+    Attributes:
+        starts: Where the records of each word begin in the other arrays, and at the end where the last ones end.
+        positions: The positions of the records of all words, ascending for each word.
+        weights: The weight of the word in each of these records.
+    """
+
+    starts: NDArray[np.int64]
+    positions: NDArray[np.uint32]
+    weights: NDArray[np.uint8]
+
+
 def place_postings(
-    records: RecordPostings,
-    next_places: NDArray[np.int64],
-    positions: NDArray[np.uint32],
-    weights: NDArray[np.uint8],
-    lengths: NDArray[np.uint16],
+    records: RecordPostings, next_places: NDArray[np.int64], postings: WordPostings, lengths: NDArray[np.uint16]
 ) -> None:
     """List the records of each word by ascending position, with its weight, and fill in the length of each record.
 
@@ -41,8 +63,180 @@ def place_postings(
         length = 0
         for place in range(records.starts[record], records.ends[record]):
             number = records.numbers[place]
-            positions[next_places[number]] = position
-            weights[next_places[number]] = records.weights[place]
+            postings.positions[next_places[number]] = position
+            postings.weights[next_places[number]] = records.weights[place]
             next_places[number] += 1
             length += records.weights[place] & WEIGHT_BITS
         lengths[position] = min(length, LARGEST_LENGTH)
+
+
+def measure_postings(
+    postings: WordPostings,
+    weight_counts: NDArray[np.int64],
+    usual_weights: NDArray[np.uint8],
+    packed_starts: NDArray[np.int64],
+) -> None:
+    """Write the usual weight of each word, and where its packed postings are to begin.
+
+    `packed_starts` has one more element, for the end of the last word's. `weight_counts` is scratch space and must hold
+    WEIGHT_LIMIT zeros.
+    """
+    packed_starts[0] = 0
+    for word in range(len(usual_weights)):
+        first, end = postings.starts[word], postings.starts[word + 1]
+        usual_weight = most_frequent_weight(postings.weights[first:end], weight_counts)
+        usual_weights[word] = usual_weight
+
+        size = 1
+        for i in range(first, end):
+            is_unusual = int(postings.weights[i] != usual_weight)
+            number = 2 * skipped_positions(postings.positions, first, i) + is_unusual
+            size += number_size(number) + is_unusual
+        packed_starts[word + 1] = packed_starts[word] + size
+
+
+def most_frequent_weight(weights: NDArray[np.uint8], weight_counts: NDArray[np.int64]) -> int:
+    """Return the weight that occurs most often; `weight_counts` holds WEIGHT_LIMIT zeros before and after."""
+    most_frequent = 0
+    for i in range(len(weights)):
+        weight = int(weights[i])
+        weight_counts[weight] += 1
+        if weight_counts[weight] > weight_counts[most_frequent]:
+            most_frequent = weight
+
+    for i in range(len(weights)):
+        weight_counts[weights[i]] = 0
+    return most_frequent
+
+
+def skipped_positions(positions: NDArray[np.uint32], first: int, i: int) -> int:
+    """Return how many positions lie between the i-th one of a word, whose positions begin at `first`, and the last."""
+    if i == first:
+        return int(positions[i])
+    return int(positions[i]) - int(positions[i - 1]) - 1
+
+
+def number_size(number: int) -> int:
+    """Return how many bytes a packed number takes."""
+    size = 1
+    while number > _LOWEST_BITS:
+        number >>= _NUMBER_BITS
+        size += 1
+    return size
+
+
+def pack_postings(
+    postings: WordPostings,
+    usual_weights: NDArray[np.uint8],
+    packed_starts: NDArray[np.int64],
+    packed: NDArray[np.uint8],
+) -> None:
+    """Write the postings of all words into `packed`, given what `measure_postings` has written."""
+    for word in range(len(usual_weights)):
+        first, end = postings.starts[word], postings.starts[word + 1]
+        place = packed_starts[word]
+        packed[place] = usual_weights[word]
+        place += 1
+
+        for i in range(first, end):
+            is_unusual = postings.weights[i] != usual_weights[word]
+            number = 2 * skipped_positions(postings.positions, first, i) + int(is_unusual)
+            place = write_number(number, packed, place)
+            if is_unusual:
+                packed[place] = postings.weights[i]
+                place += 1
+
+
+def write_number(number: int, packed: NDArray[np.uint8], place: int) -> int:
+    """Write a number into `packed` from `place` on, and return the place behind it."""
+    while number > _LOWEST_BITS:
+        packed[place] = (number & _LOWEST_BITS) | _CONTINUATION_BIT
+        number >>= _NUMBER_BITS
+        place += 1
+    packed[place] = number
+    return place + 1
+
+
+def read_number(packed: NDArray[np.uint8], place: int) -> tuple[int, int]:
+    """Return the number that begins at a place, and the place behind it."""
+    number = 0
+    shift = 0
+    byte = int(packed[place])
+    while byte & _CONTINUATION_BIT:
+        number |= (byte & _LOWEST_BITS) << shift
+        shift += _NUMBER_BITS
+        place += 1
+        byte = int(packed[place])
+    return number | (byte << shift), place + 1
+
+
+def unpack_postings(packed: NDArray[np.uint8], packed_starts: NDArray[Any], postings: WordPostings) -> None:
+    """Write the postings of all words into arrays that are long enough."""
+    count = 0
+    for word in range(len(packed_starts) - 1):
+        postings.starts[word] = count
+        place, end = int(packed_starts[word]), int(packed_starts[word + 1])
+        usual_weight = packed[place]
+        place += 1
+
+        position = -1
+        while place < end:
+            number, place = read_number(packed, place)
+            position += 1 + (number >> 1)
+            postings.positions[count] = position
+            postings.weights[count] = usual_weight
+            if number & 1:
+                postings.weights[count] = packed[place]
+                place += 1
+            count += 1
+    postings.starts[len(packed_starts) - 1] = count
+
+
+def mark_records(
+    packed: NDArray[np.uint8], packed_starts: NDArray[Any], words: tuple[int, int], lowest_weight: int, bitmap: Words
+) -> None:
+    """Set the bits of the records in which one of the words from `words[0]` to `words[1] - 1` has at least some weight.
+
+    `packed_starts` holds where the packed postings of each word begin and the last ones end.
+    """
+    for word in range(words[0], words[1]):
+        place, end = int(packed_starts[word]), int(packed_starts[word + 1])
+        usual_weight = int(packed[place])
+        place += 1
+
+        position = -1
+        while place < end:
+            number, place = read_number(packed, place)
+            position += 1 + (number >> 1)
+            weight = usual_weight
+            if number & 1:
+                weight = int(packed[place])
+                place += 1
+            if weight >= lowest_weight:
+                set_bit(bitmap, position)
+
+
+def add_weights(
+    postings: NDArray[np.uint8], likeness: int, positions: NDArray[np.int64], weight_sums: NDArray[np.int64]
+) -> None:
+    """Add to the sum of each record the weight that a word has there, times its likeness to the word of a query.
+
+    `postings` are the packed postings of the word, and `positions` those of the records, in ascending order.
+    """
+    usual_weight = int(postings[0])
+    place = 1
+
+    position = -1
+    i = 0
+    while place < len(postings) and i < len(positions):
+        number, place = read_number(postings, place)
+        position += 1 + (number >> 1)
+        weight = usual_weight
+        if number & 1:
+            weight = int(postings[place])
+            place += 1
+
+        while i < len(positions) and positions[i] < position:
+            i += 1
+        if i < len(positions) and positions[i] == position:
+            weight_sums[i] += (weight & WEIGHT_BITS) * likeness

@@ -1,24 +1,12 @@
 """Counting the matches that have exactly one score, such as the last one of a page, without scoring most records."""
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.ranking.kernels.bits import BITS_PER_WORD, list_set_bits
 from touchstone.ranking.kernels.constants import FLOAT32_TOLERANCE
 from touchstone.ranking.kernels.filter_kernels import select_in_leaf
 from touchstone.ranking.kernels.inputs import KernelWeights
-from touchstone.ranking.kernels.score_kernels import fill_scores
-from touchstone.ranking.kernels.top_kernels import (
-    LeafQueue,
-    TopSearch,
-    bucket_of,
-    fill_score_estimates,
-    list_candidates,
-)
-
-_FEW_MATCHES: Final = 96  # with fewer matches in a leaf, scoring them all is cheaper than estimating the whole leaf
+from touchstone.ranking.kernels.top_kernels import LeafQueue, TopSearch, bucket_of, score_candidates
 
 
 def count_ties(search: TopSearch, queue: LeafQueue, leaf_minima: NDArray[np.float64], score: float) -> int:
@@ -43,11 +31,10 @@ def count_ties(search: TopSearch, queue: LeafQueue, leaf_minima: NDArray[np.floa
         if lowest_score > score:
             continue
 
-        match_count = select_in_leaf(search.columns, search.query, leaf, queue.leaf_mask)
         if lowest_score == bound:  # then all records of the leaf have this score
-            tie_count += match_count
-        elif match_count > 0:
-            tie_count += count_ties_in_leaf(search, queue, leaf, match_count, score)
+            tie_count += select_in_leaf(search.columns, search.query, leaf, queue.leaf_mask)
+        else:
+            tie_count += count_ties_in_leaf(search, queue, leaf, score)
     return tie_count
 
 
@@ -63,27 +50,14 @@ def score_of_minima(leaf_minima: NDArray[np.float64], weights: KernelWeights, le
     return weighted_sum / weights.total
 
 
-def count_ties_in_leaf(search: TopSearch, queue: LeafQueue, leaf: int, match_count: int, score: float) -> int:
+def count_ties_in_leaf(search: TopSearch, queue: LeafQueue, leaf: int, score: float) -> int:
     """Return how many of the matches in a leaf, a block of records, have exactly a score.
 
-    `queue` holds the bitmap of the matches, and provides scratch space, which is overwritten.
+    `queue` provides scratch space, which is overwritten.
     """
-    if match_count > _FEW_MATCHES:
-        fill_score_estimates(search.columns, search.weights, leaf, queue.score_estimates)
-        minimum = np.float32(score - FLOAT32_TOLERANCE)
-        candidate_count = list_candidates(queue.leaf_mask, queue.score_estimates, minimum, queue.candidates)
-    else:
-        list_set_bits(queue.leaf_mask, queue.candidates)
-        candidate_count = match_count
-
-    positions = queue.candidates[:candidate_count]
-    scores = queue.candidate_scores[:candidate_count]
-    first_position = leaf * search.columns.words_per_leaf * BITS_PER_WORD
-    for i in range(candidate_count):
-        positions[i] += first_position
-    fill_scores(search.columns, search.weights, positions, scores)
+    candidate_count = score_candidates(search, queue, leaf, np.float32(score - FLOAT32_TOLERANCE))
 
     tie_count = 0
     for i in range(candidate_count):
-        tie_count += int(scores[i] == score)
+        tie_count += int(queue.candidate_scores[i] == score)
     return tie_count

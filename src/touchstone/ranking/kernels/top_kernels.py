@@ -1,7 +1,8 @@
 """The best records of a ranking: leaves are visited best bound first, and a heap holds the best records so far.
 
 The bound of a leaf is a score that none of its records exceeds, so a leaf can be skipped once the heap holds enough
-records that are better. The caller allocates all arrays that are written, because compiled kernels cannot.
+records that are better. A leaf consists of *blocks* of 64 records, which have bounds of their own, so most of a leaf
+that is visited is skipped, too. The caller allocates all arrays that are written, because compiled kernels cannot.
 """
 
 from typing import Final, NamedTuple
@@ -13,17 +14,15 @@ from touchstone.ranking.kernels.bits import (
     BITS_PER_WORD,
     ZERO,
     Words,
-    list_set_bits,
     lowest_bit,
     without_lowest_bit,
 )
 from touchstone.ranking.kernels.constants import BINARY_MASKS, FLOAT32_TOLERANCE, GRADE_ROWS, GRADE_SCALE
-from touchstone.ranking.kernels.filter_kernels import leaf_size, select_in_leaf
+from touchstone.ranking.kernels.filter_kernels import select_in_leaf
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery, KernelWeights
 from touchstone.ranking.kernels.score_kernels import fill_scores
 
 BUCKETS: Final = 1024  # bounds are sorted to within one of so many equal intervals
-_FEW_MATCHES: Final = 96  # with fewer matches in a leaf, scoring them all is cheaper than estimating the whole leaf
 
 
 class TopSearch(NamedTuple):
@@ -40,15 +39,17 @@ class LeafQueue(NamedTuple):
     Attributes:
         leaves: The numbers of all leaves, those with the highest bounds first.
         leaf_bounds: The bound of each leaf, by its number.
-        leaf_mask: A bitmap of the leaf's records that match.
-        score_estimates: An estimate of the score of each record of the leaf.
-        candidates: The leaf's records that may be among the best, with room for one more than the leaf holds.
+        leaf_mask: A bitmap of the leaf's records that match; each word of it stands for a block.
+        block_bounds: An estimate of the score of each block of the leaf that none of its records exceeds.
+        score_estimates: An estimate of the score of each record of a block.
+        candidates: The positions of the leaf's records that may be among the best, with room for one more record.
         candidate_scores: The scores of these records.
     """
 
     leaves: NDArray[np.int64]
     leaf_bounds: NDArray[np.float64]
     leaf_mask: Words
+    block_bounds: NDArray[np.float32]
     score_estimates: NDArray[np.float32]
     candidates: NDArray[np.int64]
     candidate_scores: NDArray[np.float64]
@@ -108,16 +109,18 @@ def queue_leaves(leaf_bounds: NDArray[np.float64], next_indices: NDArray[np.int6
 
 
 def fill_score_estimates(
-    columns: KernelColumns, weights: KernelWeights, leaf: int, score_estimates: NDArray[np.float32]
+    grades: NDArray[np.uint8],
+    flag_bytes: NDArray[np.uint8],
+    weights: KernelWeights,
+    start: int,
+    score_estimates: NDArray[np.float32],
 ) -> None:
-    """Write a quick estimate of the score of each record of a leaf, a block of records, into `score_estimates`.
+    """Write a quick estimate of the score of each record from position `start` on into `score_estimates`.
 
     Instead of a criterion, an estimate uses its grade: the criterion rounded up to one byte. An estimate is therefore
-    never below the exact score, apart from a rounding error of less than FLOAT32_TOLERANCE.
+    never below the exact score, apart from a rounding error of less than FLOAT32_TOLERANCE. Given the highest grades of
+    blocks and all flags that occur in them, the estimates are bounds of the scores of their records.
     """
-    record_count = leaf_size(columns, leaf)
-    start = leaf * columns.words_per_leaf * BITS_PER_WORD
-    end = start + record_count
     score_estimates[:] = np.float32(0.0)
 
     for term in range(len(weights.criteria)):
@@ -127,14 +130,14 @@ def fill_score_estimates(
         if BINARY_MASKS[criterion]:
             # The criterion is 1 for a record that has one of these flags, and 0 for all others.
             flag_mask = np.uint8(BINARY_MASKS[criterion])
-            flags = columns.flag_bytes[start:end]
-            for i in range(record_count):
+            flags = flag_bytes[start : start + len(score_estimates)]
+            for i in range(len(flags)):
                 score_estimates[i] += share if flags[i] & flag_mask else np.float32(0.0)
         else:
             share_per_grade = share / np.float32(GRADE_SCALE)
-            grades = columns.grades[GRADE_ROWS[criterion], start:end]
-            for i in range(record_count):
-                score_estimates[i] += share_per_grade * np.float32(grades[i])
+            criterion_grades = grades[GRADE_ROWS[criterion], start : start + len(score_estimates)]
+            for i in range(len(criterion_grades)):
+                score_estimates[i] += share_per_grade * np.float32(criterion_grades[i])
 
 
 def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
@@ -168,54 +171,77 @@ def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
 
 
 def search_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: int, heap_size: int) -> int:
-    """Put the best matches of one leaf, a block of records, into a heap of `heap_size` records; return its new size.
+    """Put the best matches of one leaf into a heap of `heap_size` records, and return its new size.
 
     `queue` provides scratch space, which is overwritten.
     """
-    columns = search.columns
-    match_count = select_in_leaf(columns, search.query, leaf, queue.leaf_mask)
-    if match_count == 0:
-        return heap_size
-
-    # Estimates rule out most records once the heap is full. Before that, every match is a candidate.
+    # Every match is a candidate until the heap is full.
     heap_is_full = heap_size == len(heap.positions)
-    if heap_is_full and match_count > _FEW_MATCHES:
-        fill_score_estimates(columns, search.weights, leaf, queue.score_estimates)
-        minimum = np.float32(heap.scores[0] - FLOAT32_TOLERANCE)
-        candidate_count = list_candidates(queue.leaf_mask, queue.score_estimates, minimum, queue.candidates)
-    else:
-        list_set_bits(queue.leaf_mask, queue.candidates)
-        candidate_count = match_count
+    minimum = np.float32(heap.scores[0] - FLOAT32_TOLERANCE) if heap_is_full else np.float32(0.0)
 
-    # Positions within the leaf become positions in the index, and all candidates get their exact scores.
+    candidate_count = score_candidates(search, queue, leaf, minimum)
+    candidates = ScoredRecords(queue.candidates[:candidate_count], queue.candidate_scores[:candidate_count])
+    return add_to_heap(search.columns.alphabetical_ranks, candidates, heap, heap_size)
+
+
+def score_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np.float32) -> int:
+    """Find the matches of a leaf whose estimated score is at least `minimum`, and return how many there are.
+
+    Their positions and exact scores are written into the candidates of `queue`.
+    """
+    columns = search.columns
+
+    # Most leaves are ruled out by the bounds of their blocks, before the conditions of the query are looked at.
+    first_block = leaf * columns.words_per_leaf
+    fill_score_estimates(
+        columns.block_grades, columns.block_flag_bytes, search.weights, first_block, queue.block_bounds
+    )
+    if not reaches(queue.block_bounds, minimum):
+        return 0
+    if select_in_leaf(columns, search.query, leaf, queue.leaf_mask) == 0:
+        return 0
+
+    candidate_count = list_candidates(columns, search.weights, queue, first_block, minimum)
     positions = queue.candidates[:candidate_count]
-    scores = queue.candidate_scores[:candidate_count]
-    first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
-    for i in range(candidate_count):
-        positions[i] += first_position
-    fill_scores(columns, search.weights, positions, scores)
+    fill_scores(columns, search.weights, positions, queue.candidate_scores[:candidate_count])
+    return candidate_count
 
-    return add_to_heap(columns.alphabetical_ranks, ScoredRecords(positions, scores), heap, heap_size)
+
+def reaches(score_estimates: NDArray[np.float32], minimum: np.float32) -> bool:
+    """Return whether one of some estimates is at least `minimum`."""
+    # Without an early exit, several estimates are compared at once.
+    count = 0
+    for i in range(len(score_estimates)):
+        count += int(score_estimates[i] >= minimum)
+    return count > 0
 
 
 def list_candidates(
-    leaf_mask: Words, score_estimates: NDArray[np.float32], minimum: np.float32, candidates: NDArray[np.int64]
+    columns: KernelColumns, weights: KernelWeights, queue: LeafQueue, first_block: int, minimum: np.float32
 ) -> int:
-    """List the records of a leaf that match and whose estimated score is at least `minimum`; return their number.
+    """List the matches of a leaf whose estimated score is at least `minimum`, and return how many there are.
 
-    A leaf is a block of records, and `leaf_mask` has a bit for each that is set if the record matches. The positions of
-    the listed records within the leaf are written into `candidates`, which needs room for one more than there are.
+    `first_block` is the first block of the leaf, and `queue` holds the bitmap of its matches and the bounds of its
+    blocks. The positions of the matches that are listed are written into the candidates of `queue`.
     """
     candidate_count = 0
-    for word_index in range(len(leaf_mask)):
-        remaining_bits = leaf_mask[word_index]
+    for i in range(len(queue.leaf_mask)):
+        if queue.leaf_mask[i] == ZERO or queue.block_bounds[i] < minimum:
+            continue
+
+        first_position = BITS_PER_WORD * (first_block + i)
+        fill_score_estimates(columns.grades, columns.flag_bytes, weights, first_position, queue.score_estimates)
+        if not reaches(queue.score_estimates, minimum):
+            continue
+
+        remaining_bits = queue.leaf_mask[i]
         while remaining_bits != ZERO:
-            index_in_leaf = BITS_PER_WORD * word_index + lowest_bit(remaining_bits)
+            index_in_block = lowest_bit(remaining_bits)
             remaining_bits = without_lowest_bit(remaining_bits)
 
             # Writing first and counting only candidates is faster than a branch: the next record overwrites all others.
-            candidates[candidate_count] = index_in_leaf
-            candidate_count += int(score_estimates[index_in_leaf] >= minimum)
+            queue.candidates[candidate_count] = first_position + index_in_block
+            candidate_count += int(queue.score_estimates[index_in_block] >= minimum)
     return candidate_count
 
 

@@ -60,11 +60,17 @@ def select_window(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) ->
     if end <= skip:
         return np.empty(0, np.int64)
 
-    candidates = np.arange(record_count)
-    if end < record_count // 2:
-        # Records whose first key is larger than that of the page's last record cannot be on it or before it.
-        largest_first_key = np.partition(first_key, end - 1)[end - 1]
-        candidates = np.flatnonzero(first_key <= largest_first_key)
-
+    candidates = select_candidates(first_key, end)
     order = np.lexsort([key[candidates] for key in reversed(keys)])
     return candidates[order[skip:end]]
+
+
+def select_candidates(first_key: NDArray[Any], end: int) -> Ints:
+    """Return the indices of the records that can be among the first `end` in ascending order of a key."""
+    record_count = len(first_key)
+    if end == 0 or end >= record_count // 2:
+        return np.arange(record_count)
+
+    # Records whose first key is larger than that of the page's last record cannot be on it or before it.
+    largest_first_key = np.partition(first_key, end - 1)[end - 1]
+    return np.flatnonzero(first_key <= largest_first_key)

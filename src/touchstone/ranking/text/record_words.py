@@ -24,6 +24,10 @@ class WordMatches(NamedTuple):
     positions: Ints
     weights: Ints
 
+    def weights_at(self, positions: Ints) -> Ints:
+        """Return the weight of the word in some of the records."""
+        return self.weights[np.searchsorted(self.positions, positions)]
+
 
 class DecodedWords(NamedTuple):
     """The words of some records on their way to another layout.

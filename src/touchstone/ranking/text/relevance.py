@@ -50,21 +50,18 @@ def count_words(matches: Sequence[WordMatches], lengths: NDArray[Any], is_public
     return WordStatistics(int(np.count_nonzero(is_public)), total_length, np.array(frequencies, np.int64))
 
 
-def compute_relevance(
-    matches: Sequence[WordMatches], lengths: NDArray[Any], positions: Ints, statistics: WordStatistics
-) -> Floats:
-    """Return the BM25 score of the records at some ascending positions, each of which contains every word.
+def compute_relevance(weights: Sequence[Ints], lengths: NDArray[Any], statistics: WordStatistics) -> Floats:
+    """Return the BM25 score of some records, each of which contains every word of a query.
 
-    `matches` are the places of the words in the part, `lengths` the lengths of the records at `positions`, and
+    `weights` holds for each word its weight in each of the records, `lengths` the length of each record, and
     `statistics` those of the whole catalog.
     """
     mean_length = max(1.0, statistics.total_length / max(1, statistics.record_count))
     norm = SATURATION * (1 - LENGTH_NORMALISATION + LENGTH_NORMALISATION * lengths / mean_length)
 
-    scores = np.zeros(len(positions))
-    for word_matches, frequency in zip(matches, statistics.frequencies.tolist(), strict=True):
+    scores = np.zeros(len(lengths))
+    for word_weights, frequency in zip(weights, statistics.frequencies.tolist(), strict=True):
         rarity = np.log(1 + (statistics.record_count - frequency + 0.5) / (frequency + 0.5))
-        places = np.searchsorted(word_matches.positions, positions)
-        occurrences = word_matches.weights[places] / int(Likeness.EQUAL)
+        occurrences = word_weights / int(Likeness.EQUAL)
         scores += rarity * occurrences * (SATURATION + 1) / (occurrences + norm)
     return scores
